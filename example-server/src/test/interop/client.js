@@ -112,7 +112,7 @@ async function aMalformedKeyIsRefusedForGood(intent) {
   assert.equal(error.code, grpc.status.INVALID_ARGUMENT);
   const { ErrorInfo, BadRequest } = details(error);
   assert.equal(ErrorInfo.reason, 'IDEMPOTENCY_KEY_INVALID');
-  assert.match(error.details, /it has 10 characters; expected is a UUID/);
+  assert.match(error.details, /it has 10 characters; expected a UUID/);
   assert.deepEqual(ErrorInfo.metadata, { problem: 'format' });
   assert.equal(BadRequest.fieldViolations[0].field, 'idempotency-key');
   assert.equal(pushback(error), '-1');

@@ -43,24 +43,17 @@ import java.util.stream.Stream;
 public final class RetryingCaller {
   private final Duration within;
   private final Duration attemptTimeout;
-  private final int maxAttempts;
   private final Backoff backoff;
   private final IdempotencyClientInterceptor keys;
 
   private RetryingCaller(Builder builder) {
     this.within = builder.within;
     this.attemptTimeout = builder.attemptTimeout;
-    this.maxAttempts = builder.maxAttempts;
     this.backoff = builder.backoff;
     this.keys = builder.keys;
   }
 
-  /** Returns one with the default settings. */
-  public static RetryingCaller create() {
-    return builder().build();
-  }
-
-  /** Begins one with other settings. */
+  /** Begins the settings of one; each has a default. */
   public static Builder builder() {
     return new Builder();
   }
@@ -152,7 +145,6 @@ public final class RetryingCaller {
    *       idempotency.v1.Recovery}, after waits from 0.2 to 5 seconds.
    *   <li>Without that service, the call is sent again with the same key, after the same waits,
    *       until a minute before {@link Reply#expires}: after that, the call might run once more.
-   *       {@link Builder#maxAttempts} does not count these calls.
    *   <li>Once the server reports that it has no such operation or key, the client sends nothing
    *       more.
    * </ol>
@@ -202,7 +194,7 @@ public final class RetryingCaller {
 
   private <RequestT, T> RetryLoop<RequestT, T> retries(
       KeyedCall<RequestT, T> call, boolean waitsForOperations) {
-    return new RetryLoop<>(call, maxAttempts, backoff, waitsForOperations);
+    return new RetryLoop<>(call, backoff, waitsForOperations);
   }
 
   private <RequestT, T> KeyedCall<RequestT, T> keyed(
@@ -225,7 +217,8 @@ public final class RetryingCaller {
   private static void requireIntent(AbstractStub<?> stub) {
     if (stub.getCallOptions().getOption(Intent.OPTION) == null) {
       throw new IllegalArgumentException(
-          "the stub needs the intent of the answered call: with another key, a replay would run it"
+          "the stub must have the intent of the answered call: with another key, the server would"
+              + " run the call again"
               + " again");
     }
   }
@@ -237,7 +230,7 @@ public final class RetryingCaller {
     }
     if (KeyPlan.prohibitsKey(method)) {
       throw new IllegalArgumentException(
-          method.getFullMethodName() + " prohibits keys: it is not safe to call it twice");
+          method.getFullMethodName() + " prohibits keys, so it is not safe to call it twice");
     }
   }
 
@@ -245,7 +238,6 @@ public final class RetryingCaller {
   public static final class Builder {
     private Duration within = Duration.ofMinutes(1);
     private Duration attemptTimeout = Duration.ofSeconds(10);
-    private int maxAttempts = Integer.MAX_VALUE;
     private Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
     private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
@@ -262,15 +254,6 @@ public final class RetryingCaller {
      */
     public Builder attemptTimeout(Duration timeout) {
       this.attemptTimeout = positive(timeout);
-      return this;
-    }
-
-    /** Sets how many attempts are made at most, the first included; not limited if not set. */
-    public Builder maxAttempts(int attempts) {
-      if (attempts < 1) {
-        throw new IllegalArgumentException("at least one attempt is made");
-      }
-      this.maxAttempts = attempts;
       return this;
     }
 

@@ -5,24 +5,29 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.Optional;
 
 /**
- * What a listener keeps of the context in which a call has arrived, such as its current span. A
- * call goes on in its scope wherever it is resumed: its events and its handler run within it.
+ * The context in which a call arrived, as captured by a listener, for example its current span. The
+ * events and the handler of the call run within this scope, on whichever thread the call is
+ * resumed.
  *
  * <p>Implementations are thread-safe.
  */
 public interface CallScope {
-  /** Keeps nothing. */
+  /** A scope without a context. */
   CallScope NONE = action -> action.run();
 
-  /** The most that {@link #trace} may return, in bytes. */
+  /** The maximum length of {@link #trace}, in bytes. */
   int MAX_TRACE = ClaimRequest.MAX_TRACE;
 
-  /** Runs an action within this scope, once, on the current thread. Lets its exceptions through. */
+  /**
+   * Runs an action within this scope, once, on the current thread. Exceptions of the action are not
+   * caught.
+   */
   void run(Runnable action);
 
   /**
-   * Returns the call's position in its trace, to be recorded with its operation and given to {@link
-   * IdempotencyEvent.Replayed}. At most {@link #MAX_TRACE} bytes; more are not recorded.
+   * Returns the call's position in its trace. It is recorded with the operation, and part of the
+   * {@link IdempotencyEvent.Replayed} event of a replay. A value of more than {@link #MAX_TRACE}
+   * bytes is not recorded.
    */
   default Optional<ByteString> trace() {
     return Optional.empty();

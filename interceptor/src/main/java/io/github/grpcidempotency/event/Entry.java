@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.event;
 
-/** How a call comes in. */
+/** The way in which a call reaches the library. */
 public enum Entry {
   /** A gRPC call of the procedure itself. */
   CALL,
   /** A piece of work without gRPC. */
   WORK,
-  /** A search for the call's outcome through {@code idempotency.v1.Recovery}. */
+  /** A request for the call's outcome through {@code idempotency.v1.Recovery}. */
   RECOVERY,
-  /** A question about its operation through {@code google.longrunning.Operations}. */
+  /** A request about its operation through {@code google.longrunning.Operations}. */
   OPERATIONS
 }

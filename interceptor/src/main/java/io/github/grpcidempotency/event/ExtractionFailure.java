@@ -2,10 +2,10 @@ package io.github.grpcidempotency.event;
 
 /** Why a key's source could not give a key. */
 public enum ExtractionFailure {
-  /** The sender cannot prove that the key is theirs, such as with a signature that is wrong. */
+  /** The sender cannot prove that the key is theirs, for example because its signature is wrong. */
   UNAUTHENTICATED,
-  /** What the source needs to look up could not be read. */
+  /** The source could not read the data that it needs. */
   UNAVAILABLE,
-  /** The source, or the resolver of callers, threw something that it should not throw. */
+  /** The source, or the caller resolver, threw an unexpected exception. */
   DEFECT
 }

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Something that happened to a call, to a piece of work, or to what serves them all. No event
- * carries a key, a request or a response. Each kind has one method of {@link IdempotencyListener},
- * which says when it is called.
+ * Something that happened to a call, to a piece of work, or to the leases and records of a process.
+ * No event contains a key, a request or a response. For each kind of event there is a method of
+ * {@link IdempotencyListener}, whose documentation states when it is called.
  */
 public sealed interface IdempotencyEvent {
 
@@ -20,7 +20,8 @@ public sealed interface IdempotencyEvent {
   /**
    * A call carries a well-formed key of a known caller.
    *
-   * @param source where the key was found, as errors name it: a header, a field, a provider's event
+   * @param source where the key was found, as in error messages: a header, a field, a provider's
+   *     event
    */
   record KeyFound(CallInfo call, String source) implements IdempotencyEvent {
     @Override
@@ -30,9 +31,9 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A call carries no key, although its procedure takes one.
+   * A call has no key, although its procedure accepts keys.
    *
-   * @param refused whether its procedure requires one
+   * @param refused whether the call is refused, because its procedure requires a key
    */
   record KeyMissing(CallInfo call, boolean refused) implements IdempotencyEvent {
     @Override
@@ -55,7 +56,7 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A key's source could not tell whether a call carries a key, or could not trust it.
+   * A key source could not find out whether a call has a key, or could not trust the key.
    *
    * @param source the source, such as a provider's event
    * @param failure what went wrong
@@ -71,13 +72,13 @@ public sealed interface IdempotencyEvent {
   /**
    * A claim was won.
    *
-   * @param attempt which run of the operation this is, from 1; a later one has taken over from an
-   *     owner that let its lease end
+   * @param attempt the number of this run of the operation, from 1; a later run has taken over from
+   *     a run whose lease ended
    * @param took how long the claim took
    */
   record Claimed(CallInfo call, UUID operationId, int attempt, Duration took)
       implements IdempotencyEvent {
-    /** Returns whether this run has taken over from another one. */
+    /** Returns whether this run has taken over from an earlier run. */
     public boolean takeover() {
       return attempt > 1;
     }
@@ -92,9 +93,9 @@ public sealed interface IdempotencyEvent {
    * A recorded outcome is replayed.
    *
    * @param failure whether the recorded outcome is an error
-   * @param took how long the claim took that found the record
-   * @param trace the position in the trace of the run that made the answer, as its listener's
-   *     {@link CallScope} gave it
+   * @param took how long the claim took
+   * @param trace the trace position of the run that produced the answer, as its {@link CallScope}
+   *     returned it
    */
   record Replayed(
       CallInfo call, UUID operationId, boolean failure, Duration took, Optional<ByteString> trace)
@@ -105,7 +106,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /** A duplicate begins to wait for the call that holds its key. */
+  /** A duplicate starts to wait for the call that owns its key. */
   record Attached(CallInfo call) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
@@ -116,8 +117,8 @@ public sealed interface IdempotencyEvent {
   /**
    * A duplicate has stopped waiting.
    *
-   * @param waited how long it has waited
-   * @param end why it waits no longer
+   * @param waited how long the duplicate waited
+   * @param end why the wait ended
    */
   record WaitEnded(CallInfo call, Duration waited, WaitEnd end) implements IdempotencyEvent {
     @Override
@@ -129,9 +130,9 @@ public sealed interface IdempotencyEvent {
   /**
    * A call is refused.
    *
-   * @param detail a word of a small set that says more: what differs of a reused key ({@code
-   *     request}, {@code procedure}), or why the store is unavailable
-   * @param operationId the operation that is in the way, if it is known
+   * @param detail a word of a small set: for a reused key, what differs ({@code request} or {@code
+   *     procedure}); for an unavailable store, the cause
+   * @param operationId the operation that has the key, if it is known
    */
   record Refused(
       CallInfo call, RefusalReason reason, Optional<String> detail, Optional<UUID> operationId)
@@ -143,9 +144,10 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A claim was settled. An answer that is recorded later is a {@link RecordedLate} instead.
+   * A claim was settled. For an answer that is recorded later, there is a {@link RecordedLate}
+   * event instead.
    *
-   * @param settlement what became of it
+   * @param settlement how the claim was settled
    * @param handler how long the handler ran
    * @param took how long the settlement took
    */
@@ -159,9 +161,9 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A claim could not be settled: a retry finds out whether its effect counts.
+   * A claim could not be settled. A retry finds out whether the effect was committed.
    *
-   * @param settlement what should have become of it
+   * @param settlement how the claim should have been settled
    * @param cause what the store threw; empty if the claim's transaction was rolled back
    */
   record SettlementFailed(
@@ -173,7 +175,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /** A call that carries a key runs, or ran, without the protection of the store. */
+  /** A call with a key runs, or ran, without the protection of the store. */
   record Unprotected(CallInfo call, UnprotectedCause cause) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
@@ -181,7 +183,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /** An owner found that it no longer owns its key. It has changed nothing. */
+  /** A call that ran found that another call owns its key now. It changed nothing in the store. */
   record LeaseLost(CallInfo call, UUID operationId) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
@@ -190,7 +192,7 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * An answer could not be recorded. It is retried in the background, within limits.
+   * An answer could not be recorded. Recording is retried in the background, within limits.
    *
    * @param cause why it could not be recorded
    */
@@ -205,7 +207,7 @@ public sealed interface IdempotencyEvent {
   /**
    * A deferred answer has been recorded.
    *
-   * @param late how long after its handler had ended
+   * @param late the time between the end of the handler and the recording
    */
   record RecordedLate(CallInfo call, UUID operationId, Duration late) implements IdempotencyEvent {
     @Override
@@ -215,9 +217,9 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * The library has given up recording an answer whose effect has happened: recording failed too
-   * often or for too long, too many answers were waiting, or the interceptor was closed. Once the
-   * lease has ended, a retry runs the handler again.
+   * The library gave up recording an answer, although the handler's effect has happened. Recording
+   * failed too often or for too long, too many answers were waiting, or the interceptor was closed.
+   * Once the lease has ended, a retry runs the handler again.
    *
    * @param cause the last failure
    */
@@ -229,7 +231,10 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /** A replay says {@code processing} because the state of the work behind it could not be read. */
+  /**
+   * A replay has the status {@code processing}, because the status of the asynchronous work could
+   * not be read.
+   */
   record StatusUnknown(CallInfo call, UUID operationId) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
@@ -238,8 +243,8 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A record that is replayed, and whose retention begins anew with each replay, keeps the time at
-   * which it expires: it could not be extended.
+   * The retention of a replayed record should have been restarted, but this failed. The record
+   * keeps its expiry time.
    *
    * @param cause what the store threw
    */
@@ -252,20 +257,15 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * The leases of a process were renewed, all of a shard in one statement.
+   * The leases of a process were renewed, in one statement for each shard.
    *
-   * @param held how many were to be renewed
-   * @param lost how many of them belong to somebody else now
+   * @param held how many leases were to be renewed
+   * @param lost how many of them belong to another owner now
    * @param took how long it took
    * @param shard the shard, if the store has shards
    */
   record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Makes the event of a store that has no shards. */
-    public LeasesRenewed(int held, int lost, Duration took) {
-      this(held, lost, took, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.leasesRenewed(this);
@@ -273,19 +273,14 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * The leases of a process could not be renewed. They are tried again before they end.
+   * The leases of a process could not be renewed. Renewal is tried again before the leases end.
    *
-   * @param held how many were to be renewed
+   * @param held how many leases were to be renewed
    * @param cause what the store threw
    * @param shard the shard, if the store has shards
    */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Makes the event of a store that has no shards. */
-    public RenewalFailed(int held, Throwable cause) {
-      this(held, cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.renewalFailed(this);
@@ -295,19 +290,14 @@ public sealed interface IdempotencyEvent {
   /**
    * Expired records were swept.
    *
-   * @param records how many were deleted
-   * @param took how long it took
-   * @param lag for how long the oldest of them had been expired; zero if there was none, empty if
-   *     the sweeper cannot tell
-   * @param shard the name that the sweeper was given for its database; empty if none
+   * @param records how many records were deleted
+   * @param took how long the sweep took
+   * @param lag how long ago the oldest of these records had expired; zero if there was none, empty
+   *     if the sweeper does not know
+   * @param shard the name of the sweeper's database; empty if it was given none
    */
   record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Makes the event of a sweeper without the name of a shard. */
-    public Swept(long records, Duration took, Optional<Duration> lag) {
-      this(records, took, lag, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.swept(this);
@@ -315,17 +305,12 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A sweep has failed. The next one begins where it ended.
+   * A sweep failed. The next sweep continues where this sweep ended.
    *
    * @param cause what the store threw
-   * @param shard the name that the sweeper was given for its database; empty if none
+   * @param shard the name of the sweeper's database; empty if it was given none
    */
   record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {
-    /** Makes the event of a sweeper without the name of a shard. */
-    public SweepFailed(Throwable cause) {
-      this(cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.sweepFailed(this);

@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.event;
 
-/** What kind of key the calls of a procedure carry. */
+/** The origin of the keys of a procedure. */
 public enum KeyCase {
-  /** The client sends it in the request's metadata. */
+  /** The client sends the key in the call's metadata. */
   HEADER,
-  /** It is derived from the request, or determined by a source of the service's own. */
+  /** The key is derived from the request, or found by a key source of the service. */
   DERIVED,
-  /** The handler manages keys itself, or the work that has no call. */
+  /** The handler, or the caller of {@code IdempotentWork}, manages keys itself. */
   HANDLER_INTERNAL
 }

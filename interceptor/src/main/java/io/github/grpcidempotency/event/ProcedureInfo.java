@@ -4,16 +4,16 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 
 /**
- * What all events of one procedure have in common. Made once per procedure and entry, so whatever
- * is derived from it, such as the tags of a metric, can be kept under it. There are as many as the
- * service has procedures: none comes from a client.
+ * The properties that all events of one procedure share. There is one object for each procedure and
+ * entry, so a listener can use it as the key of a cache, for example for the tags of a metric. The
+ * number of objects depends only on the service's procedures, never on clients.
  *
- * @param name the procedure's full name; that of the service, for a question about an operation
- *     that is not found
- * @param entry how its calls come in
+ * @param name the procedure's full name; for a request about an unknown operation, the name of the
+ *     called service
+ * @param entry how the calls reach the library
  * @param keyPolicy whether its calls must carry a key
- * @param keyCase what kind of key its calls carry
- * @param execution how effect and record belong together
+ * @param keyCase where the keys of its calls come from
+ * @param execution how the handler's effect and its record are committed
  */
 public record ProcedureInfo(
     String name, Entry entry, KeyPolicy keyPolicy, KeyCase keyCase, Execution execution) {}

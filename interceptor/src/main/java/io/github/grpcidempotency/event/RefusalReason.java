@@ -24,15 +24,16 @@ public enum RefusalReason {
   /** The key was used for another request or another procedure. */
   IDEMPOTENCY_KEY_REUSED,
   /**
-   * The answer is not recorded but made from its resource, and the resource is gone. Also the
-   * reason in the {@code NOT_FOUND} of a delete whose resource existed, which is no refusal.
+   * The answer has to be rebuilt from its resource, but the resource does not exist any more. The
+   * {@code NOT_FOUND} of a handler that deletes a resource has the same reason if the resource once
+   * existed; that answer is not a refusal.
    */
   IDEMPOTENCY_RESOURCE_GONE,
-  /** Nothing is known of a call with this key: somebody asks for its outcome. */
+  /** The outcome of a call was requested, but there is no record of a call with this key. */
   IDEMPOTENCY_KEY_UNKNOWN,
-  /** The caller has no operation of this id. */
+  /** The caller has no operation with this id. */
   IDEMPOTENCY_OPERATION_UNKNOWN,
-  /** The operation cannot be forgotten, because it is not done. */
+  /** The operation cannot be deleted, because it is not done. */
   IDEMPOTENCY_OPERATION_UNFINISHED,
   /** The first call with this key is still running. */
   IDEMPOTENCY_IN_PROGRESS,
@@ -40,6 +41,6 @@ public enum RefusalReason {
   IDEMPOTENCY_OUTCOME_UNKNOWN,
   /** The store failed, and the call may not run without it. */
   IDEMPOTENCY_STORE_UNAVAILABLE,
-  /** The server stops, and the call was waiting, or its handler has not ended in time. */
+  /** The server is shutting down while the call was waiting, or before its handler ended. */
   IDEMPOTENCY_SHUTTING_DOWN
 }

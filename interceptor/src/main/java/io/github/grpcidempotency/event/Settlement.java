@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.event;
 
-/** What happens to a key when its handler has ended. */
+/** What happens to a key after its handler has ended. */
 public enum Settlement {
-  /** Record the response; retries get it. */
+  /** Record the response; retries get the same response. */
   COMPLETE,
-  /** Record the error; retries get the same one. */
+  /** Record the error; retries get the same error. */
   COMPLETE_WITH_ERROR,
   /** Delete the reservation; a retry runs the handler again. */
   RELEASE,

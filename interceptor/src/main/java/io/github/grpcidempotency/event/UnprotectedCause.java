@@ -6,20 +6,26 @@ public enum UnprotectedCause {
    * The key's caller is unknown: the call is unauthenticated, or authentication runs after this
    * interceptor.
    */
-  NO_CALLER("the caller is not known; does authentication run before idempotency?"),
+  NO_CALLER(
+      "the call has no authenticated caller; check that authentication runs before the"
+          + " idempotency interceptor"),
   /** The store has an outage, and the procedure fails open. */
   FAILED_OPEN("the store has an outage, and the procedure fails open"),
   /**
    * The procedure is transactional, but its handler answered without using the claim's transaction.
-   * What it wrote elsewhere is not rolled back with the record.
+   * Writes of the handler outside that transaction are not rolled back with the record.
    */
-  TRANSACTION_NOT_TAKEN("the handler has not used the claim's transaction"),
+  TRANSACTION_NOT_TAKEN(
+      "the handler did not use the claim's transaction; write through the store's connection, so"
+          + " that the effect and its record are one commit"),
   /**
-   * The procedure is transactional, but the host has run another transaction beside the claim's, as
-   * {@code REQUIRES_NEW} does, or the handler has used another connection on another thread. What
-   * that one wrote stays if the call fails, and is written again by the retry.
+   * The procedure is transactional, but another transaction ran beside the claim's, for example
+   * with {@code REQUIRES_NEW}, or the handler used another connection on another thread. If the
+   * call fails, the writes of the other transaction remain, and the retry makes them again.
    */
-  TRANSACTION_SUSPENDED("the handler has also used a transaction of its own"),
+  TRANSACTION_SUSPENDED(
+      "the handler also used another transaction, whose writes remain if the call fails; use only"
+          + " the claim's transaction"),
   /**
    * The handler of a reserved procedure answered with an error within a transaction of the host,
    * and that transaction committed changes. The key stays reserved until its lease ends; a retry
@@ -29,19 +35,19 @@ public enum UnprotectedCause {
       "the handler answered with an error, but its transaction was committed; roll it back, or list"
           + " the error's code in FailurePolicy.withNoEffect"),
   /**
-   * Another idempotency interceptor already handles the call. This one does nothing, because it
-   * would meet the first one's claim.
+   * Another idempotency interceptor already handles the call. This interceptor does nothing,
+   * because it would treat the claim of the other interceptor as a duplicate.
    */
-  REGISTERED_TWICE("another idempotency interceptor handles it already; register only one"),
+  REGISTERED_TWICE("another idempotency interceptor already handles the call; register only one"),
   /**
    * The method has the option {@code (idempotency.v1.procedure)}, but the interceptor has no
    * descriptor of the method, so the option has no effect. Reported for every call, with or without
    * a key.
    */
   NOT_DESCRIBED(
-      "its option (idempotency.v1.procedure) has no effect, because the interceptor does not have"
-          + " it; pass the service to Procedures.builder().addAnnotated(…), or the method to"
-          + " Procedure.annotated(…)");
+      "the interceptor has no descriptor of this method, so the method's option"
+          + " (idempotency.v1.procedure) has no effect; pass the service to"
+          + " Procedures.builder().addAnnotated(…), or the method to Procedure.annotated(…)");
 
   private final String words;
 
@@ -49,7 +55,7 @@ public enum UnprotectedCause {
     this.words = words;
   }
 
-  /** Returns the cause in words, for logs. */
+  /** Returns a description of the cause, for logs. */
   public String words() {
     return words;
   }

@@ -1,17 +1,20 @@
 package io.github.grpcidempotency.event;
 
-/** Why a duplicate waits no longer. */
+/** Why the wait of a duplicate ended. */
 public enum WaitEnd {
-  /** The call that held the key has ended, and its outcome is known. */
+  /** The call that owned the key has ended, and its outcome is known. */
   ANSWERED,
   /**
-   * The call that held the key has ended without an answer, and the duplicate has won the claim.
+   * The call that owned the key has ended without an answer, and the duplicate has won the claim.
    */
   CLAIMED,
-  /** The call that held the key has ended, and it is unknown whether its effect happened. */
+  /** The call that owned the key has ended, and it is unknown whether its effect happened. */
   OUTCOME_UNKNOWN,
-  /** It has waited for as long as its procedure or its deadline allows, or the server closes. */
+  /**
+   * The limit of the procedure or the deadline of the duplicate is over, or the server is shutting
+   * down.
+   */
   GAVE_UP,
-  /** Its client has cancelled it. */
+  /** The client cancelled the duplicate. */
   CANCELLED
 }

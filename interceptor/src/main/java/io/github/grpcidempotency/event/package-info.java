@@ -1,4 +1,4 @@
-/** The events that a service can listen to, and their causes. */
+/** The events that a listener receives, and their causes. */
 @NullMarked
 package io.github.grpcidempotency.event;
 

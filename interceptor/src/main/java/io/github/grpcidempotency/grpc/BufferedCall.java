@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A unary call that buffers its request and starts its handler once the request is complete. gRPC
- * itself answers a call that breaks the unary protocol (no message, or two).
+ * itself answers a call that violates the unary protocol (no message, or two).
  *
- * <p>gRPC calls a listener's methods one at a time. A call that is resumed on another thread keeps
- * that order: from then on all events go through one sequence.
+ * <p>gRPC calls a listener's methods one at a time. If a call is resumed on another thread, a
+ * sequential executor keeps that order.
  */
 abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -47,16 +47,16 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     this.heard = heard;
   }
 
-  /** Serves the call, now that its request is complete. */
+  /** Serves the call after its request is complete. */
   abstract void serve(RequestT message);
 
-  /** The call ended before its handler was started. */
+  /** Called if the call ends before its handler is started. */
   abstract void cancelledEarly();
 
-  /** The call has ended: it was answered, or cancelled. */
+  /** Called when the call has been answered or cancelled. */
   abstract void ended();
 
-  /** Asks for two messages, to catch an illegal second one. */
+  /** Requests two messages, to detect a second message, which is illegal. */
   final ServerCall.Listener<RequestT> start() {
     call.request(2);
     return this;
@@ -75,9 +75,9 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   }
 
   /**
-   * Moves the rest of the call to another executor, still one event at a time, and within the scope
-   * in which it arrived. A call moves only once, because two sequential executors would not wait
-   * for each other.
+   * Moves the rest of the call to another executor. The call still handles one event at a time,
+   * within the scope in which it arrived. A call moves only once, because two sequential executors
+   * would not wait for each other.
    */
   final Executor moveTo(Executor executor) {
     if (!moved) {
@@ -88,7 +88,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     return events;
   }
 
-  /** Starts the handler, and gives it the request. */
+  /** Starts the handler and passes the request to it. */
   final void run(Context handlerContext, ServerCall<RequestT, ResponseT> target, RequestT message) {
     Context guarded = OperationContext.guarded(handlerContext);
     Context before = guarded.attach();
@@ -105,7 +105,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     }
   }
 
-  /** Keeps the headers as they came, for a handler that may have to be started after another. */
+  /** Keeps a copy of the headers, because the handler may have to be started a second time. */
   final void keepHeaders() {
     Metadata copy = new Metadata();
     copy.merge(headers);
@@ -113,8 +113,8 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   }
 
   /**
-   * The handler that was started has run in vain: tells it that its call was cancelled. It hears
-   * nothing more, and another one may be started.
+   * Reports to the started handler that its call was cancelled. The handler gets no further events,
+   * and can be started again.
    */
   final void stopHandler() {
     Optional<ServerCall.Listener<RequestT>> stopped = handler();
@@ -123,7 +123,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     try {
       stopped.ifPresent(ServerCall.Listener::onCancel);
     } catch (RuntimeException thrown) {
-      logger.debug("a handler that has run in vain does not want to stop", thrown);
+      logger.debug("a handler threw when its call was cancelled", thrown);
     }
   }
 
@@ -167,7 +167,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     events.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
   }
 
-  /** Starts the handler without a claim, for a call that breaks the unary protocol. */
+  /** Starts the handler without a claim for a call that violates the unary protocol. */
   private ServerCall.Listener<RequestT> leaveToGrpc() {
     ServerCall.Listener<RequestT> started = handler;
     if (started == null) {

@@ -21,9 +21,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * A call that owns its key: keeps the lease while the handler runs, and settles when it has ended.
- * What is settled is persisted first and sent then, so no client ever sees an answer that a retry
- * would not get.
+ * A call that owns its key. It renews the lease while the handler runs, and settles the claim when
+ * the handler has ended. An outcome is persisted before it is sent, so no client gets an answer
+ * that a retry would not get.
  */
 class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private final Engine engine;
@@ -55,23 +55,26 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
             call, this, engine.running(), handlerContext, engine.bindsThreads(procedure));
   }
 
-  /** Begins to keep the lease, and returns the call for the handler. */
+  /** Starts to renew the lease, and returns the call for the handler. */
   final ServerCall<RequestT, ResponseT> start() {
     engine.track(operation, claimTook);
     recording.begin();
     return recording;
   }
 
-  /** The handler has returned: settles what must be settled on its thread. */
+  /**
+   * Called when the handler has returned. Settles a call that must be settled on the handler's
+   * thread.
+   */
   void handlerReturned() {
     recording.handlerReturned();
   }
 
   /**
-   * The handler threw: gRPC answers with {@code UNKNOWN}, whatever it was.
+   * Called when the handler has thrown an exception. gRPC answers with {@code UNKNOWN}.
    *
-   * @return whether the call is answered otherwise, because the failure does not count: another
-   *     owner has the key, or the end of the transaction decides that the handler has left open
+   * @return whether the failure does not count, so that the call gets another answer: another owner
+   *     has the key, or the outcome depends on a transaction that the handler has left open
    */
   boolean handlerThrew(Throwable thrown) {
     if (deferred) {
@@ -80,14 +83,17 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
           .warn(
               procedure.name() + " threw",
               thrown,
-              "%s: the handler of operation %s has answered and then thrown: its transaction decides"
+              ("%s: the handler of operation %s answered and then threw; its answer counts only if"
+                      + " its transaction commits")
                   .formatted(procedure.name(), operation.claim().operationId()));
       return true;
     }
     return recording.abandon() && !settleThrown();
   }
 
-  /** Returns whether it counts that the handler threw; if not, the call is refused. */
+  /**
+   * Settles the exception of the handler. Returns whether it counts; if not, the call is refused.
+   */
   private boolean settleThrown() {
     boolean counts = settleFailure(Status.UNKNOWN, new Metadata());
     if (!counts) {
@@ -97,7 +103,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
   }
 
   /**
-   * Settles that the handler threw, whatever it has answered.
+   * Settles the exception of the handler, even if the handler has answered.
    *
    * @return as {@link #handlerThrew}
    */
@@ -147,8 +153,9 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
   }
 
   /**
-   * Settles now, unless the handler has answered within a transaction of its own that is still
-   * open. The thread that ends it is the host's, so the settlement moves to another one.
+   * Settles now, or after the end of the handler's own transaction if the handler answered within
+   * one. The thread that ends the transaction belongs to the host, so the settlement runs on
+   * another thread.
    */
   private void onceItsTransactionHasEnded(Runnable settlement) {
     Runnable elsewhere =
@@ -163,7 +170,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     if (answer.status().isOk() && answer.message().isPresent()) {
       settleResponse(answer, answer.message().get());
     } else {
-      // OK without a message is INTERNAL: gRPC itself says so when the call is closed.
+      // gRPC turns OK without a message into INTERNAL when the call is closed.
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
       Metadata trailers = explain(failure, answer.trailers());
       if (settleFailure(failure, trailers)) {
@@ -195,7 +202,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
         call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
   }
 
-  /** What tells of past resources finds the handler's context, and its transaction still open. */
+  /** Runs {@code PastResources} in the handler's context, while the transaction is still open. */
   private Metadata explain(Status failure, Metadata trailers) {
     Context before = handlerContext.attach();
     try {
@@ -205,7 +212,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     }
   }
 
-  /** Returns whether the failure counts; if not, another owner has the key. */
+  /** Settles a failure. Returns whether it counts; if not, another owner has the key. */
   private boolean settleFailure(Status status, Metadata trailers) {
     boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
     Outcome.Failed failed = new Outcome.Failed(Code.forNumber(status.getCode().value()), marked);
@@ -219,23 +226,23 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
                     () -> TerminalError.record(status, trailers, procedure.failurePolicy())));
   }
 
-  /** Refuses for as long as another owner may have the key. */
+  /** Refuses the call, because another owner may have the key. */
   private void refuseForNow() {
     refuse(Refusal.inProgress(engine.lease()));
   }
 
-  /** Asks the client to come again: the answer is not recorded (yet), or it is another owner's. */
+  /** Asks the client to retry: the answer is not recorded yet, or another owner has the key. */
   private void refuse(Refusal refusal) {
     operation.events().refused(refusal, Optional.of(operation.claim().operationId()), null);
     ResponseWriter.refuse(call, refusal, keyName);
   }
 
-  /** Takes the call from its handler, which has run in vain. */
+  /** Detaches the call from its handler, whose result is dropped. */
   final void dropRecording() {
     recording.drop();
   }
 
-  /** Runs store work beyond the reach of the call's cancellation and deadline. */
+  /** Runs store work in a context that is not affected by the call's cancellation and deadline. */
   final <T> T persist(Supplier<T> work) {
     Context beyond = Context.current().fork();
     Context previous = beyond.attach();

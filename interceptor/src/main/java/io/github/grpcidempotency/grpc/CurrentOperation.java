@@ -14,39 +14,40 @@ import java.util.OptionalInt;
 import java.util.UUID;
 
 /**
- * The operation that the current handler or piece of work runs in. It is found through the gRPC
- * {@link io.grpc.Context}: on the handler's own thread, or wherever that context is current.
- * Thread-safe.
+ * The operation of the current handler or piece of work. It is part of the gRPC {@link
+ * io.grpc.Context}, so it is available on the handler's own thread and wherever that context is
+ * current. Thread-safe.
  */
 public final class CurrentOperation {
   private CurrentOperation() {}
 
   /**
-   * Returns the id of the operation, which the client gets as {@code idempotency-operation} and
-   * which stays the same when another server takes over; empty for a call without a key.
+   * Returns the id of the operation; empty for a call without a key. The client gets it in the
+   * trailer {@code idempotency-operation}. It stays the same when another server takes over.
    */
   public static Optional<UUID> operationId() {
     return claim().map(Claim::operationId);
   }
 
   /**
-   * Returns the number of this run of the operation, from 1; empty for a call without a key. A run
-   * after the first follows one whose server died, and whose effect may have happened.
+   * Returns the number of this run of the operation, from 1; empty for a call without a key. Every
+   * run after the first follows a run whose lease ended without an outcome, and whose effect may
+   * have happened.
    */
   public static OptionalInt attempt() {
     return claim().map(Claim::attempt).map(OptionalInt::of).orElseGet(OptionalInt::empty);
   }
 
   /**
-   * Returns whether the handler runs in a transaction of the store, as the handler of a
-   * transactional procedure does.
+   * Returns whether the handler runs in a transaction of the store. This is the case for
+   * transactional procedures.
    */
   public static boolean hasTransaction() {
     return transaction().isPresent();
   }
 
   /**
-   * Rolls the transaction back when the handler has ended, so that nothing of the call remains. If
+   * Makes the transaction roll back when the handler has ended, so that the call has no effect. If
    * the handler still answers {@code OK}, the client gets {@code INTERNAL}, and a retry runs the
    * handler again.
    *
@@ -57,14 +58,15 @@ public final class CurrentOperation {
   }
 
   /**
-   * Returns an idempotency key for a call that the handler makes. A provider that deduplicates by
-   * key then acts once, however often the handler runs. The key is the same in every run of the
-   * same operation, also after the client's key was released and the client has retried, and also
-   * while the store cannot be reached. It differs for each name, user and client's key, and reveals
-   * none of them. Without a client's key it is random, and differs each time.
+   * Returns an idempotency key for a call that the handler makes to another service. If the other
+   * service deduplicates by key, it acts once, however often the handler runs. The key is the same
+   * in every run of the same operation, even if the client's key was released before a retry, and
+   * even during an outage of the store. It depends on the name, the user and the client's key, and
+   * does not reveal them. For a call without a key, the result is random.
    *
-   * @param name which of the handler's calls it is, such as {@code charge}; never change it
-   * @return a UUID of version 4 as text
+   * @param name names the call among those that the handler makes, for example {@code charge};
+   *     never change it
+   * @return a UUID (version 4) as text
    */
   public static String outboundKey(String name) {
     return OperationContext.request()
@@ -74,29 +76,29 @@ public final class CurrentOperation {
   }
 
   /**
-   * Returns the claim of the current call; empty for a call without a key. For a store's own
-   * module.
+   * Returns the claim of the current call; empty for a call without a key. For implementations of
+   * stores.
    */
   public static Optional<Claim> claim() {
     return OperationContext.get().map(Operation::claim);
   }
 
   /**
-   * Returns the transaction that the handler writes through, if its procedure has one. For a
-   * store's own module.
+   * Returns the transaction of the handler, if its procedure is transactional. For implementations
+   * of stores.
    */
   public static Optional<StoreTransaction> transaction() {
     return OperationContext.transaction();
   }
 
   /**
-   * Returns the transaction that the handler writes through. For a store's own module.
+   * Returns the transaction of the handler. For implementations of stores.
    *
-   * @throws IllegalStateException if there is none; its message says why
+   * @throws IllegalStateException if there is none; the message gives the reason
    */
   public static StoreTransaction requireTransaction() {
     return transaction()
-        .orElseThrow(() -> new IllegalStateException("no transaction here: " + whyNone()));
+        .orElseThrow(() -> new IllegalStateException("no transaction is available: " + whyNone()));
   }
 
   private static String whyNone() {
@@ -107,22 +109,22 @@ public final class CurrentOperation {
           .formatted(request.get().procedure().name());
     }
     if (Context.current() == Context.ROOT) {
-      return "no gRPC call is current on this thread; use the handler's own thread, or bring the"
-          + " call's Context to this one with Context.current().wrap(…)";
+      return "this thread has no Context of a gRPC call; use the handler's own thread, or pass"
+          + " the call's Context to this thread with Context.current().wrap(…)";
     }
     return "the IdempotencyInterceptor is not registered with this server, or the method has no"
-        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and describe"
-        + " the method with .execution(Execution.TRANSACTIONAL)";
+        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and"
+        + " describe the method with .execution(Execution.TRANSACTIONAL)";
   }
 
   /**
-   * Returns what the store keeps for a response under the current claim. The same response gives
-   * the same result each time. For a store whose claims are completed within the handler's own
-   * transaction.
+   * Returns the form in which the store records a response of the current call. Repeated calls with
+   * the same response return the same result. For stores whose claims are completed within the
+   * handler's own transaction.
    *
    * @throws IllegalStateException if the current call has no claim
-   * @throws IllegalArgumentException if the method answers with another type
-   * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed
+   * @throws IllegalArgumentException if the response is not of the method's response type
+   * @throws io.github.grpcidempotency.store.StoreException if the response cannot be encrypted
    */
   public static RecordedOutcome keptOf(Message response) {
     return OperationContext.get()

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
 /**
- * The default executor for resumed calls. Like gRPC's own, it starts threads as needed and ends
- * idle ones.
+ * The default executor for resumed calls. Like gRPC's default executor, it starts threads as needed
+ * and ends idle threads.
  */
 final class DefaultExecutor {
   private static final Executor SHARED =

@@ -55,11 +55,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes create RPCs safe to retry: the handler runs once for an {@code idempotency-key}, and every
- * retry gets the first answer.
+ * Makes RPCs that create or delete resources safe to retry. The first call with an {@code
+ * idempotency-key} runs the handler, and every retry gets its answer. The {@link Execution} of a
+ * procedure decides whether a crash can make the handler run again.
  *
- * <p>Methods without a {@link Procedure} and calls without a key pass through untouched, at no
- * cost. A call that has a key but runs unprotected, for instance without a caller, is reported: see
+ * <p>Methods without a {@link Procedure} and calls without a key pass through unchanged. If a call
+ * has a key but runs unprotected, for example because it has no caller, an event reports it: see
  * {@link UnprotectedCause}. So is a call of a method whose {@code (idempotency.v1.procedure)}
  * option the interceptor does not have. Register the interceptor once. Authentication must run
  * before it ({@code ServerBuilder} calls the interceptor that was added last first).
@@ -70,7 +71,7 @@ import org.slf4j.LoggerFactory;
 public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
-  /** What events call the source of callers. */
+  /** The name of the caller resolver in events. */
   private static final String CALLERS = "caller";
 
   private final Procedures procedures;
@@ -102,9 +103,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /**
-   * Starts an interceptor.
+   * Returns a builder.
    *
-   * @param procedures the create RPCs to make idempotent
+   * @param procedures the descriptors of the RPCs to make idempotent
    * @param callers finds the caller of a call
    */
   public static Builder builder(Procedures procedures, CallerResolver callers) {
@@ -171,7 +172,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         });
   }
 
-  /** Reports a call whose method has an option that nobody has passed to this interceptor. */
+  /** Reports a call of a method that has the option but no descriptor in this interceptor. */
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> runUndescribed(
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
@@ -185,7 +186,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             present
                 .events(annotated.get(), Entry.CALL)
                 .unprotected(UnprotectedCause.NOT_DESCRIBED, null));
-    return runUnrecorded(annotated.get(), "the method is not described", call, headers, next);
+    return runUnrecorded(
+        annotated.get(), "the interceptor has no descriptor of the method", call, headers, next);
   }
 
   private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runUnrecorded(
@@ -224,9 +226,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /**
-   * Returns the service {@code idempotency.v1.Recovery}, with which a client that no longer has its
-   * request finds the outcome of its call by method and key. Add it to the server, behind the same
-   * authentication as the services themselves. Without a store it finds nothing.
+   * Returns the service {@code idempotency.v1.Recovery}. A client that no longer has its request
+   * can find the outcome of its call there by method and key. Add it to the server with the same
+   * authentication as the other services. Without a store it finds nothing.
    */
   public BindableService recovery() {
     return engines.isPresent()
@@ -235,9 +237,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /**
-   * Returns the service {@code google.longrunning.Operations}, with which a client follows the
-   * operation that the trailer {@code idempotency-operation} names. Add it to the server, behind
-   * the same authentication as the services themselves. Without a store it finds nothing.
+   * Returns the service {@code google.longrunning.Operations}. A client can follow an operation
+   * there by the id in the trailer {@code idempotency-operation}. Add it to the server with the
+   * same authentication as the other services. Without a store it finds nothing.
    *
    * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
    *     by id
@@ -261,24 +263,24 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /**
-   * Stops servers so that a client can retry every call with a key that the servers do not answer.
-   * Blocks until the servers have terminated, or until shortly after the grace. Close this
-   * interceptor afterwards.
+   * Stops servers. Every call with a key that the servers do not answer is refused in a way that
+   * allows the client to retry it. Blocks until the servers have terminated, or until shortly after
+   * the grace period. Close this interceptor afterwards.
    *
    * <ol>
-   *   <li>The servers accept no more calls.
-   *   <li>Every call that waits (a duplicate, {@code Recover} and {@code WaitOperation}) is refused
+   *   <li>The servers stop accepting calls.
+   *   <li>Every waiting call (a duplicate, {@code Recover} or {@code WaitOperation}) is refused
    *       with {@code UNAVAILABLE}, the reason {@code IDEMPOTENCY_SHUTTING_DOWN}, and {@code
    *       RetryInfo}.
-   *   <li>Handlers may end within the grace.
-   *   <li>After the grace, each call with a key that still runs is refused in the same way. Its
-   *       handler continues, and its answer is recorded if the handler ends before this interceptor
-   *       is closed.
+   *   <li>Running handlers have the grace period to end.
+   *   <li>After the grace period, each call with a key that is still running is refused in the same
+   *       way. Its handler continues, and the answer is recorded if the handler ends before this
+   *       interceptor is closed.
    *   <li>gRPC cancels all other calls ({@link Server#shutdownNow}).
    * </ol>
    *
    * <p>Servers that are started later can use the same interceptor. If the thread is interrupted,
-   * the grace ends at once.
+   * the grace period ends at once.
    *
    * @param grace how long handlers may continue
    * @param servers the servers that this interceptor is registered with, at least one
@@ -296,7 +298,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     engines.ifPresent(Engines::close);
   }
 
-  /** Refuses a call whose resolver threw: without the caller nothing can be decided. */
+  /** Refuses a call whose caller resolver threw an exception. */
   private static <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
       CallEvents events, ServerCall<RequestT, ?> call, RuntimeException failed) {
     events.extractionFailed(CALLERS, ExtractionFailure.DEFECT, failed);
@@ -310,7 +312,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     return new ServerCall.Listener<>() {};
   }
 
-  /** Settings of the interceptor. What belongs to one procedure is on its descriptor. */
+  /** The settings of an interceptor. Settings of one procedure belong in its descriptor. */
   public static final class Builder {
     private final Procedures procedures;
     private final CallerResolver callers;
@@ -336,8 +338,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Lets the interceptor start without a store. Every call then passes through unprotected, and a
-     * warning at start-up says so.
+     * Allows the interceptor to start without a store. Every call then passes through unprotected,
+     * and a warning is logged at start-up.
      */
     public Builder withoutStore() {
       this.withoutStore = true;
@@ -354,20 +356,23 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return this;
     }
 
-    /** Adds a listener for events, after those that were added before; there is none by default. */
+    /**
+     * Adds a listener for events. Listeners are called in the order in which they were added. There
+     * is none by default.
+     */
     public Builder listener(IdempotencyListener listener) {
       this.listeners.add(listener);
       return this;
     }
 
     /**
-     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name keys, as {@code
-     * key_hash}: the first 16 hexadecimal digits of an HMAC-SHA-256 of the key with its tenant and
-     * project in front. Give every server the same secret, and an operator can find what all of
-     * them say of one key. Without a secret the lines name operations only.
+     * Adds {@code key_hash} to the lines of the log {@code io.github.grpcidempotency.decision}: the
+     * first 16 hexadecimal digits of an HMAC-SHA-256 over the tenant, the project and the key. If
+     * all servers have the same secret, an operator can find all lines about one key. Without a
+     * secret, the lines contain only operation ids.
      *
      * @param secret at least 16 bytes
-     * @throws IllegalArgumentException if it is shorter
+     * @throws IllegalArgumentException if the secret is shorter
      */
     public Builder keyHashSecret(byte[] secret) {
       this.keyHashSecret = Optional.of(DecisionLog.checkSecret(secret));
@@ -375,8 +380,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets when the keys of transactional calls are claimed whose procedures do not say so; before
-     * the handler by default.
+     * Sets when the keys of transactional calls are claimed, for procedures without a setting of
+     * their own; before the handler by default.
      */
     public Builder claimTiming(ClaimTiming timing) {
       this.claimTiming = timing;
@@ -384,23 +389,25 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets how long the handler of a call without a deadline may run; one hour by default. A call
-     * with a deadline is given up if its handler has not answered a lease after the deadline, or
-     * after the client cancels. If a transactional call is given up, its transaction is rolled
-     * back. If a reserved call is given up, its outcome is unknown, and a retry runs the handler
-     * again once the lease has ended. A later answer of the handler is dropped.
+     * Sets how long the handler of a call without a deadline may run; one hour by default. The
+     * library gives up a call with a deadline if the handler has not answered within one lease
+     * after the deadline or the cancellation. If the library gives up a transactional call, the
+     * transaction is rolled back. If it gives up a reserved call, the outcome is unknown, and a
+     * retry runs the handler again once the lease has ended. A later answer of the handler is
+     * dropped.
      *
      * @throws IllegalArgumentException if it is not positive
      */
     public Builder callLimit(Duration limit) {
-      checkArgument(limit.compareTo(Duration.ZERO) > 0, "the limit is not positive: %s", limit);
+      checkArgument(
+          limit.compareTo(Duration.ZERO) > 0, "the call limit must be positive, not %s", limit);
       this.callLimit = limit;
       return this;
     }
 
     /**
-     * Sets how many calls may wait for running calls, and how large their requests may be together;
-     * {@link WaitLimits#defaults} by default.
+     * Sets how many calls may wait for running calls, and the total size of their requests; {@link
+     * WaitLimits#defaults} by default.
      */
     public Builder waitLimits(WaitLimits limits) {
       this.waitLimits = limits;
@@ -409,8 +416,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
     /**
      * Sets the executor that resumes calls after a wait for another call. Handlers may run on this
-     * executor. Pass the server's executor. The default is a pool of daemon threads that grows as
-     * needed.
+     * executor, so pass the server's executor. The default is a pool of daemon threads that grows
+     * as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -7,8 +7,8 @@ import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 
 /**
- * The metadata of the wire contract. All entries are ASCII. The trailers are sent on success; an
- * error has {@link #OPERATION} if an operation is in its way.
+ * The metadata of the wire contract. All entries are ASCII. The trailers are sent with successful
+ * answers. An error has the trailer {@link #OPERATION} if it is about an operation.
  */
 public final class IdempotencyMetadata {
   /**
@@ -40,8 +40,8 @@ public final class IdempotencyMetadata {
   private IdempotencyMetadata() {}
 
   /**
-   * Marks an error as terminal: it is recorded, and every retry gets the same one. Use it with
-   * {@code status.asRuntimeException(trailers)}. The mark is not sent to the client.
+   * Marks an error as terminal: the error is recorded, and every retry gets the same error. Use it
+   * with {@code status.asRuntimeException(trailers)}. The mark is not sent to the client.
    */
   public static void markTerminal(Metadata trailers) {
     trailers.put(TERMINAL, "true");

@@ -39,19 +39,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One call's journey:
+ * The path of one call:
  *
  * <ol>
  *   <li>The request is buffered until the client has half-closed ({@link BufferedCall}).
- *   <li>Find its key. A call without one runs unchanged, or in a plain transaction.
+ *   <li>Find its key. A call without a key runs unchanged, or in a plain transaction.
  *   <li>Take the request's fingerprint and claim the key.
- *   <li>Decide. Then execute the handler and settle ({@link ClaimedCall}), or replay, or wait for
- *       the call that holds the key and decide again, or refuse.
+ *   <li>Decide. Then execute the handler and settle ({@link ClaimedCall}), or replay, or refuse, or
+ *       wait for the call that owns the key and decide again.
  * </ol>
  *
- * <p>If the claim travels with the handler's first statement, the handler is executed before it is
- * known whether the key was free, and may have run in vain ({@link LateCall}). The call then starts
- * over at the claim, which is made before the handler this time.
+ * <p>If the claim is sent with the handler's first statement, the handler is started before it is
+ * known whether the key is free ({@link LateCall}). If the claim is not won, the handler's result
+ * is dropped, and the call starts over with a claim before the handler.
  *
  * <p>After a wait, the call claims the key again itself, on the thread that resumes the call.
  */
@@ -126,7 +126,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     next.run();
   }
 
-  /** A call with a key is refused if its server stops: a retry of it is safe. */
+  /** Refuses the call when its server stops, because a retry of a call with a key is safe. */
   @Override
   public void stopWaiting() {
     rest.ifPresent(sequence -> sequence.execute(this::refuseIfItWaits));
@@ -241,7 +241,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       if (!claimed.handlerThrew(thrown)) {
         throw thrown;
       }
-      logger.debug("{}: the handler failed without its claim", procedure.name(), thrown);
+      logger.debug("{}: an exception of the handler does not count", procedure.name(), thrown);
       return;
     }
     claimed.handlerReturned();
@@ -261,8 +261,8 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   /**
-   * The handler has run in vain. The key is claimed anew, unless the claim could not be confirmed,
-   * or nobody waits for an answer.
+   * Claims the key again after the handler's result was dropped, unless the claim could not be
+   * confirmed or the call was cancelled.
    */
   private void startOver(KeyedRequest request, Optional<StoreException> outage, RequestT message) {
     stopHandler();
@@ -293,7 +293,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
           .warn(
               procedure.name() + " begin",
               unreachable,
-              procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
+              procedure.name() + ": could not open a transaction" + engine.ofShard());
       ResponseWriter.unavailable(call(), unreachable);
       return;
     }
@@ -349,9 +349,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     engines.drain().stopIfDraining(this);
   }
 
-  /**
-   * Outside gRPC's own executor nothing closes a call whose handler throws, so it is closed here.
-   */
+  /** Closes the call if the handler throws, because gRPC does so only on its own executor. */
   private void orClose(Runnable step) {
     try {
       step.run();
@@ -362,7 +360,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /** Claims the key, which seems to be free. The next duplicate has its turn after this call. */
+  /**
+   * Claims the key, which seems to be free. The turn of the next duplicate begins after this call.
+   */
   private void claimInTurn(KeyedRequest request, RequestT message) {
     InFlightWaiter.Waiter turn = waiter.orElseThrow();
     try {
@@ -376,7 +376,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /** Another call still runs: this call does not wait again. */
+  /** Ends the wait of this call although another call is still running. */
   private void giveUpWaiting(KeyedRequest request, ClaimResult.InFlight met, RequestT message) {
     endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     act(request, met, Duration.ZERO, message);
@@ -390,7 +390,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     try {
       call().close(status, new Metadata());
     } catch (IllegalStateException answered) {
-      logger.debug("{}: the call had been answered before", procedure.name(), answered);
+      logger.debug("{}: the call was already answered", procedure.name(), answered);
     }
   }
 
@@ -406,8 +406,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   /**
-   * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
-   * If it was refused already while its claim was tried, it does not run.
+   * Runs the handler without a claim. A retry of an unprotected call is not safe, so the call is
+   * not refused when its server stops. If the call was refused during its claim, the handler does
+   * not run.
    */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
     engines.drain().remove(this);
@@ -418,7 +419,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     run(OperationContext.in(context(), request), new PrefetchedCall<>(call()), message);
   }
 
-  /** Returns how long the call may wait; empty if nothing bounds it. */
+  /** Returns how long the call may wait; empty if there is no limit. */
   private Optional<Duration> timeLeft() {
     Optional<Duration> untilDeadline =
         Optional.ofNullable(context().getDeadline()).map(IdempotentCall::timeUntil);

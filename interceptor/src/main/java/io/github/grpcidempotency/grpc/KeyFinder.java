@@ -25,7 +25,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Looks for one call's key where its procedure says, and decides how the call goes on. */
+/**
+ * Looks for the key of one call in the procedure's key source, and decides how the call continues.
+ */
 final class KeyFinder {
   private final Procedure procedure;
   private final KeyPolicy policy;
@@ -37,7 +39,7 @@ final class KeyFinder {
   /**
    * Makes a finder.
    *
-   * @param events hear what is wrong with the key, or that there is none
+   * @param events receives an event if the key is malformed or missing
    */
   KeyFinder(
       Procedure procedure,
@@ -162,7 +164,8 @@ final class KeyFinder {
     public Message request() {
       return request.orElseThrow(
           () ->
-              new IllegalStateException("the key's source did not say that it reads the request"));
+              new IllegalStateException(
+                  "the key source read the request although its readsRequest() returned false"));
     }
   }
 }

@@ -12,17 +12,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call whose claim travels with its handler's first statement, so that its handler may run in
- * vain. Only the thread that runs the handler may send statements, and only until the handler
- * returns. The claim is confirmed on that thread when the handler returns. If the claim is won, the
- * call is settled as any other. If not, nothing of the handler remains in the store, and the call
- * starts over. The handler's answer or exception is dropped, and so are later messages of the
- * handler. gRPC reports a cancelled call to the handler.
+ * A call whose claim is sent with its handler's first statement, so the handler may run although
+ * the claim is not won. Only the thread that runs the handler may send statements, and only until
+ * the handler returns. The claim is confirmed on that thread when the handler returns. If the claim
+ * is won, the call is settled like any other. If not, the handler has changed nothing in the store,
+ * and the call starts over. The handler's answer, its later messages and its exception are dropped.
+ * The handler sees a cancelled call.
  *
  * <p>An answer that any thread sends before the handler returns is kept until the handler returns.
  * If the handler throws, the answer does not count. An answer that is sent later is settled at
- * once. A handler that is given up before it returns is rolled back at once, and does not start
- * over.
+ * once. If the call is given up before the handler returns, it is rolled back at once, and does not
+ * start over.
  *
  * <p>Thread-safe.
  */
@@ -54,8 +54,8 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
   /**
    * Makes a call.
    *
-   * @param startOver goes on without the handler; gets why the claim could not be confirmed, or
-   *     empty if it was not won
+   * @param startOver continues without the handler; gets the failure if the claim could not be
+   *     confirmed, or empty if it was not won
    */
   LateCall(
       Engine engine,
@@ -100,7 +100,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     return running;
   }
 
-  /** Settles the handler's end now, or keeps it until the handler has returned. */
+  /** Settles the end of the handler now, or after the handler has returned. */
   private void ended(Runnable settlement) {
     if (mayBeSettled(settlement)) {
       settlement.run();
@@ -139,7 +139,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     return true;
   }
 
-  /** Returns whether the call is still the handler's. */
+  /** Notes that the handler has returned. Returns whether its result counts. */
   private synchronized boolean hasReturned() {
     boolean counts = state == State.RUNNING;
     if (counts) {
@@ -148,7 +148,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     return counts;
   }
 
-  /** Returns whether the claim is won, now that the handler has returned or thrown. */
+  /** Finds out whether the claim is won, after the handler has returned or thrown. */
   private boolean confirm() {
     boolean confirmed = false;
     try {
@@ -158,7 +158,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     }
     if (!confirmed) {
       logger.debug(
-          "{}: the handler of operation {} has run in vain",
+          "{}: dropped the result of the handler of operation {}, because its claim was not won",
           operation.procedure().name(),
           operation.claim().operationId());
       dropped();
@@ -167,7 +167,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     return confirmed;
   }
 
-  /** Returns what settles the handler's end, if the handler has ended already. */
+  /** Returns the settlement of the handler's end, if the handler has ended. */
   private synchronized Optional<Runnable> won() {
     state = State.WON;
     return kept;

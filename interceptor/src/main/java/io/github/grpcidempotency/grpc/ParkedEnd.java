@@ -5,12 +5,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The end of a handler whose transaction is bound to a thread, kept for that thread. It settles the
- * end once the handler has returned, because what the host has put around the handler, such as
- * {@code @Transactional}, has ended only then. A handler that has returned without an answer gives
- * it from another thread, and is waited for.
+ * Keeps the end of a handler whose transaction is bound to a thread, until that thread can settle
+ * it. The end is settled after the handler has returned, because code that the host has put around
+ * the handler, such as {@code @Transactional}, has ended only then. If the handler returned without
+ * an answer, the thread waits until the handler answers on another thread.
  *
- * <p>The first end counts, and later ones are dropped. Thread-safe.
+ * <p>The first end counts, and later ends are dropped. Thread-safe.
  */
 final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
   private final RecordingCall.Settler<ResponseT> settler;
@@ -18,10 +18,10 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
   private final CompletableFuture<Runnable> settlement = new CompletableFuture<>();
 
   /**
-   * Makes a place for an end.
+   * Creates the object for one handler.
    *
-   * @param settler settles it
-   * @param handlerContext is current meanwhile, as for the handler
+   * @param settler settles the end
+   * @param handlerContext the context that is current during the settlement
    */
   ParkedEnd(RecordingCall.Settler<ResponseT> settler, Context handlerContext) {
     this.settler = settler;
@@ -53,12 +53,12 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
     boolean unused = giveUp();
   }
 
-  /** Returns whether the handler had not answered, so that nothing waits for its answer. */
+  /** Stops waiting for the handler's answer. Returns whether the handler had not answered. */
   boolean giveUp() {
     return settlement.complete(settler::unanswered);
   }
 
-  /** Waits for no end. */
+  /** Stops waiting for an end. */
   void forget() {
     park(() -> {});
   }
@@ -67,12 +67,12 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
     boolean unused = settlement.complete(end);
   }
 
-  /** Waits for the end, and settles it on the current thread. Called once. */
+  /** Waits for the end and settles it on the current thread. Called once. */
   void settle() {
     handlerContext.run(awaitEnd());
   }
 
-  /** A thread that is interrupted is to stop: it waits no longer. */
+  /** An interrupt ends the wait. */
   private Runnable awaitEnd() {
     try {
       return settlement.get();

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.grpc;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ServerCall;
 
-/** A call whose messages were already asked for. */
+/** A call whose messages were already requested. */
 final class PrefetchedCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
   PrefetchedCall(ServerCall<RequestT, ResponseT> call) {

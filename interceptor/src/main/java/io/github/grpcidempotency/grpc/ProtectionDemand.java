@@ -9,9 +9,9 @@ import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 
 /**
- * Whether a client demands, by {@code idempotency-required: true}, that its call does not run
- * without protection. If so, an optional key is required, and the call is refused during an outage
- * of the store.
+ * Detects the header {@code idempotency-required: true}, with which a client demands that its call
+ * does not run without protection. If it is present, an optional key is required, and the call is
+ * refused during an outage of the store.
  */
 final class ProtectionDemand {
   private static final Metadata.Key<String> REQUIRED = ascii(WireNames.REQUIRED);

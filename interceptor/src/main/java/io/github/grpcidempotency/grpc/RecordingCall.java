@@ -12,37 +12,37 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The call that the handler of a claimed operation gets. It keeps what the handler sends, and hands
- * it over once: when the handler closes the call, or, if the transaction is bound to a thread, on
- * that thread and after the handler has returned. Nothing that a dropped handler sends is handed
- * over.
+ * The call that the handler of a claimed operation gets. It buffers the messages of the handler and
+ * passes them on once: when the handler closes the call, or, if the transaction is bound to a
+ * thread, on that thread after the handler has returned. Messages of a dropped handler are not
+ * passed on.
  */
 final class RecordingCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> implements RunningCalls.Call {
 
-  /** What a handler sent. */
+  /** The answer of a handler. */
   record Answer<ResponseT>(
       Metadata headers, Optional<ResponseT> message, Status status, Metadata trailers) {}
 
-  /** Waits for the handler's end. */
+  /** Receives the handler's end. */
   interface Settler<ResponseT> {
-    /** The handler closed the call; it will send nothing more. */
+    /** Called when the handler has closed the call. The handler sends nothing more. */
     void closed(Answer<ResponseT> answer);
 
     /**
-     * The handler broke the protocol.
+     * Called when the handler has violated the protocol.
      *
-     * @param leaveToGrpc lets gRPC answer the call, from here on
+     * @param leaveToGrpc lets gRPC answer the call from now on
      */
     void broken(Runnable leaveToGrpc);
 
-    /** Names the operation for the log. */
+    /** Returns the name of the operation for the log. */
     String subject();
 
     /** Returns, as a sentence, the consequence for the effect of a handler that is given up. */
     String consequence();
 
-    /** The call is over, and the handler has not answered. It is not waited for any longer. */
+    /** Called when the call is over and the handler has not answered. A later answer is dropped. */
     void unanswered();
   }
 
@@ -51,7 +51,7 @@ final class RecordingCall<RequestT, ResponseT>
   private final Settler<ResponseT> settler;
   private final Optional<ParkedEnd<ResponseT>> parked;
 
-  /** The handler's answer, or the end of the wait for it, decides the call once. */
+  /** Set by the handler's answer or by the end of the wait, whichever comes first. */
   private final AtomicBoolean ended = new AtomicBoolean();
 
   private Optional<Metadata> headers = Optional.empty();
@@ -75,8 +75,8 @@ final class RecordingCall<RequestT, ResponseT>
   }
 
   /**
-   * Makes a call that is settled on the thread on which the handler closes it, or on the thread
-   * that runs the handler.
+   * Creates a call. It is settled on the thread on which the handler closes it, or, if its
+   * transaction is bound to a thread, on the thread that runs the handler.
    *
    * @param handlerContext the handler's context, which is cancelled with the call
    */
@@ -93,7 +93,7 @@ final class RecordingCall<RequestT, ResponseT>
     return new RecordingCall<>(call, running, handlerContext, parked, Optional.of(parked));
   }
 
-  /** The handler begins now. */
+  /** Called before the handler starts. */
   void begin() {
     running.begin(this);
   }
@@ -141,9 +141,7 @@ final class RecordingCall<RequestT, ResponseT>
     return parked.isPresent() || !ended.getAndSet(true);
   }
 
-  /**
-   * Settles the call. If the call is bound to a thread, it ends when that thread has settled it.
-   */
+  /** Settles the call. If the call is bound to a thread, that thread settles it. */
   private void end(Runnable settlement) {
     try {
       settlement.run();
@@ -154,11 +152,11 @@ final class RecordingCall<RequestT, ResponseT>
     }
   }
 
-  /** Does nothing: the one request message was asked for before the handler was started. */
+  /** Does nothing, because the request message was requested before the handler was started. */
   @Override
   public void request(int numMessages) {}
 
-  /** Returns whether nobody waits for the handler's answer. */
+  /** Returns whether the handler's answer would be dropped. */
   @Override
   public boolean isCancelled() {
     return dropped || super.isCancelled();
@@ -206,7 +204,7 @@ final class RecordingCall<RequestT, ResponseT>
     }
   }
 
-  /** The handler has returned: settles the call here, if it is bound to this thread. */
+  /** Called when the handler has returned. Settles the call if it is bound to this thread. */
   void handlerReturned() {
     if (parked.isPresent()) {
       try {
@@ -218,8 +216,8 @@ final class RecordingCall<RequestT, ResponseT>
   }
 
   /**
-   * Takes the call from its handler, which has run in vain: the call goes on without it. As for a
-   * call that its client has cancelled, what the handler still sends is dropped without an error.
+   * Detaches the call from its handler. As for a call that its client has cancelled, later messages
+   * of the handler are dropped without an error.
    */
   void drop() {
     dropped = true;
@@ -229,10 +227,10 @@ final class RecordingCall<RequestT, ResponseT>
   }
 
   /**
-   * Takes the call from a handler that threw. If it is bound to the handler's thread, nothing that
-   * the handler has answered, or still answers, counts.
+   * Detaches the call from a handler that threw. If the call is bound to the handler's thread, no
+   * answer of the handler counts.
    *
-   * @return whether the call is unsettled
+   * @return whether the call has not been settled
    */
   boolean abandon() {
     boolean unsettled = isFirstEnd();

@@ -8,9 +8,9 @@ import io.grpc.Status;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A call that another thread may refuse as long as nothing has been sent. If the handler answers
- * after the refusal, the answer is dropped without an error. {@link #refuse} is thread-safe; the
- * other methods are as those of every call.
+ * A call that another thread may refuse until its answer is sent. If the handler answers after the
+ * refusal, the answer is dropped without an error. {@link #refuse} is thread-safe; the other
+ * methods are not, as in every {@code ServerCall}.
  */
 final class RefusableCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
@@ -27,7 +27,7 @@ final class RefusableCall<RequestT, ResponseT>
   }
 
   /**
-   * Refuses the call, unless its answer has begun.
+   * Refuses the call, unless its answer is already being sent.
    *
    * @param first runs before the error is sent
    */
@@ -38,7 +38,7 @@ final class RefusableCall<RequestT, ResponseT>
     }
   }
 
-  /** From now on the call is not refused. Returns false if it already is. */
+  /** Prevents a refusal from now on. Returns false if the call has already been refused. */
   boolean keep() {
     return answers();
   }

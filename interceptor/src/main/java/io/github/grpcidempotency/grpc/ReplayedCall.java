@@ -17,9 +17,11 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** A call whose key has a record: it gets the recorded answer, or is told why not. */
+/** A call whose key has a record. It gets the recorded answer, or an error that states why not. */
 final class ReplayedCall<ResponseT> implements Replay.Actor<RuntimeException> {
-  /** Tells gRPC how long it is. Otherwise each reading takes a buffer of four kilobytes. */
+  /**
+   * Reports its length to gRPC, which otherwise allocates a buffer of four kilobytes for each read.
+   */
   private static final class KnownBytes extends FilterInputStream implements KnownLength {
     KnownBytes(ByteString bytes) {
       super(bytes.newInput());

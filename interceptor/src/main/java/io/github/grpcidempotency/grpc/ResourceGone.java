@@ -14,15 +14,15 @@ import io.grpc.protobuf.StatusProto;
 import java.util.Optional;
 
 /**
- * Tells a client that deletes a missing resource that the resource has existed, if the procedure
- * knows: the equivalent of HTTP's 410, added to the handler's own error.
+ * Adds a reason to the error of a delete that did not find its resource, if the procedure knows
+ * that the resource once existed. This is the equivalent of HTTP's 410.
  */
 final class ResourceGone {
   private ResourceGone() {}
 
   /**
    * Returns the trailers of a handler's error, with the reason added if the resource that the
-   * request deletes has existed, and unchanged otherwise. Never throws.
+   * request names once existed, and unchanged otherwise. Never throws.
    */
   static Metadata explain(
       Status status, Metadata trailers, KeyedRequest request, RateLimitedLog log) {
@@ -42,12 +42,12 @@ final class ResourceGone {
           procedure.name() + " past resources",
           unknown,
           procedure.name()
-              + ": could not find out whether a resource that a delete did not find existed");
+              + ": could not check whether the resource that a delete did not find had existed");
       return trailers;
     }
   }
 
-  /** The handler's own details come first. */
+  /** Appends the reason to the handler's own details. */
   private static Metadata withReason(Status status, Metadata trailers) {
     Metadata own = new Metadata();
     own.merge(trailers);

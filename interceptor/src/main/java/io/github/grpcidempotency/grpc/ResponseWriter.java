@@ -23,11 +23,11 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** The last step of a call: what goes to the client, trailers stamped. */
+/** Sends the answers of calls, with the library's trailers. */
 final class ResponseWriter {
   private ResponseWriter() {}
 
-  /** Sends the handler's own answer, for the first time. */
+  /** Sends the handler's answer. */
   static <ResponseT> void send(
       ServerCall<?, ResponseT> call,
       RecordingCall.Answer<ResponseT> answer,
@@ -46,7 +46,7 @@ final class ResponseWriter {
     call.close(answer.status(), answer.trailers());
   }
 
-  /** Tells that the transaction could not be committed: nothing has happened. */
+  /** Reports that the transaction was rolled back, so the call had no effect. */
   static void rolledBack(ServerCall<?, ?> call) {
     call.close(Status.INTERNAL.withDescription("the transaction was rolled back"), new Metadata());
   }
@@ -73,8 +73,8 @@ final class ResponseWriter {
   }
 
   /**
-   * Sends the error that a handler answered under a key. Its trailer tells the client that no
-   * interceptor in front of this one has refused the call.
+   * Sends the error of a handler that was called with a key. The trailer shows the client that the
+   * call was not refused by another interceptor before this one.
    */
   static void fail(ServerCall<?, ?> call, Status status, Metadata trailers, UUID operationId) {
     stampError(trailers, operationId);
@@ -88,17 +88,17 @@ final class ResponseWriter {
     call.close(error.status(), error.trailers());
   }
 
-  /** Sends an error of the wire contract; no header goes ahead of it. */
+  /** Sends an error of the wire contract, without headers. */
   static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
     close(call, RefusalError.of(refusal, keyName));
   }
 
-  /** Tells a call without a key that its transaction could not be begun. */
+  /** Reports to the client of a call without a key that its transaction could not be started. */
   static void unavailable(ServerCall<?, ?> call, StoreException failure) {
     close(call, RefusalError.of(Refusal.storeUnavailable(failure.failureCause()), "no key"));
   }
 
-  /** Sends an error with its trailers, which gRPC drops from one that is thrown. */
+  /** Sends an error with its trailers, which gRPC drops from an exception that is thrown. */
   static void close(ServerCall<?, ?> call, StatusRuntimeException error) {
     Metadata trailers = error.getTrailers();
     call.close(error.getStatus(), trailers == null ? new Metadata() : trailers);

@@ -8,9 +8,9 @@ import io.grpc.Metadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a call says that it repeats an earlier one: a client's own retries say so by {@code
- * idempotency-retry: true}, and gRPC's by the number of earlier attempts (gRFC A6). It is only a
- * hint where to look first, so that anybody may give it, and one that cannot be read is none.
+ * Detects whether a call repeats an earlier one: the client sends {@code idempotency-retry: true},
+ * or gRPC's built-in retries send the number of earlier attempts (gRFC A6). This is only a hint to
+ * look for a record first, so it need not be trusted, and a malformed value is ignored.
  */
 final class RetryHint {
   private static final Metadata.Key<String> RETRY = ascii(WireNames.RETRY);

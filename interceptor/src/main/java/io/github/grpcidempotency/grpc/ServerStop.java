@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Stops servers: {@link IdempotencyInterceptor#drain}. */
 final class ServerStop {
-  /** How long the last answers may take to be sent, and the transports to end. */
+  /** The time for sending the last answers and closing the transports. */
   private static final Duration TO_SEND = Duration.ofSeconds(1);
 
   private final Optional<Drain> drain;
@@ -21,7 +21,7 @@ final class ServerStop {
   }
 
   /**
-   * Makes a stop.
+   * Creates the object that stops the servers.
    *
    * @param drain the calls of the servers; empty without a store
    */

@@ -16,8 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call without a key to a transactional procedure. Its handler gets a plain transaction, so it
- * need not know whether there is a key. The transaction is committed before the answer is sent.
+ * A call of a transactional procedure without a key. Its handler gets a plain transaction, so the
+ * same handler works with and without a key. The transaction is committed before the answer is
+ * sent.
  */
 final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -43,18 +44,21 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
             call, this, engine.running(), handlerContext, engine.bindsThreads(procedure));
   }
 
-  /** The handler begins now. Returns the call for it. */
+  /** Called before the handler starts. Returns the call for the handler. */
   ServerCall<RequestT, ResponseT> start() {
     recording.begin();
     return recording;
   }
 
-  /** The handler has returned: settles what must be settled on its thread. */
+  /**
+   * Called when the handler has returned. Settles a call that must be settled on the handler's
+   * thread.
+   */
   void handlerReturned() {
     recording.handlerReturned();
   }
 
-  /** The handler threw. gRPC answers with {@code UNKNOWN}, whatever was thrown. */
+  /** Called when the handler has thrown an exception. gRPC answers with {@code UNKNOWN}. */
   void handlerThrew() {
     if (recording.abandon()) {
       transaction.rollback();
@@ -110,7 +114,9 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
           failure,
           procedure.name() + ": the transaction of a call without a key could not be committed");
       if (FailureDecider.mayBeDone(failure.failureCause())) {
-        call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
+        call.close(
+            Status.UNKNOWN.withDescription("it is unknown whether the transaction was committed"),
+            new Metadata());
       } else {
         ResponseWriter.unavailable(call, failure);
       }
@@ -118,8 +124,11 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       log.warn(
           procedure.name() + " unknown",
           unknown,
-          procedure.name() + ": it is not known whether it was committed");
-      call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
+          procedure.name()
+              + ": it is unknown whether the transaction of a call without a key was committed");
+      call.close(
+          Status.UNKNOWN.withDescription("it is unknown whether the transaction was committed"),
+          new Metadata());
     }
   }
 }

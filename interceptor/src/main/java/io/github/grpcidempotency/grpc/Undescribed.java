@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Methods with the {@code (idempotency.v1.procedure)} option that the interceptor has no descriptor
- * of, so that the option has no effect. Thread-safe.
+ * Finds methods that have the {@code (idempotency.v1.procedure)} option but no descriptor in the
+ * interceptor, so that the option has no effect. Thread-safe.
  */
 final class Undescribed {
-  /** Methods of generated services only, so no client can make it grow. */
+  /** Contains only methods of generated services, so clients cannot make it grow. */
   private final Map<String, Optional<Procedure>> seen = new ConcurrentHashMap<>();
 
-  /** Returns a problem for each such method of the services of which a method is described. */
+  /** Returns a problem for each such method in a service that has at least one descriptor. */
   static List<String> problems(Procedures procedures) {
     return procedures.all().stream()
         .flatMap(procedure -> procedure.method().stream())
@@ -31,7 +31,7 @@ final class Undescribed {
         .toList();
   }
 
-  /** Returns the procedure that the option of a method without a descriptor describes. */
+  /** Returns the procedure that is described by the option of a method without a descriptor. */
   Optional<Procedure> find(MethodDescriptor<?, ?> method) {
     Optional<Procedure> known = seen.get(method.getFullMethodName());
     if (known != null) {
@@ -54,8 +54,8 @@ final class Undescribed {
 
   private static String problem(Descriptors.MethodDescriptor schema) {
     String generated = schema.getService().getName() + "Grpc";
-    return ("%s: its .proto has the option (idempotency.v1.procedure), but the interceptor does not"
-            + " have it, so its calls would not be protected; add"
+    return ("%s: the method has the option (idempotency.v1.procedure), but the interceptor has no"
+            + " descriptor of the method, so its calls would not be protected; add"
             + " Procedures.builder().addAnnotated(%s.getServiceDescriptor()) or"
             + " Procedure.annotated(%s.get%sMethod()).build()")
         .formatted(AnnotatedMethods.fullName(schema), generated, generated, schema.getName());

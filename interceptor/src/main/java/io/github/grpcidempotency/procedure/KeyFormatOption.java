@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** A key's format in a method's option, and its pattern. */
+/** The key format and the key pattern in a method's option. */
 record KeyFormatOption(
     io.github.grpcidempotency.proto.v1.KeyFormat declared,
     String pattern,
@@ -17,7 +17,7 @@ record KeyFormatOption(
       return compiled();
     }
     if (!pattern.isEmpty()) {
-      problems.accept("a key's pattern means nothing without the format KEY_FORMAT_PATTERN");
+      problems.accept("a key pattern has no effect without the format KEY_FORMAT_PATTERN");
     }
     return switch (declared) {
       case KEY_FORMAT_UUID -> Optional.of(KeyFormat.uuid());

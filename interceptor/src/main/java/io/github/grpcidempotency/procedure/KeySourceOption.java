@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 record KeySourceOption(
     io.github.grpcidempotency.proto.v1.KeySource declared, Consumer<String> problems) {
 
-  /** Returns the source. If the entry describes none, reports a problem and returns empty. */
+  /** Returns the source. If the entry describes no source, reports a problem and returns empty. */
   Optional<KeySource> toSource() {
     return source().map(this::formatted).map(this::prefixed);
   }
@@ -21,19 +21,24 @@ record KeySourceOption(
       case REQUEST_ID -> requestId();
       case ASSIGNED_ID -> Optional.of(KeySource.assignedId(declared.getAssignedId()));
       case CONTENT -> content();
-      case SOURCE_NOT_SET -> none("a key source does not say where to look");
+      case SOURCE_NOT_SET ->
+          none(
+              "a key source is empty: set metadata, request_field, request_id, assigned_id or"
+                  + " content");
     };
   }
 
   private Optional<KeySource> requestId() {
     return declared.getRequestId()
         ? Optional.of(KeySource.requestId())
-        : none("a key source says request_id: false, and so does not say where to look");
+        : none(
+            "a key source has request_id: false, which has no effect: set it to true, or remove"
+                + " it");
   }
 
   private Optional<KeySource> content() {
     return declared.getContent().getFieldsCount() == 0
-        ? none("a key of content needs at least one field")
+        ? none("a content key needs at least one field")
         : Optional.of(
             KeySource.content(declared.getContent().getFieldsList().toArray(String[]::new)));
   }
@@ -47,7 +52,9 @@ record KeySourceOption(
       case REQUEST_ID, ASSIGNED_ID, CONTENT -> {
         if (declared.getFormat() != KeyFormat.KEY_FORMAT_UNSPECIFIED
             || !declared.getPattern().isEmpty()) {
-          problems.accept("a key from request_id, assigned_id or content has a format of its own");
+          problems.accept(
+              "a key source with request_id, assigned_id or content must not have a"
+                  + " format or a pattern");
         }
         yield source;
       }

@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The {@code (idempotency.v1.procedure)} option of one method, as the compiled schema carries it.
- * What is wrong with it becomes a problem of its descriptor.
+ * The {@code (idempotency.v1.procedure)} option of one method in the compiled schema. Its mistakes
+ * become problems of its descriptor.
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
@@ -43,13 +43,14 @@ record MethodOption(
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
-      ProcedureBuilder<ResponseT> builder, RetentionClasses classes) {
+      ProcedureBuilder<ResponseT> builder) {
     if (!isUnderstood(declared)) {
-      builder.problem("its option says something that this version of the library does not know");
+      builder.problem(
+          "its option has a field or a value that this version of the library does not know");
     }
     describeResource(builder);
     describeKey(builder);
-    describeRetention(builder, classes);
+    describeRetention(builder);
     describeFailures(builder);
     describeDuplicates(builder);
     builder.omit(declared.getOmittedFieldsList().toArray(String[]::new));
@@ -75,10 +76,10 @@ record MethodOption(
   private void describeResource(ProcedureBuilder<?> builder) {
     if (declared.getResourceType().isEmpty()) {
       if (!declared.getResourceIdField().isEmpty()) {
-        builder.problem("it has a resource_id_field, which means nothing without resource_type");
+        builder.problem("it has a resource_id_field, which has no effect without resource_type");
       }
       if (!declared.getDeletedIdField().isEmpty()) {
-        builder.problem("it has a deleted_id_field, which means nothing without resource_type");
+        builder.problem("it has a deleted_id_field, which has no effect without resource_type");
       }
       return;
     }
@@ -137,21 +138,9 @@ record MethodOption(
     }
   }
 
-  private void describeRetention(ProcedureBuilder<?> builder, RetentionClasses classes) {
-    String name = declared.getRetentionClass();
-    if (declared.hasRetention() && !name.isEmpty()) {
-      builder.problem("it has both a retention and a retention_class");
-    } else if (declared.hasRetention()) {
+  private void describeRetention(ProcedureBuilder<?> builder) {
+    if (declared.hasRetention()) {
       duration(builder, "retention", declared.getRetention()).ifPresent(builder::retention);
-    } else if (!name.isEmpty()) {
-      classes
-          .find(name)
-          .ifPresentOrElse(
-              builder::retention,
-              () ->
-                  builder.problem(
-                      "retention_class \"%s\" is not known; known are %s"
-                          .formatted(name, String.join(", ", classes.names()))));
     }
     if (declared.getRetainedFromLastReplay()) {
       builder.retainFromLastReplay();
@@ -203,7 +192,10 @@ record MethodOption(
     }
   }
 
-  /** A newer schema may say what this library, being older, would silently leave out. */
+  /**
+   * Returns whether this version of the library knows all fields and values. A newer schema may
+   * have settings that this version would silently ignore.
+   */
   private static boolean isUnderstood(Message option) {
     return option.getUnknownFields().asMap().isEmpty()
         && option.getAllFields().values().stream()

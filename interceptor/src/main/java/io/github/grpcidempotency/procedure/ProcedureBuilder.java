@@ -19,10 +19,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Builds a {@link Procedure}. Settings that are left out have the defaults of the interface. Not
+ * Builds a {@link Procedure}. Settings that are not set have the defaults of the interface. Not
  * thread-safe.
  *
- * @param <ResponseT> the method's response
+ * @param <ResponseT> the method's response type
  */
 public final class ProcedureBuilder<ResponseT extends Message> {
   static final KeyFormat UUID_FORMAT = KeyFormat.uuid();
@@ -34,7 +34,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
           .execution(Execution.TRANSACTIONAL), or execution: EXECUTION_TRANSACTIONAL in its option, if \
       its handler only writes to the store's database: effect and record are one commit
           .execution(Execution.RESERVED), or execution: EXECUTION_RESERVED in its option, for any other \
-      handler: after a crash between effect and record, a retry runs the handler again""";
+      handler: after a crash between effect and record, a retry runs the handler again\
+      """;
 
   private final String name;
   private final Optional<MethodDescriptor<?, ?>> method;
@@ -50,7 +51,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Optional<PastResources> pastResources = Optional.empty();
   private Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
-  private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
+  private Retention retention = new Retention(() -> Retention.DEFAULT);
   private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
   private Optional<Execution> execution = Optional.empty();
@@ -72,7 +73,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
             .orElseGet(Fingerprinter::wholeRequest);
   }
 
-  /** Sets the type of the created resource, and how to get its id from the response. */
+  /**
+   * Sets the type of the created resource, and a function that returns its id from the response.
+   */
   public ProcedureBuilder<ResponseT> resource(
       ResourceType type, Function<? super ResponseT, UUID> id) {
     this.resourceType = Optional.of(type);
@@ -82,9 +85,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the type of the deleted resource, and which field of the request holds its id.
+   * Sets the type of the deleted resource, and the field of the request that contains its id.
    *
-   * @param idField a path of field names joined by dots, to a string that holds a UUID
+   * @param idField the path of a string field that contains a UUID: field names joined by dots
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, String idField) {
     method
@@ -93,14 +96,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         .ifPresent(
             request ->
                 problem(
-                    "the id of what it deletes: \"%s\" is not a singular string field of %s"
+                    ("the id of the resource that it deletes: \"%s\" is not a singular string"
+                            + " field of %s")
                         .formatted(idField, request.getFullName())));
     return deleting(type, request -> deletedId(request, idField));
   }
 
   /**
-   * Sets the type of the deleted resource, and how to get its id from the request: where it is part
-   * of a name, for example.
+   * Sets the type of the deleted resource, and a function that returns its id from the request, for
+   * example if the id is part of a name.
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, UUID> id) {
     return deleting(type, request -> Optional.ofNullable(id.apply(request)));
@@ -113,7 +117,10 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Sets who knows what was deleted before. Needs {@link #deletes}. */
+  /**
+   * Sets the {@link PastResources}, which finds out whether a resource that was not found once
+   * existed. Needs {@link #deletes}.
+   */
   public ProcedureBuilder<ResponseT> pastResources(PastResources past) {
     this.pastResources = Optional.of(past);
     return this;
@@ -135,8 +142,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets where the key comes from, which makes the policy {@link KeyPolicy#DERIVED} unless you set
-   * one.
+   * Sets the source of the key. The key policy becomes {@link KeyPolicy#DERIVED}, unless you set
+   * another.
    */
   public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
     this.keySource = Optional.of(source);
@@ -150,8 +157,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the rules by which a retry's request must be equal to the first one. The default is {@link
-   * Fingerprinter#ofSchema}: the whole request, without fields that its schema leaves out.
+   * Sets the rules for comparing the request of a retry with the first request. The default is
+   * {@link Fingerprinter#ofSchema}: the whole request, without fields that its schema excludes.
    */
   public ProcedureBuilder<ResponseT> fingerprint(Fingerprinter fingerprinter) {
     this.fingerprinter = fingerprinter;
@@ -163,22 +170,17 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return retention(() -> retention);
   }
 
-  /** Sets how long a record answers retries. */
-  public ProcedureBuilder<ResponseT> retention(RetentionClass retention) {
-    return retention(retention::duration);
-  }
-
   /**
    * Sets how long a record answers retries. The supplier is called for every new key, so the value
    * can change while the server runs. It must not block. If it throws or returns a value out of
-   * range, that is logged and the last good value is used.
+   * range, a warning is logged and the last valid value is used.
    */
   public ProcedureBuilder<ResponseT> retention(Supplier<Duration> retention) {
     this.retention = new Retention(retention);
     return this;
   }
 
-  /** Restarts the retention on every replay, with the value of that moment. */
+  /** Restarts the retention on every replay, with the value at that time. */
   public ProcedureBuilder<ResponseT> retainFromLastReplay() {
     this.retainedFromLastReplay = true;
     return this;
@@ -186,8 +188,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /**
    * Sets what happens to a call with a key during an outage of the store. By default an {@link
-   * Execution#RESERVED} procedure whose key is optional fails open, as its service would go on
-   * without the library, and every other procedure fails closed.
+   * Execution#RESERVED} procedure with an optional key fails open, because such a service would
+   * also run without the library, and every other procedure fails closed.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
@@ -195,15 +197,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets how the handler's effect and its record are committed. There is no default: a procedure
-   * with a key and without an execution is a problem.
+   * Sets how the handler's effect and its record are committed. There is no default: a server with
+   * a procedure that needs an execution and has none does not start.
    */
   public ProcedureBuilder<ResponseT> execution(Execution execution) {
     this.execution = Optional.of(execution);
     return this;
   }
 
-  /** Sets the execution if one is needed, and none was set before. */
+  /** Sets the execution if the procedure needs one and none was set. */
   ProcedureBuilder<ResponseT> defaultExecution(Supplier<Optional<Execution>> choice) {
     if (keyPolicy.map(ProcedureBuilder::needsExecution).orElse(true)) {
       this.execution = execution.or(choice);
@@ -212,8 +214,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets when the key of a transactional call is claimed. By default the interceptor says so, for
-   * all its transactional procedures.
+   * Sets when the key of a transactional call is claimed. The default is the setting of the
+   * interceptor.
    */
   public ProcedureBuilder<ResponseT> claim(ClaimTiming timing) {
     this.claimTiming = Optional.of(timing);
@@ -248,26 +250,28 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets how many bytes of a response are recorded at most, without the fields that are {@linkplain
-   * #omit omitted} and before it is encrypted; 1 MiB by default. If a transactional handler answers
-   * with a larger response, or a handler records one in its own transaction, the transaction is
-   * rolled back. If any other handler does, the client gets its answer, which is recorded without
-   * the response: a retry does not run the handler again, and is refused with {@code
-   * IDEMPOTENCY_ANSWER_TOO_LARGE}. For large responses, use {@link #omit} or {@link #rebuild}.
+   * Sets the maximum size of a recorded response in bytes, without the fields that are {@linkplain
+   * #omit omitted} and before encryption; 1 MiB by default. If a transactional handler answers with
+   * a larger response, or a handler records a larger response in its own transaction, the
+   * transaction is rolled back. For any other handler, the client gets the answer, but only the
+   * fact is recorded that the call was answered: a retry does not run the handler again, and is
+   * refused with {@code IDEMPOTENCY_ANSWER_TOO_LARGE}. For large responses, use {@link #omit} or
+   * {@link #rebuild}.
    *
-   * @throws IllegalArgumentException if it is not positive
+   * @throws IllegalArgumentException if the size is not positive
    */
   public ProcedureBuilder<ResponseT> maxRecordedBytes(int bytes) {
     if (bytes <= 0) {
-      throw new IllegalArgumentException("maxRecordedBytes is not positive: " + bytes);
+      throw new IllegalArgumentException("maxRecordedBytes must be positive, not " + bytes);
     }
     this.maxRecordedBytes = bytes;
     return this;
   }
 
   /**
-   * Records a reference to the resource instead of the response, and sets who makes the response
-   * again from it. Needs {@link #resource}. A response that names no resource is recorded itself.
+   * Records a reference to the resource instead of the response, and sets the rebuilder, which
+   * rebuilds the response from the resource. Needs {@link #resource}. A response without a resource
+   * id is recorded itself.
    */
   public ProcedureBuilder<ResponseT> rebuild(ResponseRebuilder rebuilder) {
     this.responseRebuilder = Optional.of(rebuilder);
@@ -280,12 +284,12 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Keeps a problem of the descriptor's source, to be told with all others. */
+  /** Adds a problem, which is reported together with all others. */
   void problem(String problem) {
     problems.add(problem);
   }
 
-  /** Returns the descriptor. It is checked when a server is built with it. */
+  /** Returns the descriptor. It is checked when an interceptor is built with it. */
   public Procedure build() {
     KeyPolicy policy =
         keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
@@ -323,7 +327,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       all.add(NO_EXECUTION);
     }
     if (creates && deletedId.isPresent()) {
-      all.add("it names a resource that it creates and one that it deletes: it can do but one");
+      all.add(
+          "it has both a resource that it creates and a resource that it deletes: remove one"
+              + " of them");
     }
     return List.copyOf(all);
   }
@@ -342,7 +348,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         .flatMap(id -> uuid((String) id));
   }
 
-  /** Clients send what they like, and what is no id names nothing. */
+  /** Returns the id in a text; empty if the client sent a text that is not a UUID. */
   private static Optional<UUID> uuid(String text) {
     try {
       return Optional.of(UUID.fromString(text));

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** What is wrong with a descriptor, as far as it can be known without a database. */
+/** Finds the problems of a descriptor that can be found without a database. */
 final class ProcedureCheck {
   private static final Pattern TRAILER = Pattern.compile("[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
 
@@ -34,11 +34,11 @@ final class ProcedureCheck {
       }
       case HANDLER_INTERNAL -> {
         procedure.method().ifPresent(check::checkCallable);
-        check.checkNothingElseIsSaid("its handler looks after keys itself");
+        check.checkNothingElseIsSaid("its key policy is HANDLER_INTERNAL");
       }
       case PROHIBITED -> {
         procedure.method().ifPresent(check::checkTransactionIsUnary);
-        check.checkNothingElseIsSaid("its calls have no key");
+        check.checkNothingElseIsSaid("its key policy is PROHIBITED");
       }
     }
     return check.problems.stream().map(problem -> procedure.name() + ": " + problem).toList();
@@ -49,7 +49,7 @@ final class ProcedureCheck {
     Optional<Descriptor> request = MessageTypes.request(method);
     Optional<Descriptor> response = MessageTypes.response(method);
     if (request.isEmpty() || response.isEmpty()) {
-      problems.add("its messages are not protobuf messages");
+      problems.add("its request or its response is not a protobuf message");
       return;
     }
     procedure
@@ -77,7 +77,8 @@ final class ProcedureCheck {
   private void checkCallable(MethodDescriptor<?, ?> method) {
     if (method.getType() != MethodType.UNARY) {
       problems.add(
-          "only unary methods can be idempotent, this one is %s; it may prohibit keys"
+          ("only unary methods can be idempotent, this one is %s; remove its procedure, or set its"
+                  + " key policy to PROHIBITED")
               .formatted(method.getType()));
     }
     if (method.isSafe()) {
@@ -93,54 +94,58 @@ final class ProcedureCheck {
 
   private void checkKey() {
     if (procedure.keyPolicy() == KeyPolicy.DERIVED && procedure.keySource().isEmpty()) {
-      problems.add("its key is derived, but from where is not said");
+      problems.add("its key policy is DERIVED, but it has no key source");
     }
     if (procedure.keySource().isPresent() && saysKeyFormat()) {
       problems.add(
-          "its key format is that of the standard header, but its key comes from elsewhere:"
-              + " give the format to the source");
+          "it has a key format for the standard header, but its key comes from another source:"
+              + " set the format of that source");
     }
   }
 
   private void checkRecord() {
     checkRetention();
     if (procedure.statusResolver().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add("it has a status resolver but no resource to ask it about");
+      problems.add("it has a status resolver, but no resource type");
     }
     if (procedure.responseRebuilder().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add("it rebuilds its response from a resource but has none");
+      problems.add("it rebuilds its response from a resource, but has no resource type");
     }
     if (procedure.responseRebuilder().isPresent() && procedure.deletes()) {
-      problems.add("it deletes the resource that it would rebuild its response from");
+      problems.add("it rebuilds its response from the resource that it deletes");
     }
     if (procedure.deletes() && procedure.resourceType().isEmpty()) {
-      problems.add("it deletes a resource, but does not say of which type");
+      problems.add("it deletes a resource, but has no resource type");
     }
     if (procedure.pastResources().isPresent() && !procedure.deletes()) {
-      problems.add("it says who knows past resources but deletes none");
+      problems.add("it has past resources, but does not delete a resource");
     }
     for (String trailer : procedure.failurePolicy().trailers()) {
       if (trailer.startsWith("grpc-")) {
-        problems.add("it records \"%s\", which is gRPC's own".formatted(trailer));
+        problems.add("it records the trailer \"%s\", which is reserved by gRPC".formatted(trailer));
       }
       if (!TRAILER.matcher(trailer).matches()) {
-        problems.add("it records \"%s\", which is not the name of a trailer".formatted(trailer));
+        problems.add("it records the trailer \"%s\", which is not a valid name".formatted(trailer));
       }
     }
     if (procedure.execution() == Execution.TRANSACTIONAL) {
       if (procedure.outagePolicy() == OutagePolicy.FAIL_OPEN) {
-        problems.add("it is transactional, so it cannot run without its database: fail closed");
+        problems.add(
+            "it is TRANSACTIONAL, so it cannot run without its database: set its outage"
+                + " policy to FAIL_CLOSED");
       }
       if (!procedure.failurePolicy().unknown().isEmpty()) {
-        problems.add("it is transactional, so a failure leaves nothing: no outcome is unknown");
+        problems.add(
+            "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
       }
       if (!procedure.failurePolicy().noEffect().isEmpty()) {
-        problems.add("it is transactional, so no failure has an effect: remove the codes");
+        problems.add(
+            "it is TRANSACTIONAL, so a failed call has no effect: remove the codes"
+                + " without effect");
       }
     } else if (procedure.claimTiming().equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT))) {
       problems.add(
-          "it is claimed with its handler's first statement, but only a transactional handler"
-              + " writes where the claim is");
+          "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL");
     }
   }
 
@@ -148,11 +153,11 @@ final class ProcedureCheck {
     try {
       Retention.problem(procedure.retention()).ifPresent(problems::add);
     } catch (RuntimeException failed) {
-      problems.add("its retention cannot be determined: " + failed);
+      problems.add("its retention cannot be read: " + failed);
     }
   }
 
-  /** A setting that would silently mean nothing is a misunderstanding. */
+  /** Adds a problem for each setting that has no effect. */
   private void checkNothingElseIsSaid(String why) {
     Map<String, Boolean> said = new LinkedHashMap<>();
     said.put("key source", procedure.keySource().isPresent());
@@ -170,7 +175,7 @@ final class ProcedureCheck {
     said.forEach(
         (setting, isSaid) -> {
           if (isSaid) {
-            problems.add("%s, so its %s would mean nothing".formatted(why, setting));
+            problems.add("%s, so its %s has no effect: remove it".formatted(why, setting));
           }
         });
   }
@@ -181,8 +186,7 @@ final class ProcedureCheck {
 
   private boolean saysRetention() {
     try {
-      return procedure.retainedFromLastReplay()
-          || !procedure.retention().equals(RetentionClass.INTERACTIVE.duration());
+      return procedure.retainedFromLastReplay() || !procedure.retention().equals(Retention.DEFAULT);
     } catch (RuntimeException failed) {
       return true;
     }

@@ -26,7 +26,7 @@ public final class Procedures {
     this.problems = List.copyOf(problems);
   }
 
-  /** Returns the procedures described. */
+  /** Returns the collection of these descriptors. */
   public static Procedures of(Procedure... procedures) {
     Builder builder = builder();
     for (Procedure procedure : procedures) {
@@ -35,7 +35,7 @@ public final class Procedures {
     return builder.build();
   }
 
-  /** Starts a collection of procedures. */
+  /** Returns a builder. */
   public static Builder builder() {
     return new Builder();
   }
@@ -58,14 +58,13 @@ public final class Procedures {
     return byName.values();
   }
 
-  /** Collects procedures. Not thread-safe. */
+  /** Collects descriptors. Not thread-safe. */
   public static final class Builder {
     private final Map<String, MethodDescriptor<Message, Message>> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
     private final Map<String, StatusResolver> statuses = new LinkedHashMap<>();
     private Function<MethodDescriptor<?, ?>, Optional<Execution>> defaultExecution =
         method -> Optional.empty();
-    private RetentionClasses retentionClasses = RetentionClasses.presets();
 
     private Builder() {}
 
@@ -75,19 +74,8 @@ public final class Procedures {
       return this;
     }
 
-    /**
-     * Sets the retention classes that the options of {@link #addAnnotated} may name, whether they
-     * were added before or after. The default is the presets.
-     */
-    public Builder retentionClasses(RetentionClasses classes) {
-      this.retentionClasses = classes;
-      return this;
-    }
-
-    /**
-     * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
-     */
-    @SuppressWarnings("unchecked") // only protobuf methods carry the option
+    /** Adds every method of a service that has the {@code (idempotency.v1.procedure)} option. */
+    @SuppressWarnings("unchecked") // only protobuf methods have the option
     public Builder addAnnotated(ServiceDescriptor service) {
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
         if (MethodOption.find(method).isPresent()) {
@@ -98,10 +86,11 @@ public final class Procedures {
     }
 
     /**
-     * Sets the resolver of the status of a resource type, for the options of {@link #addAnnotated},
-     * whether they were added before or after. A type without a resolver has no asynchronous work.
+     * Sets the status resolver of a resource type, for the options of all methods that {@link
+     * #addAnnotated} adds, before or after this call. A type without a resolver has no asynchronous
+     * work.
      *
-     * @param resourceType the type as the options name it, such as {@code order}
+     * @param resourceType the type as in the options, such as {@code order}
      */
     public Builder status(String resourceType, StatusResolver resolver) {
       statuses.put(resourceType, resolver);
@@ -109,9 +98,9 @@ public final class Procedures {
     }
 
     /**
-     * Sets how the effects of annotated methods are committed whose options do not say so. For
-     * frameworks that know the handler. There is no default: a method for which the choice is empty
-     * is a problem.
+     * Sets the execution of annotated methods without an execution in their options. For frameworks
+     * that know the handler. There is no default: a server does not start if the choice is empty
+     * for a method that needs an execution.
      */
     public Builder defaultExecution(Function<MethodDescriptor<?, ?>, Optional<Execution>> choice) {
       this.defaultExecution = choice;
@@ -120,8 +109,7 @@ public final class Procedures {
 
     private Procedure describe(MethodDescriptor<Message, Message> method) {
       ProcedureBuilder<Message> builder =
-          Procedure.annotated(method, retentionClasses)
-              .defaultExecution(() -> defaultExecution.apply(method));
+          Procedure.annotated(method).defaultExecution(() -> defaultExecution.apply(method));
       builder
           .build()
           .resourceType()
@@ -130,13 +118,13 @@ public final class Procedures {
       return builder.build();
     }
 
-    /** Returns the procedures described. */
+    /** Returns the collection of these descriptors. */
     public Procedures build() {
       List<String> problems = new ArrayList<>();
       Map<String, Procedure> byName = new LinkedHashMap<>();
       for (Procedure procedure : described) {
         if (byName.put(procedure.name(), procedure) != null) {
-          problems.add(procedure.name() + ": described twice");
+          problems.add(procedure.name() + ": it has two descriptors: remove one of them");
         }
       }
       Set<String> unused = new LinkedHashSet<>(statuses.keySet());
@@ -150,8 +138,8 @@ public final class Procedures {
           });
       for (String type : unused) {
         problems.add(
-            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type in"
-                    + " its option")
+            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type"
+                    + " in its option")
                 .formatted(type));
       }
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));

@@ -8,10 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long records answer retries. The setting is read anew for every key. If it becomes invalid
+ * The setting for how long records answer retries. It is read for every key. If it becomes invalid
  * while the server runs, the last valid value stays in force. Thread-safe.
  */
 final class Retention {
+  /** How long records answer if nothing is set. */
+  static final Duration DEFAULT = Duration.ofHours(24);
+
   private static final Logger logger = LoggerFactory.getLogger(Procedure.class);
   private static final Duration MIN_RETENTION = Duration.ofMillis(1);
   private static final Duration MOST = Duration.ofDays(36_500);
@@ -24,20 +27,19 @@ final class Retention {
     this.setting = setting;
   }
 
-  /** Returns what is wrong with a retention; empty if nothing is. */
+  /** Returns the problem of a retention; empty if it is valid. */
   static Optional<String> problem(Duration retention) {
     if (retention.compareTo(MIN_RETENTION) < 0) {
-      return Optional.of(
-          "its retention must be positive, it is %s".formatted(retention)
-              + (retention.isNegative() || retention.isZero() ? "" : ", less than a millisecond"));
+      return Optional.of("its retention must be at least a millisecond, not " + retention);
     }
     return retention.compareTo(MOST) > 0
-        ? Optional.of("its retention must be 36500 days at most, it is " + retention)
+        ? Optional.of("its retention must be at most 36500 days, not " + retention)
         : Optional.empty();
   }
 
   /**
-   * Returns the current setting, or the last valid one. It is invalid only if none was ever valid.
+   * Returns the current setting, or the last valid one. The result is invalid only if no setting
+   * was ever valid.
    */
   Duration current() {
     try {
@@ -58,13 +60,13 @@ final class Retention {
     return retention;
   }
 
-  /** Logs an invalid setting when it becomes invalid, not with every call. */
+  /** Returns the last valid setting. Logs the problem once, when the setting becomes invalid. */
   private Optional<Duration> lastGood(String problem) {
     Optional<Duration> good = lastGood;
     if (good.isPresent() && !bad) {
       bad = true;
       logger.error(
-          "a retention setting is invalid, the last valid one of {} is kept: {}",
+          "a retention setting is invalid; the last valid value, {}, stays in force: {}",
           good.get(),
           problem);
     }

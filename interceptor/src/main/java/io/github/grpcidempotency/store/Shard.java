@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * One store of several. If it was out of reach at start-up, it is checked before its first call,
- * and none of its callers is served until it has passed. Thread-safe.
+ * One store of several. If the store could not be reached at start-up, it is checked before its
+ * first call, and calls of its callers are refused until it has passed the checks. Thread-safe.
  */
 final class Shard implements TransactionalStore, OperationStore {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(ShardedStore.class));
@@ -45,7 +45,10 @@ final class Shard implements TransactionalStore, OperationStore {
         });
   }
 
-  /** Two shards whose databases are mixed up would find none of their callers' records. */
+  /**
+   * Checks the shard's name in the database. If the databases of two shards were swapped, retries
+   * would not find their records.
+   */
   private void verifyMark() {
     Optional<String> mark = store.markedShard();
     if (mark.isEmpty()) {
@@ -53,9 +56,11 @@ final class Shard implements TransactionalStore, OperationStore {
           "unmarked",
           null,
           named(
-              "its database is not marked with this name, so it is not noticed if it is mixed up"));
+              "its database does not contain the shard's name, so the server could not detect"
+                  + " that two databases are swapped"));
     } else if (!mark.get().equals(name)) {
-      throw new SetupException(List.of("its database is marked as shard " + mark.get()));
+      throw new SetupException(
+          List.of("its database contains the name of another shard: " + mark.get()));
     }
   }
 
@@ -73,7 +78,7 @@ final class Shard implements TransactionalStore, OperationStore {
     checking.lock();
     try {
       if (!unchecked.isEmpty()) {
-        unchecked.add(check); // what comes before it was not checked either
+        unchecked.add(check); // the checks before this one have not run either
         return;
       }
       check.run();
@@ -85,7 +90,9 @@ final class Shard implements TransactionalStore, OperationStore {
       unchecked.add(check);
       sound = false;
       throw new StoreException(
-          named("it is not checked, because it cannot be reached: " + unreachable.getMessage()),
+          named(
+              "its database was not checked, because it cannot be reached: "
+                  + unreachable.getMessage()),
           unreachable,
           unreachable.phase(),
           unreachable.failureCause());
@@ -94,14 +101,17 @@ final class Shard implements TransactionalStore, OperationStore {
     }
   }
 
-  /** Makes up for the checks of the start-up. Meanwhile other calls are refused, retryably. */
+  /**
+   * Runs the checks that could not run at start-up. Until they have passed, other calls are refused
+   * and can be retried.
+   */
   private void awaitSound() {
     if (sound) {
       return;
     }
     if (!checking.tryLock()) {
       throw new StoreException(
-          named("it is being checked"),
+          named("its database is being checked"),
           null,
           FailurePhase.NOTHING_SENT,
           FailureCause.SHUTTING_DOWN);
@@ -114,7 +124,7 @@ final class Shard implements TransactionalStore, OperationStore {
       sound = true;
     } catch (StoreException unreachable) {
       throw new StoreException(
-          named("it is not checked yet"),
+          named("its database has not been checked yet"),
           unreachable,
           FailurePhase.NOTHING_SENT,
           unreachable.failureCause());
@@ -123,10 +133,13 @@ final class Shard implements TransactionalStore, OperationStore {
           "setup",
           null,
           named(
-              "it does not protect, and its callers are refused: "
+              "its database failed a check of the start-up, so calls of its callers are refused: "
                   + String.join("; ", wrong.problems())));
       throw new StoreException(
-          named("it does not protect"), wrong, FailurePhase.NOTHING_SENT, FailureCause.OTHER);
+          named("its database failed a check of the start-up"),
+          wrong,
+          FailurePhase.NOTHING_SENT,
+          FailureCause.OTHER);
     } finally {
       checking.unlock();
     }
@@ -146,7 +159,7 @@ final class Shard implements TransactionalStore, OperationStore {
       return transactional;
     }
     throw new SetupException(
-        List.of(named(store.getClass().getSimpleName() + " has no transactions")));
+        List.of(named(store.getClass().getSimpleName() + " does not support transactions")));
   }
 
   private TransactionalStore soundTransactional() {
@@ -208,20 +221,23 @@ final class Shard implements TransactionalStore, OperationStore {
   public OperationCatalog operations(Collection<RecordedProcedure> procedures) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
-          List.of(named(store.getClass().getSimpleName() + " does not find operations by id")));
+          List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
     }
     Catalog catalog = new Catalog(operations, procedures);
     if (sound) {
       try {
         OperationCatalog unused = catalog.opened();
       } catch (StoreException unreachable) {
-        log.warn("operations", unreachable, named("its operations are not found yet"));
+        log.warn(
+            "operations",
+            unreachable,
+            named("its operations cannot be found until its database can be reached"));
       }
     }
     return catalog;
   }
 
-  /** The operations of a store, opened when it is first reached. */
+  /** The operations of a store, opened when the store is first reached. */
   private final class Catalog implements OperationCatalog {
     private final OperationStore operations;
     private final Collection<RecordedProcedure> procedures;

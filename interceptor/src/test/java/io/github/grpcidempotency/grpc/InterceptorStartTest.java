@@ -26,12 +26,11 @@ class InterceptorStartTest {
             wrong ->
                 problemsOf(wrong)
                     .containsExactly(
-                        "idempotency.testing.v1.ThingService/CreateThing: its .proto has the option"
-                            + " (idempotency.v1.procedure), but the interceptor does not have it, so"
-                            + " its calls would not be protected; add"
+                        "idempotency.testing.v1.ThingService/CreateThing: the method has the option"
+                            + " (idempotency.v1.procedure), but the interceptor has no descriptor"
+                            + " of the method, so its calls would not be protected; add"
                             + " Procedures.builder().addAnnotated(ThingServiceGrpc.getServiceDescriptor())"
-                            + " or"
-                            + " Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).build()"));
+                            + " or Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).build()"));
   }
 
   @Test
@@ -60,8 +59,8 @@ class InterceptorStartTest {
             wrong ->
                 problemsOf(wrong)
                     .contains(
-                        "the interceptor has no store: call store(…), or withoutStore() to let every"
-                            + " call pass through unprotected"));
+                        "the interceptor has no store: call store(…), or withoutStore() to let"
+                            + " every call pass through unprotected"));
   }
 
   private static ListAssert<String> problemsOf(SetupException wrong) {

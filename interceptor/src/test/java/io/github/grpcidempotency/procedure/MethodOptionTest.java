@@ -148,13 +148,9 @@ class MethodOptionTest {
   }
 
   @Test
-  void aRetentionClassIsADuration() {
-    assertThat(annotated(OptionServiceGrpc.getInteractiveMethod()).retention())
-        .isEqualTo(Duration.ofHours(24));
+  void aReplayMayRestartTheRetention() {
     assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retention())
         .isEqualTo(Duration.ofDays(7));
-    assertThat(annotated(OptionServiceGrpc.getFinancialMethod()).retention())
-        .isEqualTo(Duration.ofDays(30));
     assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retainedFromLastReplay()).isTrue();
   }
 
@@ -332,7 +328,7 @@ class MethodOptionTest {
                 .build())) {
       assertThat(problems(newer))
           .containsExactly(
-              "its option says something that this version of the library does not know");
+              "its option has a field or a value that this version of the library does not know");
     }
   }
 
@@ -355,7 +351,8 @@ class MethodOptionTest {
           .containsExactly("its attach is not a valid duration");
     }
     assertThat(problems(option().setAttach(longest).build()))
-        .containsExactly("a duplicate cannot wait for PT87660000H0.999999999S");
+        .containsExactly(
+            "the time that a duplicate waits must be 0 to 36500 days, not PT87660000H0.999999999S");
   }
 
   @Test
@@ -371,7 +368,7 @@ class MethodOptionTest {
   private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
     return new MethodOption(
             MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
-        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()), RetentionClasses.presets())
+        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
         .defaultExecution(() -> Optional.of(Execution.RESERVED))
         .build()
         .problems();

@@ -31,7 +31,7 @@ class ProceduresTest {
 
   private static final String NO_ID = " is not a singular string field of Nested";
   private static final String INTERNAL =
-      "InternalButKept: its handler looks after keys itself, so its ";
+      "InternalButKept: its key policy is HANDLER_INTERNAL, so its ";
 
   private static final StatusResolver RESOLVER = id -> IdempotencyStatus.COMPLETED;
 
@@ -171,23 +171,24 @@ class ProceduresTest {
                         .build())
                 .problems())
         .containsExactlyInAnyOrder(
-            "idempotency.testing.v1.ThingService/CreateMany: only unary methods can be idempotent,"
-                + " this one is CLIENT_STREAMING; it may prohibit keys",
-            CREATE_OTHER + ": described twice",
-            CREATE_OTHER + ": its retention must be positive, it is PT-1S",
-            CREATE_OTHER + ": it has a status resolver but no resource to ask it about",
+            "idempotency.testing.v1.ThingService/CreateMany: only unary methods can be"
+                + " idempotent, this one is CLIENT_STREAMING; remove its procedure, or set its"
+                + " key policy to PROHIBITED",
+            CREATE_OTHER + ": it has two descriptors: remove one of them",
+            CREATE_OTHER + ": its retention must be at least a millisecond, not PT-1S",
+            CREATE_OTHER + ": it has a status resolver, but no resource type",
             CREATE_OTHER
                 + ": its key: \"colour\" is not a singular string field of"
                 + " idempotency.testing.v1.CreateThingRequest",
             CREATE_OTHER
-                + ": its key format is that of the standard header, but its key comes from"
-                + " elsewhere: give the format to the source",
+                + ": it has a key format for the standard header, but its key comes from another"
+                + " source: set the format of that source",
             CREATE_OTHER
                 + ": the fingerprint ignores \"size\", which is not a field of"
                 + " idempotency.testing.v1.CreateThingRequest",
             CREATE_OTHER
                 + ": it omits \"secret\", which is not a field of idempotency.testing.v1.Thing",
-            CREATE_OTHER + ": it records \"x why\", which is not the name of a trailer");
+            CREATE_OTHER + ": it records the trailer \"x why\", which is not a valid name");
   }
 
   @Test
@@ -212,66 +213,68 @@ class ProceduresTest {
             "NotAString: resource_id_field \"inner.thing\"" + NO_ID,
             "BeyondAString: resource_id_field \"inner.thing.id.id\"" + NO_ID,
             "Repeated: resource_id_field \"all.id\"" + NO_ID,
-            "BadResourceType: a resource type is lower case snake case of at most 60 characters,"
-                + " not \"A Thing\"",
-            "NoType: it has a resource_id_field, which means nothing without resource_type",
-            "DeletedWithoutType: it has a deleted_id_field, which means nothing without"
+            "BadResourceType: a resource type must be in lower case snake case and have at most"
+                + " 60 characters, not \"A Thing\"",
+            "NoType: it has a resource_id_field, which has no effect without resource_type",
+            "DeletedWithoutType: it has a deleted_id_field, which has no effect without"
                 + " resource_type",
-            "DeletedUnknownField: the id of what it deletes: \"thing.uid\" is not a singular string"
-                + " field of CreateThingRequest",
-            "DeletedNotAString: the id of what it deletes: \"thing\" is not a singular string field"
-                + " of CreateThingRequest",
-            "DeletedAndCreated: it names a resource that it creates and one that it deletes: it can"
-                + " do but one",
-            "BothRetentions: it has both a retention and a retention_class",
-            "Audited: retention_class \"audit\" is not known; known are financial, interactive,"
-                + " webhook",
+            "DeletedUnknownField: the id of the resource that it deletes: \"thing.uid\" is not a"
+                + " singular string field of CreateThingRequest",
+            "DeletedNotAString: the id of the resource that it deletes: \"thing\" is not a"
+                + " singular string field of CreateThingRequest",
+            "DeletedAndCreated: it has both a resource that it creates and a resource that it"
+                + " deletes: remove one of them",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
-            "BothCodes: a code is terminal, unknown or without an effect, not two of these",
-            "OkCode: OK is not a failure",
-            "NegativeAttach: a duplicate cannot wait for PT-1S",
-            "BadTrailer: it records \"x why\", which is not the name of a trailer",
+            "BothCodes: a status code can be only one of terminal, unknown and without effect",
+            "OkCode: the status code OK is not a failure",
+            "NegativeAttach: the time that a duplicate waits must be 0 to 36500 days, not PT-1S",
+            "BadTrailer: it records the trailer \"x why\", which is not a valid name",
             "BadOmission: it omits \"inner.thing.secret\", which is not a field of Nested",
-            "BadSources: a key source does not say where to look",
-            "BadSources: a key source says request_id: false, and so does not say where to look",
-            "BadSources: a key of content needs at least one field",
+            "BadSources: a key source is empty: set metadata, request_field, request_id,"
+                + " assigned_id or content",
+            "BadSources: a key source has request_id: false, which has no effect: set it to true,"
+                + " or remove it",
+            "BadSources: a content key needs at least one field",
             "BadSources: its key: \"colour\" is not a field of CreateThingRequest",
             "BadSources: its key: \"labels\" is not a singular string field of CreateThingRequest",
             "BadSources: its key: \"thing.uid\" is not a singular string field of"
                 + " CreateThingRequest",
-            "BadSources: a key from request_id, assigned_id or content has a format of its own",
+            "BadSources: a key source with request_id, assigned_id or content must not have a"
+                + " format or a pattern",
             "BadSources: its key: \"x-key-bin\" is not the name of an ASCII header",
             "BadSources: the key format KEY_FORMAT_PATTERN needs a pattern",
-            "BadSources: a key's pattern means nothing without the format KEY_FORMAT_PATTERN",
+            "BadSources: a key pattern has no effect without the format KEY_FORMAT_PATTERN",
             "BadSources: the key's pattern is malformed: Unclosed character class near index 3",
-            "BadSources: its key format is that of the standard header, but its key comes from"
-                + " elsewhere: give the format to the source",
-            "DerivedFromNowhere: its key is derived, but from where is not said",
-            "ProhibitedButKeyed: its calls have no key, so its key source would mean nothing",
-            INTERNAL + "retention would mean nothing",
-            INTERNAL + "claim timing would mean nothing",
-            INTERNAL + "in-flight policy would mean nothing",
-            INTERNAL + "failure policy would mean nothing",
-            INTERNAL + "list of omitted fields would mean nothing",
-            "LateReservation: it is claimed with its handler's first statement, but only a"
-                + " transactional handler writes where the claim is",
-            "OpenTransaction: it is transactional, so it cannot run without its database: fail"
-                + " closed",
-            "OpenTransaction: it is transactional, so a failure leaves nothing: no outcome is"
-                + " unknown",
-            "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.sent is 1 to 32767, not"
-                + " 40000",
-            "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.seen is 1 to 32767, not -1",
-            "Streaming: only unary methods can be idempotent, this one is CLIENT_STREAMING; it may"
-                + " prohibit keys",
+            "BadSources: it has a key format for the standard header, but its key comes from"
+                + " another source: set the format of that source",
+            "DerivedFromNowhere: its key policy is DERIVED, but it has no key source",
+            "ProhibitedButKeyed: its key policy is PROHIBITED, so its key source has no effect:"
+                + " remove it",
+            INTERNAL + "retention has no effect: remove it",
+            INTERNAL + "claim timing has no effect: remove it",
+            INTERNAL + "in-flight policy has no effect: remove it",
+            INTERNAL + "failure policy has no effect: remove it",
+            INTERNAL + "list of omitted fields has no effect: remove it",
+            "LateReservation: its claim timing is WITH_FIRST_STATEMENT, but its execution is not"
+                + " TRANSACTIONAL",
+            "OpenTransaction: it is TRANSACTIONAL, so it cannot run without its database: set its"
+                + " outage policy to FAIL_CLOSED",
+            "OpenTransaction: it is TRANSACTIONAL, so a failed call has no effect: remove the"
+                + " unknown codes",
+            "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.sent must be 1 to 32767,"
+                + " not 40000",
+            "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.seen must be 1 to 32767,"
+                + " not -1",
+            "Streaming: only unary methods can be idempotent, this one is CLIENT_STREAMING;"
+                + " remove its procedure, or set its key policy to PROHIBITED",
             "InternalStreaming: only unary methods can be idempotent, this one is"
-                + " SERVER_STREAMING; it may prohibit keys",
+                + " SERVER_STREAMING; remove its procedure, or set its key policy to PROHIBITED",
             "TransactionalStreaming: only unary methods can be transactional, this one is"
                 + " BIDI_STREAMING",
             "Reading: it has NO_SIDE_EFFECTS, so there is nothing to make idempotent",
-            "NoRetention: its retention must be positive, it is PT0S",
-            "EndlessRetention: its retention must be 36500 days at most, it is PT87660000H");
+            "NoRetention: its retention must be at least a millisecond, not PT0S",
+            "EndlessRetention: its retention must be at most 36500 days, not PT87660000H");
   }
 
   @Test
@@ -297,7 +300,7 @@ class ProceduresTest {
                           .build())
                   .problems())
           .hasSize(12)
-          .allSatisfy(problem -> assertThat(problem).endsWith(" would mean nothing"));
+          .allSatisfy(problem -> assertThat(problem).endsWith(" has no effect: remove it"));
     }
   }
 
@@ -316,14 +319,14 @@ class ProceduresTest {
                 .problems())
         .containsExactlyInAnyOrder(
             CREATE_OTHER
-                + ": the id of what it deletes: \"labels\" is not a singular string field of"
-                + " idempotency.testing.v1.CreateThingRequest",
+                + ": the id of the resource that it deletes: \"labels\" is not a singular string"
+                + " field of idempotency.testing.v1.CreateThingRequest",
             CREATE_OTHER
-                + ": it names a resource that it creates and one that it deletes: it can do but"
-                + " one",
-            CREATE_OTHER + ": it deletes the resource that it would rebuild its response from");
+                + ": it has both a resource that it creates and a resource that it deletes:"
+                + " remove one of them",
+            CREATE_OTHER + ": it rebuilds its response from the resource that it deletes");
     assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
-        .containsExactly(CREATE_OTHER + ": it says who knows past resources but deletes none");
+        .containsExactly(CREATE_OTHER + ": it has past resources, but does not delete a resource");
     Procedure ofItsOwn =
         new Procedure() {
           @Override
@@ -347,7 +350,7 @@ class ProceduresTest {
           }
         };
     assertThat(Procedures.of(ofItsOwn).problems())
-        .containsExactly("jobs/own: it deletes a resource, but does not say of which type");
+        .containsExactly("jobs/own: it deletes a resource, but has no resource type");
   }
 
   @Test
@@ -385,7 +388,7 @@ class ProceduresTest {
     assertThat(Procedures.of(broken).problems())
         .singleElement()
         .asString()
-        .contains("its retention cannot be determined: ")
+        .contains("its retention cannot be read: ")
         .contains("the settings are gone");
   }
 
@@ -442,7 +445,10 @@ class ProceduresTest {
     MethodDescriptor<Void, Void> empty = TestMethodDescriptors.voidMethod();
 
     assertThat(Procedures.of(plain(empty)).problems())
-        .containsExactly(empty.getFullMethodName() + ": its messages are not protobuf messages");
+        .containsExactly(
+            empty.getFullMethodName()
+                + ": its request or its response is not a"
+                + " protobuf message");
   }
 
   /** A descriptor that says nothing but what it describes. */

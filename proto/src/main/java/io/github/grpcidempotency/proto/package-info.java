@@ -1,2 +1,2 @@
-/** What the wire contract calls things, for servers and clients alike. */
+/** The names in the wire contract, for servers and clients. */
 package io.github.grpcidempotency.proto;

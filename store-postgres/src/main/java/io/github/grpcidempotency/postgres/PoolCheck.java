@@ -164,8 +164,8 @@ final class PoolCheck {
             ? Optional.empty()
             : Optional.of(
                 ("sends the statements of a flush separately, so set_config(…, true) has no effect"
-                        + " on the statements after it: use neither preferQueryMode=simple nor"
-                        + " prepareThreshold=-1 (the current values are %s and %d)")
+                        + " on the statements after it: change preferQueryMode (%s) if it is simple,"
+                        + " and prepareThreshold (%d) if it is -1")
                     .formatted(driver.getPreferQueryMode().value(), threshold));
       } finally {
         driver.setPrepareThreshold(threshold);

@@ -57,8 +57,9 @@ class CompletionWithCommitTest {
   private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
 
   private static IdempotentWork runnerOn(HikariDataSource pool) {
-    return IdempotentWork.on(
-        PostgresIdempotencyStore.builder(pool).lease(Duration.ofMinutes(5)).build(), RESERVED);
+    return IdempotentWork.builder(
+            PostgresIdempotencyStore.builder(pool).lease(Duration.ofMinutes(5)).build(), RESERVED)
+        .build();
   }
 
   @BeforeAll

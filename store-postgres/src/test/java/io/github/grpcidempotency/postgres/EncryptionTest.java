@@ -140,7 +140,7 @@ class EncryptionTest {
     assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
     assertThat(reply.reason()).isEqualTo("IDEMPOTENCY_RECORD_UNREADABLE");
     assertThat(reply.description())
-        .isEqualTo("the call was answered before, and its recorded answer cannot be read");
+        .isEqualTo("the call was answered before, but its recorded answer cannot be read");
     assertThat(reply.retryAfter()).isEmpty();
     assertThat(reply.bytes()).isEmpty();
   }

@@ -71,7 +71,7 @@ class HostCompletionTest {
   }
 
   private static IdempotentWork runnerOn(PostgresIdempotencyStore store, Procedure kind) {
-    return IdempotentWork.on(store, kind);
+    return IdempotentWork.builder(store, kind).build();
   }
 
   @AfterEach

@@ -159,7 +159,7 @@ class ShardRecoveryTest {
           .anyMatch(
               line ->
                   line.contains("ERROR")
-                      && line.contains("shard west: it does not protect")
+                      && line.contains("shard west: its database failed a check of the start-up")
                       && line.contains("superuser"));
     }
     assertThat(wrong.runs()).isZero();

@@ -112,8 +112,8 @@ class ShardsTest {
               refused ->
                   assertThat(refused.problems())
                       .containsExactly(
-                          "shard east: its database is marked as shard west",
-                          "shard west: its database is marked as shard east"));
+                          "shard east: its database contains the name of another shard: west",
+                          "shard west: its database contains the name of another shard: east"));
     }
   }
 

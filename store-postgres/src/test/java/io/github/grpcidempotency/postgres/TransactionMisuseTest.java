@@ -64,10 +64,12 @@ class TransactionMisuseTest {
             .execution(Execution.TRANSACTIONAL)
             .build();
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> IdempotentWork.on(new InMemoryIdempotencyStore(), transactional))
+        .isThrownBy(
+            () -> IdempotentWork.builder(new InMemoryIdempotencyStore(), transactional).build())
         .withMessageContaining(
             transactional.name()
-                + ": it is transactional, and InMemoryIdempotencyStore has no transactions");
+                + ": it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
+                + " transactions");
   }
 
   static Stream<Named<Misuse>> endings() {
@@ -338,7 +340,7 @@ class TransactionMisuseTest {
     }
     assertThatIllegalStateException()
         .isThrownBy(ClaimTransaction::connection)
-        .withMessageContaining("no gRPC call is current on this thread");
+        .withMessageContaining("this thread has no Context of a gRPC call");
   }
 
   @Test

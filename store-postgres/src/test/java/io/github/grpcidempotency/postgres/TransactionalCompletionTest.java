@@ -72,7 +72,7 @@ class TransactionalCompletionTest {
       assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
       assertThat(told.join())
           .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("answers with idempotency.testing.v1.Thing, not");
+          .hasMessageContaining("returns idempotency.testing.v1.Thing; the answer to record is a");
     }
   }
 

@@ -36,6 +36,7 @@ class InMemoryIdempotencyStoreTest extends OperationStoreContract {
         .isThrownBy(
             () -> Setup.check(transactional, Optional.of(store), ClaimTiming.BEFORE_HANDLER))
         .withMessageContaining(
-            "jobs/write: it is transactional, and InMemoryIdempotencyStore has no transactions");
+            "jobs/write: it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
+                + " transactions");
   }
 }

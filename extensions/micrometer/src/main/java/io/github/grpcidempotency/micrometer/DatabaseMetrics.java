@@ -66,7 +66,7 @@ public final class DatabaseMetrics implements AutoCloseable {
               + " distinguishes the databases, such as shard: "
               + tags);
     }
-    Meters named = new Meters(registry, tags, false);
+    Meters named = new Meters(registry, tags);
     this.reads = named.timer(MetricName.DATABASE_READS);
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
     this.meters = Stream.concat(Stream.of(reads, failures), gauges(named)).toList();
@@ -76,19 +76,12 @@ public final class DatabaseMetrics implements AutoCloseable {
   }
 
   /**
-   * Starts reading every 30 seconds.
+   * Starts the settings.
    *
    * @param pool connects as a role that may call the schema's {@code statistics()}: the
    *     application's role or an operator's role
    * @param schema the schema of the library's table
-   * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
-   * @throws IllegalStateException if the registry has such meters with the same tags already
    */
-  public static DatabaseMetrics of(MeterRegistry registry, DataSource pool, String schema) {
-    return builder(registry, pool, schema).start();
-  }
-
-  /** Returns a builder; see {@link #of}. */
   public static Builder builder(MeterRegistry registry, DataSource pool, String schema) {
     return new Builder(registry, pool, schema);
   }
@@ -168,7 +161,7 @@ public final class DatabaseMetrics implements AutoCloseable {
       this.schema = schema;
     }
 
-    /** Adds a tag to all meters, such as the name of the service. */
+    /** Adds a tag to all meters, which tells the databases of one registry apart. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
       return this;
@@ -185,13 +178,11 @@ public final class DatabaseMetrics implements AutoCloseable {
     }
 
     /**
-     * Sets the maximum time for a query of the figures, in full seconds and at least one; 5 seconds
-     * by default. The pool's own setting limits the wait for a connection.
-     *
-     * @throws IllegalArgumentException if it is not positive
+     * Sets how long the database may take, in full seconds, at least one; 5 by default. How long a
+     * connection may be waited for is the pool's own setting.
      */
-    public Builder timeout(Duration limit) {
-      this.timeout = positive(limit);
+    Builder timeout(Duration limit) {
+      this.timeout = limit;
       return this;
     }
 

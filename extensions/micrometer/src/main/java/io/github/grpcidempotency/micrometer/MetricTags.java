@@ -29,9 +29,6 @@ public final class MetricTags {
   /** The caller's tenant; an optional tag. */
   public static final String TENANT = "tenant";
 
-  /** The caller's project; an optional tag. */
-  public static final String PROJECT = "project";
-
   /** The caller's shard; an optional tag. */
   public static final String SHARD = "shard";
 

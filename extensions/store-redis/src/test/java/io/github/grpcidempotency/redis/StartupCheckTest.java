@@ -98,7 +98,7 @@ class StartupCheckTest {
 
       assertThat(
               catchThrowableOfType(SetupException.class, () -> east.verify(List.of())).problems())
-          .containsExactly("shard east: its database is marked as shard west");
+          .containsExactly("shard east: its database contains the name of another shard: west");
     } finally {
       redis.with(commands -> commands.del("idempotency:shard"));
     }
@@ -187,7 +187,8 @@ class StartupCheckTest {
 
       assertThat(refused.problems())
           .containsExactly(
-              "jobs/write: it is transactional, and RedisIdempotencyStore has no transactions");
+              "jobs/write: it is TRANSACTIONAL, but RedisIdempotencyStore does not support"
+                  + " transactions");
     }
   }
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 public final class DaemonThreads {
   private DaemonThreads() {}
 
-  /** Makes a factory of threads that share a name. */
+  /** Returns a factory of threads that share a name. */
   public static ThreadFactory named(String name) {
     return task -> {
       Thread thread = new Thread(task, name);
@@ -19,8 +19,8 @@ public final class DaemonThreads {
   }
 
   /**
-   * Makes a timer with one thread. A cancelled task is removed at once. A task that comes after the
-   * shutdown is silently dropped.
+   * Returns a timer with one thread. A cancelled task is removed at once. A task that is submitted
+   * after the shutdown is silently dropped.
    */
   public static ScheduledExecutorService newTimer(String name) {
     ScheduledThreadPoolExecutor timer =

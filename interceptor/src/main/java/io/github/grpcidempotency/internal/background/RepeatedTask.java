@@ -3,9 +3,9 @@ package io.github.grpcidempotency.internal.background;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 
 /**
- * A task that is run again and again, and that no exception ends: whatever a run throws, even an
- * {@link Error}, is logged, and the next run follows. A bare executor drops a task for good once it
- * has thrown. Thread-safe if the task is. Not for use by services.
+ * A task for periodic execution that survives its exceptions. Everything that a run throws, even an
+ * {@link Error}, is logged. Without this wrapper, an executor would never run a task again after an
+ * exception. Thread-safe if the task is. Not for use by services.
  */
 public final class RepeatedTask implements Runnable {
   private final String name;
@@ -26,9 +26,9 @@ public final class RepeatedTask implements Runnable {
   }
 
   /**
-   * Makes a repeated task.
+   * Creates a repeated task.
    *
-   * @param name what the task does, as it follows "could not" in the log
+   * @param name what the task does; the log says "could not " followed by this name
    */
   public static RepeatedTask of(String name, RateLimitedLog log, Task task) {
     return new RepeatedTask(name, log, task);
@@ -39,7 +39,7 @@ public final class RepeatedTask implements Runnable {
     boolean unused = succeeds();
   }
 
-  /** Runs once, and returns whether nothing was thrown. */
+  /** Runs once, and returns whether the run threw nothing. */
   public boolean succeeds() {
     try {
       task.run();
@@ -58,8 +58,8 @@ public final class RepeatedTask implements Runnable {
       } else {
         log.error(name, thrown, message);
       }
-    } catch (Throwable untold) {
-      // If even logging fails, for lack of memory for instance, the next run matters more.
+    } catch (Throwable unlogged) {
+      // Logging can fail too, for example for lack of memory. The next run must still take place.
     }
   }
 }

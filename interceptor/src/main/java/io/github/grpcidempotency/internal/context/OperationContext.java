@@ -17,19 +17,17 @@ public final class OperationContext {
 
   private OperationContext() {}
 
-  /** Returns the operation that the handler runs; empty for a call without a key. */
+  /** Returns the operation of the handler; empty for a call without a key. */
   public static Optional<Operation> get() {
     return Optional.ofNullable(OPERATION.get());
   }
 
-  /**
-   * Returns the request of a call with a key, whether it is protected or not; empty without a key.
-   */
+  /** Returns the request of a call with a key, protected or not; empty without a key. */
   public static Optional<KeyedRequest> request() {
     return Optional.ofNullable(REQUEST.get());
   }
 
-  /** Returns the transaction that the handler writes through, if its procedure has one. */
+  /** Returns the transaction of the handler, if its procedure is transactional. */
   public static Optional<StoreTransaction> transaction() {
     return Optional.ofNullable(TRANSACTION.get());
   }
@@ -50,12 +48,12 @@ public final class OperationContext {
     return context.withValue(REQUEST, request);
   }
 
-  /** Returns the context of a handler that writes through a transaction. */
+  /** Returns the context of a handler with a transaction. */
   public static Context in(Context context, StoreTransaction transaction) {
     return context.withValue(TRANSACTION, transaction);
   }
 
-  /** Returns whether an interceptor of this library has already begun to serve the call. */
+  /** Returns whether an interceptor of this library already serves the call. */
   public static boolean isGuarded() {
     return GUARDED.get() != null;
   }

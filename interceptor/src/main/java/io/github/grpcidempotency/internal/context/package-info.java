@@ -1,4 +1,4 @@
-/** What gRPC's {@code Context} carries for a running handler: its operation and its transaction. */
+/** The operation and the transaction of a running handler, in gRPC's {@code Context}. */
 @NullMarked
 package io.github.grpcidempotency.internal.context;
 

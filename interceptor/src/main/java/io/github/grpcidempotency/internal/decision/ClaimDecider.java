@@ -16,9 +16,9 @@ import java.util.function.Function;
  * <ol>
  *   <li>The claim was won: execute.
  *   <li>The store failed: {@link FailureDecider} decides.
- *   <li>The key belongs to another procedure or another request, whether that call has ended or
- *       not: refuse as reused. If the requests cannot be compared, because a newer server made the
- *       record: ask the client to retry, so that it can reach a newer server.
+ *   <li>The key belongs to another procedure or another request, running or ended: refuse as
+ *       reused. If the requests cannot be compared, because a newer server made the record: ask the
+ *       client to retry, so that it can reach a newer server.
  *   <li>The first call has ended: replay.
  *   <li>The first call's effect is uncertain: refuse as unknown until its lease ends.
  *   <li>The first call is running: wait for it if the procedure lets duplicates wait and the call
@@ -30,7 +30,7 @@ public final class ClaimDecider {
 
   private ClaimDecider() {}
 
-  /** Returns the decision for a call whose procedure decides what an outage means. */
+  /** Returns the decision for a call with the outage policy of its procedure. */
   public static Decision decide(
       ClaimResult met,
       Procedure procedure,
@@ -44,9 +44,9 @@ public final class ClaimDecider {
    *
    * @param met the result of its claim
    * @param procedure the procedure that is called
-   * @param outage what an outage of the store means for this call
-   * @param comparison how the request compares with a recorded one
-   * @param timeLeft how long the call may still wait: until its deadline, less what it has waited;
+   * @param outage what to do with this call during an outage of the store
+   * @param comparison compares the request with a recorded one
+   * @param timeLeft how long the call may still wait: until its deadline or the end of its limit;
    *     empty if it has no deadline and has not waited
    */
   public static Decision decide(

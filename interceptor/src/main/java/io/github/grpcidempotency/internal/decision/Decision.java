@@ -9,9 +9,9 @@ import java.time.Duration;
 public sealed interface Decision {
 
   /**
-   * Acts on each kind of decision. A new kind does not compile until every actor handles it.
+   * Acts on a decision. The compiler checks that every actor handles every kind.
    *
-   * @param <X> what the actor may throw
+   * @param <X> the exception that the actor may throw
    */
   interface Actor<X extends Exception> {
     void execute(Claim claim) throws X;
@@ -25,7 +25,7 @@ public sealed interface Decision {
     void refuse(Refusal refusal) throws X;
   }
 
-  /** Lets an actor act on this decision. */
+  /** Calls the actor's method for this kind of decision. */
   <X extends Exception> void accept(Actor<X> actor) throws X;
 
   /**

@@ -6,14 +6,14 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 
 /**
- * Decides what a failure of the store means. A call fails open only if nobody accepts connections
- * at the store's address, and nothing was sent. If the store answers, for example with a refused
- * login, a missing right or a read-only database, there is no outage: the store may serve other
- * servers, and the key may have a live owner there. Contention, a timeout, a cut connection, an
- * exhausted pool and a caller without a shard are not outages either.
+ * Decides what to do after a failure of the store. A call fails open only if no server accepts
+ * connections at the store's address and nothing was sent. A store that answers, for example with a
+ * refused login, a missing right or a read-only error, has no outage: it may serve other servers,
+ * and the key may have an owner there. Contention, a timeout, a cut connection, an exhausted pool
+ * and a caller without a shard are not outages either.
  *
  * <table>
- *   <caption>What becomes of a call whose claim failed</caption>
+ *   <caption>What happens to a call whose claim failed</caption>
  *   <tr><th>cause</th><th>nothing sent</th><th>answer lost</th><th>row seen</th></tr>
  *   <tr><td>no connection</td><td>the outage policy</td><td>unavailable</td><td>in progress</td></tr>
  *   <tr><td>read-only, broken</td><td>read the record; then unavailable</td><td>unavailable</td>
@@ -23,23 +23,21 @@ import io.github.grpcidempotency.store.StoreException;
  * </table>
  */
 public final class FailureDecider {
-  /** What a store does about a failure before it gives up. */
+  /** How a store handles a failure before it gives up. */
   public enum Remedy {
-    /** Try again, a few times: nothing was done. */
+    /** Try again a few times, because nothing was done. */
     TRY_AGAIN,
-    /**
-     * Send the claim again, once: the first one may have been done, and then the second sees it.
-     */
+    /** Send the claim once more. If the first claim was done, the second finds it. */
     SEND_AGAIN,
-    /** Read what is recorded under the key, without writing. */
+    /** Read the record of the key, without writing. */
     FIND,
-    /** Nothing. */
+    /** Report the failure. */
     GIVE_UP
   }
 
   private FailureDecider() {}
 
-  /** Returns what a store does about a failure. */
+  /** Returns how a store handles a failure. */
   public static Remedy remedy(FailurePhase phase, FailureCause cause) {
     return switch (cause) {
       case CONTENTION -> Remedy.TRY_AGAIN;
@@ -50,7 +48,7 @@ public final class FailureDecider {
     };
   }
 
-  /** Returns what to do with a call once its store has given up claiming its key. */
+  /** Returns the decision for a call after its store has given up the claim. */
   public static Decision decide(StoreException failure, OutagePolicy policy) {
     FailureCause cause = failure.failureCause();
     return switch (failure.phase()) {
@@ -64,8 +62,8 @@ public final class FailureDecider {
   }
 
   /**
-   * Returns whether a failed write may have been done all the same; if not, nothing of it was. This
-   * matters once a handler has run, because its effect may have been committed.
+   * Returns whether a failed write may still have been committed. This matters after a handler has
+   * run, because its effect may have been committed.
    */
   public static boolean mayBeDone(FailureCause cause) {
     return switch (cause) {
@@ -82,7 +80,7 @@ public final class FailureDecider {
     };
   }
 
-  /** Returns whether a cause passes by itself, so that it is worth retrying for a long time. */
+  /** Returns whether a cause is temporary, so that a retry may succeed even after a long time. */
   public static boolean passes(FailureCause cause) {
     return switch (cause) {
       case NO_CONNECTION,

@@ -8,17 +8,17 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import java.util.Optional;
 
 /**
- * Decides how a call goes on, given its key. The first rule that applies decides:
+ * Decides how a call continues, given its key. The first rule that applies decides:
  *
  * <ol>
  *   <li>The handler manages keys itself: pass the call through.
- *   <li>A key where it is prohibited, or none where it is required: refuse.
+ *   <li>A prohibited key is present, or a required key is missing: refuse.
  *   <li>No key: pass the call through.
  *   <li>The key has no caller: refuse if a key is required; otherwise pass the call through and
- *       report it.
- *   <li>A key that no store could keep: refuse.
- *   <li>Otherwise the call is an operation: of the caller that the key's source has determined, or
- *       else of the call's own caller.
+ *       emit an event.
+ *   <li>The key has characters that no store can keep: refuse.
+ *   <li>Otherwise the call is an operation. It belongs to the caller that the key source found, or
+ *       else to the authenticated caller.
  * </ol>
  */
 public final class KeyDecider {
@@ -30,7 +30,7 @@ public final class KeyDecider {
    * @param policy the key policy of its procedure
    * @param key the key that its source found
    * @param caller the authenticated caller
-   * @param sourceName where the source looks for keys
+   * @param sourceName the name of the key source
    */
   public static KeyDecision decide(
       KeyPolicy policy, Optional<FoundKey> key, Optional<Caller> caller, String sourceName) {

@@ -2,13 +2,13 @@ package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 
-/** How a call goes on, given its key or the lack of one. */
+/** How a call continues, with or without a key. */
 public sealed interface KeyDecision {
 
   /**
-   * Acts on each kind of decision. A new kind does not compile until every visitor handles it.
+   * Visits a decision. The compiler checks that every visitor handles every kind.
    *
-   * @param <T> what acting returns
+   * @param <T> the result
    */
   interface Visitor<T> {
     T keyed(IdempotencyKey key, String keyName);
@@ -20,14 +20,14 @@ public sealed interface KeyDecision {
     T refuse(Refusal refusal, String keyName);
   }
 
-  /** Lets a visitor act on this decision. */
+  /** Calls the visitor's method for this kind of decision. */
   <T> T accept(Visitor<T> visitor);
 
   /**
    * The call is an operation.
    *
    * @param key its identity
-   * @param keyName where the key comes from, as errors name it
+   * @param keyName the name of the key's source in error messages
    */
   record Keyed(IdempotencyKey key, String keyName) implements KeyDecision {
     @Override
@@ -36,7 +36,7 @@ public sealed interface KeyDecision {
     }
   }
 
-  /** The call passes through: it carries no key, or its handler manages keys itself. */
+  /** The call passes through: it has no key, or its handler manages keys itself. */
   record Unkeyed() implements KeyDecision {
     @Override
     public <T> T accept(Visitor<T> visitor) {
@@ -44,7 +44,7 @@ public sealed interface KeyDecision {
     }
   }
 
-  /** The call carries a key but has no caller, and runs as if it had no key. */
+  /** The call has a key but no caller, and runs as if it had no key. */
   record NoCaller() implements KeyDecision {
     @Override
     public <T> T accept(Visitor<T> visitor) {
@@ -56,7 +56,7 @@ public sealed interface KeyDecision {
    * Answer with an error.
    *
    * @param refusal why
-   * @param keyName where the key comes from, as the error names it
+   * @param keyName the name of the key's source in the error message
    */
   record Refuse(Refusal refusal, String keyName) implements KeyDecision {
     @Override

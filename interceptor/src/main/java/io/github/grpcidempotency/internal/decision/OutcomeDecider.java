@@ -8,9 +8,10 @@ public final class OutcomeDecider {
   private OutcomeDecider() {}
 
   /**
-   * Returns the settlement of an outcome under a procedure's failure policy.
+   * Returns the settlement of an outcome, according to a procedure's failure policy.
    *
-   * @param committed whether the handler's own transaction, in which it has failed, is committed
+   * @param committed whether the handler failed within its own transaction and that transaction was
+   *     committed
    */
   public static Settlement decide(Outcome outcome, FailurePolicy policy, boolean committed) {
     if (!(outcome instanceof Outcome.Failed failed)) {

@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Why a call is not served. Says nothing about other users, keys or requests.
+ * Why a call is not served. Reveals nothing about other users, keys or requests.
  *
  * @param reason the machine-readable reason
  * @param metadata further details of the error, for programs
- * @param retryAfter when to try again; empty if a retry is pointless
- * @param explanation further details of the error, for people; empty if the reason says it all
+ * @param retryAfter when to retry; empty if a retry is pointless
+ * @param explanation further details of the error, for people; empty if the reason is sufficient
  */
 public record Refusal(
     RefusalReason reason,
@@ -23,10 +23,10 @@ public record Refusal(
     Optional<Duration> retryAfter,
     Optional<String> explanation) {
 
-  /** The entry of the metadata that says why the store is unavailable. */
+  /** The metadata entry with the cause of an unavailable store. */
   public static final String CAUSE = "cause";
 
-  /** The entry of the metadata that says which operation runs under the key, if it is known. */
+  /** The metadata entry with the id of the operation that has the key, if it is known. */
   public static final String OPERATION = "operation";
 
   private static final String MISMATCH = "mismatch";
@@ -64,12 +64,12 @@ public record Refusal(
         Optional.of(explanation));
   }
 
-  /** Returns the refusal of a call without a key. */
+  /** Returns the refusal of a call without a key whose method requires one. */
   public static Refusal keyRequired() {
     return pointless(RefusalReason.IDEMPOTENCY_KEY_REQUIRED);
   }
 
-  /** Returns the refusal of a call with a key. */
+  /** Returns the refusal of a call with a key whose method prohibits keys. */
   public static Refusal keyProhibited() {
     return pointless(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED);
   }
@@ -79,7 +79,7 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED);
   }
 
-  /** Returns the refusal of a replay. */
+  /** Returns the refusal of a replay that the guard denies. */
   public static Refusal replayDenied() {
     return pointless(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
   }
@@ -94,12 +94,15 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE);
   }
 
-  /** Returns the refusal of a replay whose answer would be rebuilt from a resource that is gone. */
+  /**
+   * Returns the refusal of a replay whose answer cannot be rebuilt, because the resource does not
+   * exist any more.
+   */
   public static Refusal resourceGone() {
     return pointless(RefusalReason.IDEMPOTENCY_RESOURCE_GONE);
   }
 
-  /** Returns the refusal of a search for a call that was not made, or not by this caller. */
+  /** Returns the refusal of a request for the outcome of a call that this caller has not made. */
   public static Refusal keyUnknown() {
     return pointless(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
   }
@@ -109,12 +112,12 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
   }
 
-  /** Returns the refusal to forget an operation that is not done. */
+  /** Returns the refusal to delete an operation that is not done. */
   public static Refusal operationUnfinished() {
     return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
   }
 
-  /** Returns the refusal of a duplicate if the lease of the first call is not known. */
+  /** Returns the refusal of a duplicate if the remaining lease of the first call is unknown. */
   public static Refusal inProgress() {
     return inProgress(RETRY_DELAY);
   }
@@ -135,7 +138,9 @@ public record Refusal(
         Optional.of(between(MIN_RETRY_DELAY, leaseLeft, RETRY_DELAY)));
   }
 
-  /** Returns the refusal of a call whose predecessor's effect is uncertain until its lease ends. */
+  /**
+   * Returns the refusal of a duplicate while it is unknown whether the first call had an effect.
+   */
   static Refusal outcomeUnknown(Optional<Duration> leaseLeft) {
     Duration known = leaseLeft.orElse(RETRY_DELAY);
     return new Refusal(
@@ -144,22 +149,19 @@ public record Refusal(
         Optional.of(known.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : known));
   }
 
-  /** Returns a word that says more: what differs of a reused key, or why the store failed. */
+  /** Returns a detail: what differs for a reused key, or why the store failed. */
   public Optional<String> detail() {
     return Optional.ofNullable(metadata.getOrDefault(MISMATCH, metadata.get(CAUSE)));
   }
 
-  /** Returns the same refusal, naming the operation that is in the way if it is known. */
+  /** Returns the same refusal with the operation that has the key, if it is known. */
   Refusal naming(Optional<UUID> operationId) {
     return operationId
         .map(id -> new Refusal(reason, Map.of(OPERATION, id.toString()), retryAfter))
         .orElse(this);
   }
 
-  /**
-   * Returns the refusal of a call whose store or key source has failed, and that must neither run
-   * nor be answered without it.
-   */
+  /** Returns the refusal of a call whose store or key source failed. */
   public static Refusal storeUnavailable(FailureCause cause) {
     return new Refusal(
         RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,

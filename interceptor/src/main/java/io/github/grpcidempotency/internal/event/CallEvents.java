@@ -22,8 +22,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets what happens to one call be heard, once each: by the listeners, within the scope in which
- * the call arrived, and in the log. Thread-safe; never throws.
+ * Emits the events of one call to the listeners, within the scope in which the call arrived, and to
+ * the log. Thread-safe; never throws.
  */
 public final class CallEvents {
   private final Listeners listeners;
@@ -54,18 +54,18 @@ public final class CallEvents {
         listeners,
         log,
         listeners.capture(),
-        new CallInfo(procedure, Optional.empty(), Optional.empty()),
+        new CallInfo(procedure, Optional.empty(), Optional.empty(), Optional.empty()),
         Optional.empty(),
         Optional.empty());
   }
 
-  /** Returns the events of the same call, whose caller is known now. */
+  /** Returns the events of the same call with its caller. */
   public CallEvents of(Optional<Caller> caller) {
     return caller.map(known -> with(infoOf(known), key, source)).orElse(this);
   }
 
   /**
-   * Returns the events of the same call, whose key is known now.
+   * Returns the events of the same call with its key.
    *
    * @param source where the key was found
    */
@@ -73,12 +73,12 @@ public final class CallEvents {
     return with(infoOf(key.caller()), Optional.of(key), Optional.of(source));
   }
 
-  /** Returns the events of the same call, whose procedure is known now. */
+  /** Returns the events of the same call with its procedure. */
   public CallEvents about(ProcedureInfo procedure) {
     return with(new CallInfo(procedure, call.tenant(), call.project(), call.shard()), key, source);
   }
 
-  /** Returns the events of the same call, whose shard is known now, if it has one. */
+  /** Returns the events of the same call with its shard, if it has one. */
   public CallEvents onShard(Optional<String> shard) {
     return shard.equals(call.shard())
         ? this
@@ -104,32 +104,32 @@ public final class CallEvents {
     return scope.trace();
   }
 
-  /** The call carries a well-formed key. */
+  /** Emits the event of a call with a well-formed key. */
   public void keyFound() {
     hear(new IdempotencyEvent.KeyFound(call, source.orElse("")), null);
   }
 
-  /** The call carries no key, and its procedure takes one. */
+  /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
     hear(new IdempotencyEvent.KeyMissing(call, refused), null);
   }
 
-  /** The call carries a malformed key. */
+  /** Emits the event of a call with a malformed key. */
   public void keyInvalid(String where, KeyProblem problem) {
     hear(new IdempotencyEvent.KeyInvalid(call, where, problem), null);
   }
 
-  /** A key's source, or the resolver of callers, could not do its part. */
+  /** Emits the event of a failure of a key source or of the caller resolver. */
   public void extractionFailed(String where, ExtractionFailure failure, Throwable why) {
     hear(new IdempotencyEvent.ExtractionFailed(call, where, failure), why);
   }
 
-  /** A claim was won. */
+  /** Emits the event of a claim that was won. */
   public void claimed(Claim claim, Duration took) {
     hear(new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
   }
 
-  /** A record is about to be replayed. */
+  /** Emits the event of a record that is about to be replayed. */
   public void replayed(ClaimResult.Recorded recorded, Duration took) {
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
     hear(
@@ -138,17 +138,17 @@ public final class CallEvents {
         null);
   }
 
-  /** The call begins to wait. */
+  /** Emits the event of a call that starts to wait. */
   public void attached() {
     hear(new IdempotencyEvent.Attached(call), null);
   }
 
-  /** The call has stopped waiting. */
+  /** Emits the event of a call that has stopped waiting. */
   public void waitEnded(Duration waited, WaitEnd end) {
     hear(new IdempotencyEvent.WaitEnded(call, waited, end), null);
   }
 
-  /** Returns why a call waits no longer that has got this result. */
+  /** Returns why the wait ends for a call that gets this result. */
   public static WaitEnd endOfWait(ClaimResult result) {
     return result.accept(
         new ClaimResult.Visitor<>() {
@@ -175,16 +175,16 @@ public final class CallEvents {
   }
 
   /**
-   * The call is about to be refused.
+   * Emits the event of a call that is about to be refused.
    *
-   * @param operationId the operation that is in the way, if it is known
-   * @param why the failure behind it, if there is one
+   * @param operationId the operation that has the key, if it is known
+   * @param why the failure that caused it, if there is one
    */
   public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
     hear(new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
   }
 
-  /** The call is about to be refused, because of what it has met. */
+  /** Emits the event of a call that is about to be refused because of the result of its claim. */
   public void refused(Refusal refusal, ClaimResult met) {
     met.accept(
             new ClaimResult.Visitor<Runnable>() {
@@ -211,53 +211,54 @@ public final class CallEvents {
         .run();
   }
 
-  /** The claim was settled. */
+  /** Emits the event of a claim that was settled. */
   public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
     hear(new IdempotencyEvent.Settled(call, operationId, settlement, handler, took), null);
   }
 
-  /** The claim could not be settled. */
+  /** Emits the event of a claim that could not be settled. */
   public void settlementFailed(UUID operationId, Settlement settlement, @Nullable Throwable why) {
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
     hear(new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause), why);
   }
 
-  /** The call runs, or ran, unprotected. */
+  /** Emits the event of a call that runs, or ran, unprotected. */
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
     hear(new IdempotencyEvent.Unprotected(call, cause), why);
   }
 
-  /** The call's claim belongs to somebody else. */
+  /** Emits the event of a call whose key has another owner now. */
   public void leaseLost(UUID operationId) {
     hear(new IdempotencyEvent.LeaseLost(call, operationId), null);
   }
 
-  /** The answer could not be recorded yet. */
+  /** Emits the event of an answer that could not be recorded yet. */
   public void recordingDeferred(UUID operationId, StoreException cause) {
     hear(new IdempotencyEvent.RecordingDeferred(call, operationId, cause), cause);
   }
 
-  /** A deferred answer was recorded. */
+  /** Emits the event of a deferred answer that was recorded. */
   public void recordedLate(UUID operationId, Duration late) {
     hear(new IdempotencyEvent.RecordedLate(call, operationId, late), null);
   }
 
-  /** A deferred answer was given up. */
+  /** Emits the event of a deferred answer that will not be recorded. */
   public void recordingAbandoned(UUID operationId, StoreException cause) {
     hear(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
   }
 
   /**
-   * The state of the work behind an operation could not be read. A resolver that only its store can
-   * ask throws {@link UnsupportedOperationException}: the store has logged why it could not.
+   * Emits the event of asynchronous work whose status could not be read. A resolver that only its
+   * store can call throws {@link UnsupportedOperationException}; in that case the store has already
+   * logged the reason.
    */
   public void statusUnknown(UUID operationId, RuntimeException why) {
     boolean logged = why instanceof UnsupportedOperationException;
     hear(new IdempotencyEvent.StatusUnknown(call, operationId), logged ? null : why);
   }
 
-  /** The retention of a record could not be extended. */
+  /** Emits the event of a record whose retention could not be restarted. */
   public void retentionFailed(UUID operationId, Throwable cause) {
     hear(new IdempotencyEvent.RetentionFailed(call, operationId, cause), cause);
   }

@@ -11,21 +11,21 @@ import java.util.UUID;
 import org.slf4j.event.Level;
 
 /**
- * What the log says of an event.
+ * The log line of an event.
  *
  * <ul>
- *   <li>Debug: what is ordinary, such as claims, replays and waits.
- *   <li>Info: what somebody may ask about later, such as takeovers, late recordings and clients'
- *       mistakes.
- *   <li>Warning: what costs the guarantee, or a client.
- *   <li>Error: what needs somebody's attention.
+ *   <li>Debug: ordinary events, such as claims, replays and waits.
+ *   <li>Info: events that may be of interest later, such as takeovers, late recordings and mistakes
+ *       of clients.
+ *   <li>Warning: the guarantee is lost, or a client is affected.
+ *   <li>Error: an operator has to act.
  * </ul>
  *
  * @param decision the kind of event
- * @param reason a name of a small set
- * @param cause a word that says more
- * @param source where a key was looked for, unless it is the call's
- * @param words the line's message
+ * @param reason the reason, from a small set of names
+ * @param cause a further detail
+ * @param source the key source, unless it is the source of the call's key
+ * @param words the message
  */
 record DecisionLine(
     Level level,
@@ -37,9 +37,9 @@ record DecisionLine(
     String words) {
 
   /**
-   * Returns the line; empty for an event of which another line says as much.
+   * Returns the line; empty for an event that is covered by another line.
    *
-   * @param failed whether a failure is behind the event
+   * @param failed whether the event was caused by a failure
    */
   static Optional<DecisionLine> of(IdempotencyEvent event, boolean failed) {
     Writer writer = new Writer(failed);
@@ -66,7 +66,7 @@ record DecisionLine(
     return new DecisionLine(level, decision, reason, cause, Optional.of(place), operationId, words);
   }
 
-  /** Writes the line of each kind of event that is about a call. */
+  /** Creates the line of each kind of event of a call. */
   private static final class Writer implements IdempotencyListener {
     private final boolean failed;
     private Optional<DecisionLine> line = Optional.empty();
@@ -75,7 +75,9 @@ record DecisionLine(
       this.failed = failed;
     }
 
-    /** What follows from the other failures is refused, and logged then. */
+    /**
+     * An unauthenticated key is only a debug line, because the refusal of the call is logged too.
+     */
     @Override
     public void extractionFailed(IdempotencyEvent.ExtractionFailed event) {
       Level level =
@@ -130,7 +132,12 @@ record DecisionLine(
 
     @Override
     public void attached(IdempotencyEvent.Attached event) {
-      write(of(Level.DEBUG, "attach", Optional.empty(), "waits for the call that holds the key"));
+      write(
+          of(
+              Level.DEBUG,
+              "attach",
+              Optional.empty(),
+              "the call waits for the call that holds its key"));
     }
 
     @Override
@@ -140,7 +147,7 @@ record DecisionLine(
                   Level.DEBUG,
                   "wait_end",
                   Optional.empty(),
-                  "has waited for " + event.waited().toMillis() + " ms")
+                  "the call waited for " + event.waited().toMillis() + " ms")
               .because(event.end()));
     }
 
@@ -157,7 +164,7 @@ record DecisionLine(
       return failed && level != Level.ERROR ? Level.WARN : level;
     }
 
-    /** What has its own line already is repeated for debugging only. */
+    /** A refusal for which another line was written is only a debug line. */
     private static Level levelOf(RefusalReason reason, Optional<UUID> operationId) {
       return switch (reason) {
         case IDEMPOTENCY_KEY_INVALID,
@@ -188,7 +195,7 @@ record DecisionLine(
                   "settle",
                   Optional.of(event.operationId()),
                   event.settlement() == Settlement.MARK_UNKNOWN
-                      ? "the outcome is unknown; the key is free once its lease has ended"
+                      ? "the outcome is unknown; the key stays reserved until its lease ends"
                       : "the outcome is settled")
               .because(event.settlement()));
     }
@@ -200,7 +207,8 @@ record DecisionLine(
                   Level.WARN,
                   "settlement_failed",
                   Optional.of(event.operationId()),
-                  "the outcome could not be settled; a retry finds out whether its effect counts")
+                  "the outcome could not be settled; a retry finds out whether its effect was"
+                      + " committed")
               .because(event.settlement())
               .causedBy(event.cause().map(Writer::word)));
     }
@@ -223,7 +231,7 @@ record DecisionLine(
               Level.WARN,
               "lease_lost",
               Optional.of(event.operationId()),
-              "the lease was lost while the call was running"));
+              "the call lost its lease while it was running, so its answer is not recorded"));
     }
 
     @Override
@@ -233,7 +241,7 @@ record DecisionLine(
                   Level.WARN,
                   "recording_deferred",
                   Optional.of(event.operationId()),
-                  "the answer could not be recorded; trying again")
+                  "the answer could not be recorded; trying again in the background")
               .causedBy(Optional.of(word(event.cause()))));
     }
 
@@ -256,7 +264,8 @@ record DecisionLine(
                   Level.ERROR,
                   "recording_abandoned",
                   Optional.of(event.operationId()),
-                  "gave up recording the answer; once its lease has ended, a retry runs again")
+                  "gave up recording the answer; a retry runs the handler again once the lease has"
+                      + " ended")
               .causedBy(Optional.of(word(event.cause()))));
     }
 

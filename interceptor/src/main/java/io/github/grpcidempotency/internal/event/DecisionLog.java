@@ -14,12 +14,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * One line for every decision, with key-value pairs: {@code decision}, {@code procedure}, {@code
- * entry}, {@code policy}, and where they are known {@code shard}, {@code reason}, {@code cause},
- * {@code source}, {@code operation} and {@code key_hash}. Never a key, a request or a response.
+ * Writes one line for every decision, with the key-value pairs {@code decision}, {@code procedure},
+ * {@code entry} and {@code policy}, and, if they are known, {@code shard}, {@code reason}, {@code
+ * cause}, {@code source}, {@code operation} and {@code key_hash}. A line never contains a key, a
+ * request or a response.
  *
- * <p>What is ordinary is for debugging. What is not is limited to a line in ten seconds for each
- * procedure, shard, decision and reason. Thread-safe; never throws.
+ * <p>Ordinary decisions are written at debug level. Other lines are limited to one in ten seconds
+ * for each procedure, shard, decision and reason. Thread-safe; never throws.
  */
 public final class DecisionLog {
   /** The name of the logger. */
@@ -32,9 +33,9 @@ public final class DecisionLog {
   private final Optional<HashFunction> keyHash;
 
   /**
-   * Makes a log.
+   * Creates a log.
    *
-   * @param keyHashSecret the secret under which keys are hashed; empty to leave hashes out
+   * @param keyHashSecret the secret for hashes of keys; empty to leave hashes out
    */
   public DecisionLog(Optional<byte[]> keyHashSecret) {
     this.keyHash = keyHashSecret.map(Hashing::hmacSha256);
@@ -48,7 +49,7 @@ public final class DecisionLog {
   public static byte[] checkSecret(byte[] secret) {
     if (secret.length < MIN_SECRET) {
       throw new IllegalArgumentException(
-          "a secret for hashes of keys has at least " + MIN_SECRET + " bytes");
+          "the secret for key hashes must have at least " + MIN_SECRET + " bytes");
     }
     return secret.clone();
   }
@@ -64,7 +65,7 @@ public final class DecisionLog {
           .filter(line -> log.isEnabled(line.level()))
           .ifPresent(line -> write(line, call, key, source, why));
     } catch (Throwable unwritten) {
-      // The call matters more than a line about it.
+      // A failure of the log must not affect the call.
     }
   }
 

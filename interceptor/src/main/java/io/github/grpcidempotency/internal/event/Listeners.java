@@ -13,40 +13,40 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * A host's listeners. Whatever one of them throws, even an {@link Error}, reaches neither the call
- * nor the other listeners. Thread-safe.
+ * The listeners of a host. An exception of a listener, even an {@link Error}, affects neither the
+ * call nor the other listeners. Thread-safe.
  */
 public final class Listeners {
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(IdempotencyListener.class));
   private final List<IdempotencyListener> all;
 
-  /** Makes listeners, which hear everything in this order. */
+  /** Creates the list. Every event is passed to the listeners in this order. */
   public Listeners(Collection<? extends IdempotencyListener> all) {
     this.all = List.copyOf(all);
   }
 
-  /** Returns whether nobody listens. */
+  /** Returns whether there are no listeners. */
   public boolean isEmpty() {
     return all.isEmpty();
   }
 
-  /** Notifies every listener of an event. */
+  /** Passes an event to every listener. */
   public void notify(IdempotencyEvent event) {
     each(event::accept);
   }
 
-  /** Tells every listener that somebody is busy from now on. */
+  /** Notifies every listener of the start of an interceptor or of an {@code IdempotentWork}. */
   public void started(LiveCounts counts) {
     each(listener -> listener.started(counts));
   }
 
-  /** Tells every listener that somebody is not busy any more. */
+  /** Notifies every listener of the end of an interceptor or of an {@code IdempotentWork}. */
   public void stopped(LiveCounts counts) {
     each(listener -> listener.stopped(counts));
   }
 
-  /** Captures, for every listener, the context of the call that arrives on the current thread. */
+  /** Captures the context of the call that arrives on the current thread, for every listener. */
   SafeScope capture() {
     if (all.isEmpty()) {
       return SafeScope.NONE;

@@ -9,7 +9,9 @@ import io.github.grpcidempotency.procedure.Procedure;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What events say of procedures: one object for each procedure and entry. Thread-safe. */
+/**
+ * The descriptions of procedures in events: one object for each procedure and entry. Thread-safe.
+ */
 public final class ProcedureInfos {
   private final Map<Entry, Map<String, ProcedureInfo>> infos =
       Map.of(
@@ -18,7 +20,7 @@ public final class ProcedureInfos {
           Entry.RECOVERY, new ConcurrentHashMap<>(),
           Entry.OPERATIONS, new ConcurrentHashMap<>());
 
-  /** Returns what is said of a procedure; the same object each time. */
+  /** Returns the description of a procedure; the same object each time. */
   public ProcedureInfo of(Procedure procedure, Entry entry) {
     Map<String, ProcedureInfo> known = infos.getOrDefault(entry, Map.of());
     ProcedureInfo info = known.get(procedure.name());

@@ -9,21 +9,21 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The scopes of all listeners, one within the other. An action within them runs exactly once,
- * whatever they do, and only what the action itself throws reaches its caller. Thread-safe if the
+ * The scopes of all listeners, nested in each other. An action runs exactly once within them, even
+ * if a scope fails, and only exceptions of the action itself reach the caller. Thread-safe if the
  * scopes are.
  */
 final class SafeScope {
-  /** Keeps nothing. */
+  /** A scope without a context. */
   static final SafeScope NONE = new SafeScope(List.of(), thrown -> {});
 
   private final List<CallScope> scopes;
   private final Consumer<Throwable> ignored;
 
   /**
-   * Puts scopes together.
+   * Nests scopes.
    *
-   * @param ignored gets what a scope throws
+   * @param ignored receives the exceptions of scopes
    */
   SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
     this.scopes = List.copyOf(scopes);
@@ -35,7 +35,7 @@ final class SafeScope {
     run(0, action);
   }
 
-  /** Returns what the first scope that is traced says. */
+  /** Returns the trace of the first scope that has one. */
   Optional<ByteString> trace() {
     for (CallScope scope : scopes) {
       try {
@@ -67,7 +67,7 @@ final class SafeScope {
     inner.rethrow();
   }
 
-  /** Runs an action the first time, and keeps what it throws. */
+  /** Runs an action only the first time, and keeps its exception. */
   private static final class Once implements Runnable {
     private final AtomicBoolean begun = new AtomicBoolean();
     private final Runnable action;

@@ -1,4 +1,4 @@
-/** How what happens to a call reaches the listeners and the log. Not for use by services. */
+/** Passes events to the listeners and the log. Not for use by services. */
 @NullMarked
 package io.github.grpcidempotency.internal.event;
 

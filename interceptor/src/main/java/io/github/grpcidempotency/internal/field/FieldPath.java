@@ -26,7 +26,7 @@ public final class FieldPath {
     List<FieldDescriptor> fields = new ArrayList<>();
     Optional<Descriptor> message = Optional.of(type);
     for (String name : path.split("\\.", -1)) {
-      // A type's name space also holds extensions that are declared in it, often of other types.
+      // A type's name space also contains extensions that are declared in it, often of other types.
       Optional<FieldDescriptor> field =
           message
               .map(present -> present.findFieldByName(name))
@@ -40,7 +40,7 @@ public final class FieldPath {
     return Optional.of(new FieldPath(fields));
   }
 
-  /** Returns whether there is at most one such field, and it holds a value of that type. */
+  /** Returns whether the path has no repeated field and the field is of that type. */
   public boolean isSingular(JavaType type) {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
@@ -51,7 +51,7 @@ public final class FieldPath {
   }
 
   /**
-   * Returns the value of a singular field, or its default; empty if a message on the way is not
+   * Returns the value of a singular field, or its default; empty if a message on the path is not
    * set.
    */
   public Optional<Object> read(Message message) {
@@ -93,9 +93,7 @@ public final class FieldPath {
         : withEach(nothing, message, field, below -> only(below, depth + 1));
   }
 
-  /**
-   * Builds a message in which a field of another one is copied, with a change made to each element.
-   */
+  /** Adds a copy of a field to a message, with a change to each element. */
   private static Message withEach(
       Message.Builder built,
       Message message,

@@ -4,7 +4,7 @@ package io.github.grpcidempotency.internal.field;
 public final class NoUuidException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Makes the exception for a field with that value. */
+  /** Creates the exception for a field with that value. */
   public NoUuidException(String path, String value) {
     super("\"%s\" is %s".formatted(path, value.isEmpty() ? "empty" : "not a UUID"));
   }

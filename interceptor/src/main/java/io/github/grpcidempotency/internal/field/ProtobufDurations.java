@@ -3,7 +3,10 @@ package io.github.grpcidempotency.internal.field;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Converts durations, without the dependency that has this conversion. */
+/**
+ * Converts durations. The library does not depend on protobuf-java-util, which has the same
+ * conversion.
+ */
 public final class ProtobufDurations {
   /** About ten thousand years: the limit of {@code google.protobuf.Duration}. */
   private static final long MAX_SECONDS = 315_576_000_000L;

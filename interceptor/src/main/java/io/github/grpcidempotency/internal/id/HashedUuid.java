@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.id;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
-/** UUIDs made from the first bits of a hash. */
+/** Creates UUIDs from the first bits of a hash. */
 public final class HashedUuid {
   private static final long VERSION_MASK = 0xF000L;
   private static final int VERSION_SHIFT = 12;

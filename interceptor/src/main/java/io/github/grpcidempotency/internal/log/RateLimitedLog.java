@@ -13,12 +13,12 @@ import org.slf4j.event.Level;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * Logs at most one line per subject in ten seconds. The next line says how many were left out. A
- * line is the message, followed by the first line of the root cause's message. Every occurrence is
- * logged with its stack trace at debug level.
+ * Logs at most one line per subject in ten seconds. The next line contains the number of lines that
+ * were left out. A line consists of the message and the first line of the root cause's message.
+ * Every occurrence is logged with its stack trace at debug level.
  *
- * <p>Thread-safe. Not for use by services. Keep one for each object that logs, not one for all: one
- * object's lines must not suppress another's.
+ * <p>Thread-safe. Not for use by services. Use a separate instance for each object that logs, so
+ * that the lines of one object do not suppress those of another.
  */
 public final class RateLimitedLog {
   private static final Duration INTERVAL = Duration.ofSeconds(10);
@@ -38,15 +38,16 @@ public final class RateLimitedLog {
     this.nanoClock = nanoClock;
   }
 
-  /** Makes a log that writes to a logger. */
+  /** Creates a log that writes to a logger. */
   public static RateLimitedLog of(Logger logger) {
     return new RateLimitedLog(logger, System::nanoTime);
   }
 
   /**
-   * Warns of something that passes, such as an outage.
+   * Logs a warning about a temporary problem, such as an outage.
    *
-   * @param subject what is limited, such as a procedure and a cause, or a job; a name, not an id
+   * @param subject the lines to limit together, such as a procedure and a cause, or a job; a name
+   *     from a small set, not an id
    */
   public void warn(String subject, @Nullable Throwable cause, String message) {
     log(Level.WARN, subject, cause, message);
@@ -55,23 +56,25 @@ public final class RateLimitedLog {
   /**
    * Logs an error that needs attention, such as a defect.
    *
-   * @param subject what is limited, such as a procedure and a cause, or a job; a name, not an id
+   * @param subject the lines to limit together, such as a procedure and a cause, or a job; a name
+   *     from a small set, not an id
    */
   public void error(String subject, @Nullable Throwable cause, String message) {
     log(Level.ERROR, subject, cause, message);
   }
 
-  /** Returns whether lines of a level are written, if they are not left out. */
+  /** Returns whether the logger writes lines of a level. */
   public boolean isEnabled(Level level) {
     return logger.isEnabledForLevel(level);
   }
 
   /**
-   * Writes a line with key-value pairs. One at debug level is not limited; one of a higher level
-   * that is left out is written at debug level instead. The stack trace is only for debugging.
+   * Writes a line with key-value pairs. A line at debug level is not limited. A line of a higher
+   * level that is left out is written at debug level instead. The stack trace is written only if
+   * debug is enabled.
    *
-   * @param subject what is limited, such as a procedure, a decision and its reason
-   * @param pairs makes the pairs, in their order; not called unless the line is written
+   * @param subject the lines to limit together, such as a procedure, a decision and its reason
+   * @param pairs returns the pairs in their order; called only if the line is written
    */
   public void write(
       Level level,
@@ -107,7 +110,9 @@ public final class RateLimitedLog {
     logger.debug(message, cause);
   }
 
-  /** Returns how many lines were left out since the last one; empty if this one is left out too. */
+  /**
+   * Returns how many lines were left out since the last line; empty if this line is left out too.
+   */
   private synchronized OptionalLong leftOutSinceLastLine(Subject subject) {
     long now = nanoClock.getAsLong();
     Silence silence = silences.get(subject);
@@ -133,7 +138,7 @@ public final class RateLimitedLog {
     return line.toString();
   }
 
-  /** Returns the first line only, because the database names keys in the lines that follow. */
+  /** Returns only the first line, because the database puts keys into the lines that follow. */
   private static String said(Throwable failure) {
     Throwable root = failure;
     String sqlState = "";

@@ -1,4 +1,4 @@
-/** Logging of messages that repeat, so that the log of an outage stays readable. */
+/** Logging of repeated messages, which keeps the log readable during an outage. */
 @NullMarked
 package io.github.grpcidempotency.internal.log;
 

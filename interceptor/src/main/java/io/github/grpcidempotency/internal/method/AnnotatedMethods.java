@@ -9,9 +9,12 @@ import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Methods whose schema carries the {@code (idempotency.v1.procedure)} option. */
+/** Methods whose schema has the {@code (idempotency.v1.procedure)} option. */
 public final class AnnotatedMethods {
-  /** Of this type, because every version of protobuf has the methods that take it. */
+  /**
+   * An {@code ExtensionLite}, because every version of protobuf has the methods that accept this
+   * type.
+   */
   private static final ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
 
   private AnnotatedMethods() {}
@@ -37,7 +40,7 @@ public final class AnnotatedMethods {
         .filter(sibling -> option(sibling).isPresent());
   }
 
-  /** Returns the name of a method as gRPC has it. */
+  /** Returns the name of a method in gRPC's form. */
   public static String fullName(MethodDescriptor schema) {
     return io.grpc.MethodDescriptor.generateFullMethodName(
         schema.getService().getFullName(), schema.getName());

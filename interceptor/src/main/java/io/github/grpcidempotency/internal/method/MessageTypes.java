@@ -7,7 +7,7 @@ import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.PrototypeMarshaller;
 import java.util.Optional;
 
-/** The types of a method's messages; empty where they are not protobuf messages. */
+/** The types of a method's messages; empty if they are not protobuf messages. */
 public final class MessageTypes {
   private MessageTypes() {}
 

@@ -1,4 +1,4 @@
-/** What a gRPC method's descriptor says about its messages. */
+/** The schema of a gRPC method and of its messages. */
 @NullMarked
 package io.github.grpcidempotency.internal.method;
 

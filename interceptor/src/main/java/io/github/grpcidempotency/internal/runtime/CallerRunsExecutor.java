@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;
 
 /**
- * Wraps a service's executor, which may be full, shut down, or out of threads. A task that it does
- * not take runs on the caller's thread, because a waiting call that nobody runs would never be
+ * Wraps a service's executor, which may be full, shut down, or out of threads. If the executor
+ * rejects a task, the task runs on the caller's thread; otherwise a waiting call would never be
  * answered.
  */
 final class CallerRunsExecutor implements Executor {
@@ -38,7 +38,7 @@ final class CallerRunsExecutor implements Executor {
       log.warn(
           thrown.getClass().getName(),
           thrown,
-          "the executor did not take a waiting call; it continues on the current thread");
+          "the executor rejected a call that had waited; the call continues on the current thread");
       once.run();
     }
   }

@@ -4,7 +4,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The calls that must be answered when their server stops, because gRPC would only cancel them.
+ * The calls that the library answers when their server stops, because gRPC would only cancel them.
  * Thread-safe.
  */
 public final class Drain {
@@ -30,7 +30,7 @@ public final class Drain {
     void cutOff();
   }
 
-  /** Adds a call, which is refused at once if this server no longer serves it. */
+  /** Adds a call. The call is refused at once if the server does not serve calls any more. */
   public void add(Call call) {
     calls.add(call);
     stopIfDraining(call);
@@ -41,7 +41,7 @@ public final class Drain {
     calls.remove(call);
   }
 
-  /** Refuses a call that has just begun, or begins to wait, if the server is stopping. */
+  /** Refuses a call that has just started, or starts to wait, if the server is stopping. */
   public void stopIfDraining(Call call) {
     switch (phase) {
       case SERVING -> {}
@@ -50,7 +50,7 @@ public final class Drain {
     }
   }
 
-  /** Begins to drain: from now on no call waits. */
+  /** Starts to drain. From now on no call waits. */
   public void begin() {
     enter();
     calls.forEach(Call::stopWaiting);
@@ -70,8 +70,8 @@ public final class Drain {
   }
 
   /**
-   * Ends what {@link #begin} began. If no other drain goes on, calls are served again, by a server
-   * that is started after this.
+   * Ends a drain that {@link #begin} started. If no other drain is in progress, servers that start
+   * later serve calls again.
    */
   public synchronized void end() {
     drains--;

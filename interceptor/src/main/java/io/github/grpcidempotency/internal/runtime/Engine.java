@@ -32,8 +32,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all calls of one interceptor share, or all whose callers live on one shard: it claims, keeps
- * leases, settles and lets duplicates wait, for gRPC calls and for other work. Not for use by
+ * Claims keys, renews leases, settles claims and lets duplicates wait, for gRPC calls and for other
+ * work. One engine serves all calls of an interceptor, or all calls of one shard. Not for use by
  * services. Thread-safe.
  */
 public final class Engine implements AutoCloseable {
@@ -56,7 +56,7 @@ public final class Engine implements AutoCloseable {
   private final LiveCounts counts = new Counts();
   private final AtomicBoolean live = new AtomicBoolean();
 
-  /** What this process is busy with. */
+  /** The current activity of this engine. */
   private final class Counts implements LiveCounts {
     @Override
     public Optional<String> shard() {
@@ -90,15 +90,16 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Makes an engine.
+   * Creates an engine.
    *
-   * @param listeners hear what happens to calls and leases
-   * @param decisions says it in the log
-   * @param keyName what clients call the key
-   * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param listeners receive the events of calls and leases
+   * @param decisions writes the events to the log
+   * @param keyName the name of the header that contains the key
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
    * @param callLimit how long a call without a deadline may run
    * @param limits how many calls may wait
-   * @param executor resumes calls that had to wait
+   * @param executor resumes calls that have waited
    */
   public Engine(
       IdempotencyStore store,
@@ -148,38 +149,38 @@ public final class Engine implements AutoCloseable {
     this.executor = new CallerRunsExecutor(executor);
   }
 
-  /** Lets it be heard that this engine has started. */
+  /** Emits the {@code started} event. */
   public void start() {
     live.set(true);
     listeners.started(counts);
   }
 
   /**
-   * Returns who hears of a call, or of a piece of work, that arrives on the current thread. Its
+   * Returns the events of a call, or of a piece of work, that arrives on the current thread. Its
    * caller and its key are not known yet.
    */
   public CallEvents events(Procedure procedure, Entry entry) {
     return CallEvents.capture(listeners, decisions, info(procedure, entry));
   }
 
-  /** Returns what events say of a procedure; the same object each time. */
+  /** Returns the description of a procedure in events; the same object each time. */
   public ProcedureInfo info(Procedure procedure, Entry entry) {
     return infos.of(procedure, entry);
   }
 
-  /** Returns who hears of a call of which it is not known what procedure it is about. */
+  /** Returns the events of a call that is about a procedure that is not known yet. */
   public CallEvents events(ProcedureInfo unknown) {
     return CallEvents.capture(listeners, decisions, unknown);
   }
 
   /**
    * Claims a key, and returns the result; never throws if the store fails. If this process itself
-   * holds the key, the store is not asked: the owner may have been cut off from it. A reservation
-   * that an older server has made and abandoned is claimed once more, with the fingerprint that the
-   * older server made.
+   * owns the key, the store is not called, because the owner may have lost its connection to the
+   * store. An abandoned reservation of an older server is claimed again with the fingerprint of the
+   * older server.
    *
-   * <p>A claim that travels with the handler's first statement is returned as won, although it is
-   * not: the operation says that it is to be {@linkplain #confirm confirmed}.
+   * <p>A claim that is sent with the handler's first statement is returned as won, although this is
+   * not known yet. It must be {@linkplain #confirm confirmed}.
    */
   public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
@@ -196,13 +197,14 @@ public final class Engine implements AutoCloseable {
     } catch (StoreException outage) {
       return new ClaimResult.Unanswered(outage);
     } catch (RuntimeException defect) {
-      return new ClaimResult.Unanswered(new StoreException("the store has a defect", defect));
+      return new ClaimResult.Unanswered(
+          new StoreException("the store threw an unexpected exception", defect));
     }
   }
 
   /**
-   * Returns what is recorded or running under a key; empty if nothing is known. Claims nothing, and
-   * never throws if the store fails.
+   * Returns the record or the running operation of a key; empty if there is none. Claims nothing,
+   * and never throws if the store fails.
    */
   public Optional<ClaimResult> find(IdempotencyKey key, Procedure procedure) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(key);
@@ -215,11 +217,15 @@ public final class Engine implements AutoCloseable {
       return Optional.of(new ClaimResult.Unanswered(outage));
     } catch (RuntimeException defect) {
       return Optional.of(
-          new ClaimResult.Unanswered(new StoreException("the store has a defect", defect)));
+          new ClaimResult.Unanswered(
+              new StoreException("the store threw an unexpected exception", defect)));
     }
   }
 
-  /** A call that may have met another one is claimed before its handler: it is not to run twice. */
+  /**
+   * A retry is claimed before its handler, because a claim with the first statement could start the
+   * handler in vain.
+   */
   private boolean claimsWithFirstStatement(KeyedRequest request) {
     return Setup.claimsWithFirstStatement(request.procedure(), timing)
         && !request.retry()
@@ -233,8 +239,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns whether a call of a procedure is claimed, run and settled on one thread, because its
-   * transaction is bound to that thread.
+   * Returns whether the calls of a procedure must be claimed, run and settled on one thread,
+   * because the transaction is bound to that thread.
    */
   public boolean bindsThreads(Procedure procedure) {
     return procedure.execution() == Execution.TRANSACTIONAL && transactional().bindsThreads();
@@ -244,18 +250,19 @@ public final class Engine implements AutoCloseable {
     if (store instanceof TransactionalStore transactional) {
       return transactional;
     }
-    throw new IllegalStateException("the store has no transactions"); // checked at set-up
+    throw new IllegalStateException("the store does not support transactions"); // checked at set-up
   }
 
   /**
-   * Returns when a record that is about to be replayed expires. Its retention may begin anew. If
-   * that fails, the record expires earlier, but the answer is still sent.
+   * Returns the expiry time of a record that is about to be replayed. Restarts the retention if the
+   * procedure requires that. If this fails, the record keeps its expiry time, and the answer is
+   * still sent.
    */
   public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded, CallEvents events) {
     return retain(request.procedure(), request.claim(), recorded, events);
   }
 
-  /** Returns when a record that was found, and is about to be reported, expires. */
+  /** Returns the expiry time of a record that was found and is about to be reported. */
   public Instant retain(
       Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded, CallEvents events) {
     if (!procedure.retainedFromLastReplay()) {
@@ -278,19 +285,19 @@ public final class Engine implements AutoCloseable {
     return transactional().begin(caller);
   }
 
-  /** Returns the executor that resumes calls that had to wait. */
+  /** Returns the executor that resumes calls that have waited. */
   public Executor executor() {
     return executor;
   }
 
-  /** Returns the waiter, which lets calls wait for the call that holds their key. */
+  /** Returns the waiter, which lets calls wait for the call that owns their key. */
   public InFlightWaiter waiter() {
     return waiter;
   }
 
   /**
-   * Opens the operations of procedures, to be found by their ids. Close the result before this
-   * engine.
+   * Opens the operations of procedures, which can then be found by their ids. Close the result
+   * before this engine.
    *
    * @throws SetupException if the store cannot find operations by id
    * @throws StoreException if the store cannot be reached
@@ -301,12 +308,12 @@ public final class Engine implements AutoCloseable {
     return operations;
   }
 
-  /** Returns the shard whose calls these are; empty if the store has none. */
+  /** Returns the shard of this engine; empty if the store has no shards. */
   public Optional<String> shard() {
     return shard;
   }
 
-  /** Returns what a line of the log ends with that is about one shard. */
+  /** Returns the ending of a log line about one shard; empty text without shards. */
   public String ofShard() {
     return shard.map(name -> " of shard " + name).orElse("");
   }
@@ -336,12 +343,13 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Finds out whether the claim of an operation is won, now that its handler has ended. If it is,
-   * it can be settled. If not, nothing of the handler remains, and the key is to be claimed {@link
-   * KeyedRequest#again}.
+   * Finds out, after the handler has ended, whether the claim of an operation is won. If it is, the
+   * claim can be settled. If not, the handler has changed nothing in the store, and the key must be
+   * claimed {@link KeyedRequest#again}.
    *
-   * @param took how long it has taken so far to claim
-   * @throws StoreException if the store could not be asked; nothing of the handler remains either
+   * @param took how long the claim has taken so far
+   * @throws StoreException if the store failed; in this case, too, the handler has changed nothing
+   *     in the store
    */
   public boolean confirm(Operation operation, Duration took) {
     if (operation.isConfirmed()) {
@@ -356,7 +364,7 @@ public final class Engine implements AutoCloseable {
     } catch (StoreException unasked) {
       throw unasked;
     } catch (RuntimeException | Error defect) {
-      throw new StoreException("the store has a defect", defect);
+      throw new StoreException("the store threw an unexpected exception", defect);
     } finally {
       if (!operation.isConfirmed()) {
         leases.drop(operation.claim());

@@ -24,9 +24,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * One engine for each shard of a store, so that what is wrong with one does not reach the others,
- * and one more for callers without a shard, who are refused. If the store has no shards, there is
- * one engine for all. Not for use by services. Thread-safe.
+ * One engine for each shard of a store, so that a problem of one shard does not affect the others,
+ * and another engine for callers without a shard, whose calls are refused. If the store has no
+ * shards, there is one engine for all calls. Not for use by services. Thread-safe.
  */
 public final class Engines implements AutoCloseable {
   private final List<Engine> all;
@@ -41,15 +41,16 @@ public final class Engines implements AutoCloseable {
   }
 
   /**
-   * Makes the engines of a store.
+   * Creates the engines of a store.
    *
-   * @param listeners hear what happens to calls and leases
-   * @param decisions says it in the log
-   * @param keyName what clients call the key
-   * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param listeners receive the events of calls and leases
+   * @param decisions writes the events to the log
+   * @param keyName the name of the header that contains the key
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
    * @param callLimit how long a call without a deadline may run
    * @param limits how many calls may wait, for all shards together
-   * @param executor resumes calls that had to wait
+   * @param executor resumes calls that have waited
    */
   public static Engines on(
       IdempotencyStore store,
@@ -96,7 +97,7 @@ public final class Engines implements AutoCloseable {
     return choice.apply(caller);
   }
 
-  /** Returns the engine of a call's caller; an unknown caller has no shard. */
+  /** Returns the engine of a call's caller. An unknown caller has no shard. */
   public Engine of(Optional<Caller> caller) {
     return caller.map(choice).orElse(unassigned);
   }
@@ -111,25 +112,25 @@ public final class Engines implements AutoCloseable {
     return drain;
   }
 
-  /** Lets it be heard that the engines have started. */
+  /** Emits the {@code started} events of all engines. */
   public void start() {
     all.forEach(Engine::start);
   }
 
   /**
-   * Returns who hears of a call, or of a piece of work, that arrives on the current thread. Its
+   * Returns the events of a call, or of a piece of work, that arrives on the current thread. Its
    * caller and its key are not known yet.
    */
   public CallEvents events(Procedure procedure, Entry entry) {
     return unassigned.events(procedure, entry);
   }
 
-  /** Returns who hears of a call of which it is not known what procedure it is about. */
+  /** Returns the events of a call that is about a procedure that is not known yet. */
   public CallEvents events(ProcedureInfo unknown) {
     return unassigned.events(unknown);
   }
 
-  /** Returns what events say of a procedure; the same object each time. */
+  /** Returns the description of a procedure in events; the same object each time. */
   public ProcedureInfo info(Procedure procedure, Entry entry) {
     return unassigned.info(procedure, entry);
   }

@@ -31,18 +31,19 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>Waiters of one key form a queue. The lease keeper reports the end of the running call if
  *       this process runs it; otherwise the store's {@link CompletionWatch} does.
- *   <li>When the end is reported, the record is read once for each procedure whose calls wait: a
- *       procedure decides where its resource and its status are found.
- *   <li>If an answer is recorded, every waiter of the procedure gets it. If the call or another
- *       call still runs, all continue to wait.
- *   <li>If the key has no record, or only an abandoned reservation, the head of the queue has its
- *       turn: it claims the key for itself. The others wait until the head has run and ended, or
- *       has given up its turn. Calls that only read the outcome get the result of the read at once.
- *   <li>If a waiter's limit is over, if there is no room for the waiter, or if it still waits when
- *       this is closed, the waiter gets the running call that was last seen.
+ *   <li>When the end is reported, the record is read once for each procedure that has waiting
+ *       calls, because the procedure defines how its resource and status are read.
+ *   <li>If an answer is recorded, every waiter of the procedure gets it. If the call, or another
+ *       call, is still running, all continue to wait.
+ *   <li>If the key has no record, or only an abandoned reservation, the first waiter in the queue
+ *       has its turn: it claims the key for itself. The others wait until this call has ended, or
+ *       has given up its turn. Calls that only read the outcome get the result at once.
+ *   <li>If a waiter's time limit is over, if too many calls wait, or if this object is closed, the
+ *       waiter gets the running call that was last seen.
  * </ol>
  *
- * <p>Whatever the store or a waiter throws, even an {@link Error}, the queue is probed again.
+ * <p>After any exception of the store or of a waiter, even an {@link Error}, the record is read
+ * again.
  *
  * <p>Thread-safe. Waiters are resumed on one of a few threads and must not block them.
  */
@@ -61,29 +62,28 @@ public final class InFlightWaiter implements AutoCloseable {
   private final ScheduledExecutorService timer;
 
   /**
-   * Gets the end of a wait. Exactly one method is called, once, unless the waiter is cancelled
+   * Receives the end of a wait. Exactly one method is called, once, unless the waiter is cancelled
    * first. No method may block.
    */
   public interface Waiting {
     /**
-     * The wait has ended with an answer, or with a call whose outcome will stay unknown. A call
-     * that only reads the outcome may also get an abandoned reservation.
+     * Called if the call that was waited for has an answer, or its outcome is unknown. A call that
+     * only reads the outcome may also get an abandoned reservation.
      *
      * @param took how long it took to read the result
      */
     void found(ClaimResult result, Duration took);
 
     /**
-     * The key has no record. A call that may run has its turn now: it claims the key itself, on its
-     * own thread, and then calls {@link Waiter#endTurn}.
+     * Called if the key has no record. A call that may run has its turn now: it claims the key
+     * itself, on its own thread, and then calls {@link Waiter#endTurn}.
      */
     void free();
 
     /**
-     * The wait has ended because its limit is over, or there is no room for it, or this server
-     * stops.
+     * Called if the time limit is over, if too many calls wait, or if this server stops.
      *
-     * @param met the call that was waited for, and still ran when it was last seen
+     * @param met the call that was waited for, which was running when it was last seen
      */
     void over(ClaimResult.InFlight met);
   }
@@ -108,9 +108,9 @@ public final class InFlightWaiter implements AutoCloseable {
     }
 
     /**
-     * Begins to wait for the end of the call that runs under the key. Called once.
+     * Starts to wait for the end of the call that owns the key. Called once.
      *
-     * @param running the call that runs under the key
+     * @param running the call that owns the key
      * @param limit how long to wait
      */
     public void begin(ClaimResult.InFlight running, Duration limit) {
@@ -119,8 +119,8 @@ public final class InFlightWaiter implements AutoCloseable {
     }
 
     /**
-     * Gives up waiting, or the turn, because the call was cancelled. The call is not resumed,
-     * unless it already is.
+     * Stops waiting, or gives up the turn, because the call was cancelled. The call is not resumed,
+     * unless this has already happened.
      *
      * @return whether it was still waiting
      */
@@ -133,8 +133,8 @@ public final class InFlightWaiter implements AutoCloseable {
     }
 
     /**
-     * Ends the turn of this call, if it still has it, so that the next one has its turn. The turn
-     * of a call that has won the key ends earlier, as soon as its lease is kept.
+     * Ends the turn of this call, if it still has it, so that the next call has its turn. The turn
+     * of a call that has won the key ends earlier, as soon as its lease is being renewed.
      */
     public void endTurn() {
       if (queues.endTurn(key, this)) {
@@ -144,11 +144,11 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /**
-   * Makes a waiter.
+   * Creates a waiter.
    *
    * @param find reads the record of a key, and never throws if the store fails
-   * @param leases knows what this process runs
-   * @param store knows what others run
+   * @param leases reports the end of calls of this process
+   * @param store reports the end of calls of other processes
    * @param room limits how many calls wait
    */
   InFlightWaiter(
@@ -182,13 +182,13 @@ public final class InFlightWaiter implements AutoCloseable {
     leases.onDrop(this::wake);
   }
 
-  /** Makes a waiter for a call that runs if the call that holds its key leaves no answer. */
+  /** Returns a waiter for a call that runs if the call that owns its key leaves no answer. */
   public Waiter toRun(KeyedRequest request, Waiting waiting) {
     return new Waiter(
         request.key(), request.procedure(), true, request.message().getSerializedSize(), waiting);
   }
 
-  /** Makes a waiter for a call that only reads the outcome of the call that holds a key. */
+  /** Returns a waiter for a call that only reads the outcome of the call that owns a key. */
   public Waiter toRead(IdempotencyKey key, Procedure procedure, Waiting waiting) {
     return new Waiter(key, procedure, false, 0, waiting);
   }
@@ -226,7 +226,7 @@ public final class InFlightWaiter implements AutoCloseable {
     return queues.count();
   }
 
-  /** A call of this process has won a key, which ends the turn of the head of its queue. */
+  /** Called when a call of this process has won a key, which ends the turn of the first waiter. */
   void won(IdempotencyKey key) {
     queues.endTurn(key);
   }
@@ -240,7 +240,7 @@ public final class InFlightWaiter implements AutoCloseable {
     watch.close();
   }
 
-  /** Watches a key that another process holds, as long as somebody waits for it. */
+  /** Watches a key that another process owns, as long as a call waits for it. */
   private void watchUnlessOwn(IdempotencyKey key) {
     queues.ifAwaited(
         key,
@@ -290,7 +290,7 @@ public final class InFlightWaiter implements AutoCloseable {
       }
     } catch (Throwable unexpected) {
       wakeLater(key);
-      log.error("probe", unexpected, "could not probe for waiting calls; trying again");
+      log.error("probe", unexpected, "could not read the record for waiting calls; trying again");
     }
   }
 
@@ -309,7 +309,7 @@ public final class InFlightWaiter implements AutoCloseable {
                 return () -> resumeAll(key, waiters, found);
               }
 
-              /** Nobody waits for an outcome that will stay unknown. */
+              /** An unknown outcome ends the wait. */
               @Override
               public Runnable inFlight(ClaimResult.InFlight inFlight) {
                 if (inFlight.isAbandoned()) {
@@ -336,9 +336,9 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /**
-   * Nobody runs the call any more: the first waiter that may run has its turn.
+   * Handles a key that no call owns any more: the first waiter that may run has its turn.
    *
-   * @param read resumes the waiters that only read
+   * @param read resumes the waiters that only read the outcome
    */
   private void free(IdempotencyKey key, List<Waiter> waiters, Consumer<Waiting> read) {
     Map<Boolean, List<Waiter>> byWhetherItMayRun =
@@ -366,7 +366,10 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /** Returns whether the waiter was still waiting; if so, the caller of this method resumes it. */
+  /**
+   * Removes a waiter. Returns whether it was still waiting; if so, the caller of this method
+   * resumes it.
+   */
   private boolean leave(Waiter waiter) {
     boolean waited = queues.remove(waiter.key, waiter);
     if (waited) {
@@ -390,14 +393,15 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /**
-   * Resumes a waiter, and returns whether it did not throw. An exception does not affect others.
+   * Resumes a waiter, and returns whether it threw nothing. An exception does not affect other
+   * waiters.
    */
   private boolean resume(Waiter waiter, Consumer<Waiting> how) {
     try {
       how.accept(waiter.waiting);
       return true;
     } catch (Throwable thrown) {
-      log.error("resume", thrown, "a call that had waited could not go on");
+      log.error("resume", thrown, "could not resume a waiting call");
       return false;
     }
   }

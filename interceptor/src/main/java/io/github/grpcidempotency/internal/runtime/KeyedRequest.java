@@ -12,17 +12,17 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A call, or a piece of work, that carries a key: the request to the store, and what the store need
- * not know. Immutable.
+ * A call, or a piece of work, with a key: the request to the store, and the data that the store
+ * does not need. Immutable.
  *
  * @param key the operation, within its caller's scope
  * @param procedure the procedure that is called
  * @param fingerprint the request's fingerprint under the newest rules
- * @param message the request itself, to compare it with records under older rules
- * @param retention the procedure's setting when the call came
+ * @param message the request itself, for comparison with records under older rules
+ * @param retention the procedure's retention at the time of the call
  * @param trace the call's position in its trace
- * @param retry whether the call says that it repeats an earlier one, or has met one already. It is
- *     then claimed before its handler, and the store looks for a record first
+ * @param retry whether the call repeats an earlier call, or has already found another call with its
+ *     key. It is then claimed before its handler, and the store looks for a record first
  */
 public record KeyedRequest(
     IdempotencyKey key,
@@ -33,12 +33,12 @@ public record KeyedRequest(
     Optional<ByteString> trace,
     boolean retry) {
 
-  /** Makes the request of a call that is not traced, and does not say that it is a retry. */
+  /** Creates the request of a call without a trace that is not marked as a retry. */
   public static KeyedRequest of(IdempotencyKey key, Procedure procedure, Message message) {
     return of(key, procedure, message, Optional.empty(), false);
   }
 
-  /** Makes the request of a call. */
+  /** Creates the request of a call. */
   public static KeyedRequest of(
       IdempotencyKey key,
       Procedure procedure,
@@ -55,7 +55,10 @@ public record KeyedRequest(
         retry);
   }
 
-  /** Returns the request of the same call, now that it has met another one. */
+  /**
+   * Returns the request of the same call, marked as a retry because it has found another call with
+   * its key.
+   */
   public KeyedRequest again() {
     return retry
         ? this
@@ -67,7 +70,7 @@ public record KeyedRequest(
     return claim(fingerprint);
   }
 
-  /** Returns how the request compares with a recorded one. */
+  /** Compares the request with a recorded one. */
   public Fingerprint.Match compare(Fingerprint recorded) {
     if (fingerprint.version() == recorded.version()) {
       return fingerprint.matches(recorded) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
@@ -76,8 +79,8 @@ public record KeyedRequest(
   }
 
   /**
-   * Returns the request to the store that takes over an abandoned reservation of the same request,
-   * made under an older version of the fingerprint's rules; empty if there is no such reservation.
+   * Returns a request that takes over an abandoned reservation of the same request which was made
+   * under an older version of the fingerprint's rules; empty if there is no such reservation.
    */
   Optional<ClaimRequest> takeOverOfOlderVersion(ClaimResult met) {
     return met instanceof ClaimResult.InFlight inFlight
@@ -91,7 +94,7 @@ public record KeyedRequest(
         : Optional.empty();
   }
 
-  /** Returns the seal that keeps the recorded answer secret. */
+  /** Returns the encryption of the recorded answer. */
   public RecordSeal seal() {
     return new RecordSeal(key, procedure);
   }

@@ -26,13 +26,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records answers whose recording failed. Their effect has happened, so recording is retried until
- * the store says that the answer is recorded, or that somebody else owns the key. Until then the
- * claim stays held, so that this process does not run its duplicates.
+ * the answer is recorded, or another call owns the key. Until then the lease is renewed, so that
+ * this process does not run duplicates of the call.
  *
- * <p>It gives up, and reports it, within {@link Limits}: when the time is over if the failure is
- * one that passes by itself, after some attempts if it is not, and at once if there are too many
- * answers. The reservation is then marked as unknown, if the store can do that, and left until its
- * lease ends.
+ * <p>The recorder gives up at the {@link Limits}: after some time if the failure is temporary,
+ * after some attempts if it is not, and at once if there are too many answers. It then emits an
+ * event, marks the outcome of the reservation as unknown if the store can do that, and lets the
+ * lease end.
  *
  * <p>Thread-safe. One daemon thread.
  */
@@ -58,15 +58,15 @@ final class LateRecorder implements AutoCloseable {
    * How long and how often recording is retried.
    *
    * @param answers how many answers may wait in this process
-   * @param bytes how large they and their requests may be together
-   * @param time how long one answer is tried, or its retention if that is shorter
-   * @param attempts how often an answer is tried whose failure looks permanent
+   * @param bytes the total size of these answers and their requests
+   * @param time how long recording of an answer is retried, or its retention if that is shorter
+   * @param attempts how often recording is tried if the failure seems permanent
    */
   record Limits(int answers, long bytes, Duration time, int attempts) {
     static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
   }
 
-  /** Makes a recorder that holds its claims with a lease keeper. */
+  /** Creates a recorder that renews the leases of its claims with a lease keeper. */
   public LateRecorder(LeaseKeeper leases) {
     this(leases, Limits.DEFAULT);
   }
@@ -89,8 +89,8 @@ final class LateRecorder implements AutoCloseable {
   }
 
   /**
-   * Tries every answer once more, for a few seconds at most. If an answer is still not recorded
-   * then, a retry runs its handler again once the lease has ended.
+   * Tries to record every answer once more, for a few seconds at most. If an answer is still not
+   * recorded, a retry runs its handler again once the lease has ended.
    */
   @Override
   public void close() {
@@ -105,7 +105,7 @@ final class LateRecorder implements AutoCloseable {
     } catch (InterruptedException hurry) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException late) {
-      log.warn("close", late, "could not try all answers once more before closing");
+      log.warn("close", late, "could not retry all unrecorded answers before closing");
     }
     timer.shutdownNow();
     allWaiting().forEach(Answer::giveUp);
@@ -132,7 +132,10 @@ final class LateRecorder implements AutoCloseable {
     return fits;
   }
 
-  /** Returns whether the answer was still waiting; only a caller that gets {@code true} ends it. */
+  /**
+   * Removes an answer. Returns whether it was still waiting; only a caller that gets {@code true}
+   * reports its end.
+   */
   private synchronized boolean forget(Answer answer) {
     boolean waited = waiting.remove(answer);
     waitingBytes -= waited ? answer.bytes : 0;
@@ -200,7 +203,9 @@ final class LateRecorder implements AutoCloseable {
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable defect) {
-        onFailure(new StoreException("the store has a defect", defect, HANDLER_DONE, OTHER));
+        onFailure(
+            new StoreException(
+                "the store threw an unexpected exception", defect, HANDLER_DONE, OTHER));
       }
     }
 
@@ -255,7 +260,8 @@ final class LateRecorder implements AutoCloseable {
     }
 
     /**
-     * The effect has happened, so the key is not released, but stays reserved until its lease ends.
+     * Gives up. The effect has happened, so the key is not released, but stays reserved until its
+     * lease ends.
      */
     void abandon() {
       leases.drop(claim);

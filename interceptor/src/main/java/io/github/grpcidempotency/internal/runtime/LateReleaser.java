@@ -12,12 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Frees keys that could not be released when their handlers had failed. A handler often fails
- * because the database does, and its key would be refused for the rest of a lease although the
- * database is back.
+ * Releases keys that could not be released when their handlers failed. A handler often fails during
+ * an outage of the database. Without this class, retries would be refused for the rest of the
+ * lease, although the database is available again.
  *
- * <p>A release names its claim, so it changes nothing if it was done already, or if somebody else
- * has the key by now. Giving up does no harm: the lease ends by itself.
+ * <p>A release names its claim, so it changes nothing if it was done already, or if the key has
+ * another owner now. If the releaser gives up, the lease ends by itself.
  *
  * <p>Thread-safe. One daemon thread.
  */
@@ -25,7 +25,7 @@ final class LateReleaser implements AutoCloseable {
   private static final Duration FIRST_DELAY = Duration.ofMillis(50);
   private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
 
-  /** Longer than most leases, which end by themselves. */
+  /** Enough for most leases, which end by themselves. */
   private static final int MAX_ATTEMPTS = 60;
 
   private static final int MAX_WAITING = 1_000;
@@ -67,7 +67,7 @@ final class LateReleaser implements AutoCloseable {
     }
   }
 
-  /** Leaves whatever waits to its lease. */
+  /** Stops. The leases of the remaining claims end by themselves. */
   @Override
   public void close() {
     timer.shutdownNow();

@@ -26,15 +26,16 @@ import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the leases of this process's running calls, all in one statement, three times per lease.
- * Thus a slow handler keeps its key, and a crashed process frees its keys within a lease.
+ * Renews the leases of this process's running calls three times per lease, all in one statement. A
+ * slow handler therefore keeps its key, and the keys of a crashed process are free within one
+ * lease.
  *
- * <p>Renewing must not wait for a locked row, and nothing else runs on the thread that renews: a
- * call that blocks it would let the leases of all others end.
+ * <p>A renewal must not wait for a locked row, and the thread that renews does nothing else: if one
+ * call blocked it, the leases of all other calls would end.
  *
- * <p>An operation whose claim is not confirmed has no lease yet. Its duplicates are told that it
- * runs as soon as its claim is known to be won, so that they need no connection; before that, they
- * ask the store.
+ * <p>An operation whose claim is not confirmed has no lease yet. Once its claim is won, its
+ * duplicates in this process learn of it here, without a connection; before that, they query the
+ * store.
  *
  * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */
@@ -44,7 +45,7 @@ final class LeaseKeeper implements AutoCloseable {
   private final Optional<String> shard;
   private final ScheduledExecutorService timer;
 
-  /** A key has more than one entry if a call was paused for longer than its lease. */
+  /** A key has more than one entry if a call was suspended for longer than its lease. */
   private final Map<IdempotencyKey, List<Held>> held = new ConcurrentHashMap<>();
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
@@ -55,15 +56,15 @@ final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  /** Makes the keeper of a store's leases. */
+  /** Creates the keeper of a store's leases. */
   public LeaseKeeper(IdempotencyStore store, Listeners listeners) {
     this(store, listeners, Optional.empty());
   }
 
   /**
-   * Makes the keeper of a store's leases.
+   * Creates the keeper of a store's leases.
    *
-   * @param shard the store's name, if it is one of several
+   * @param shard the name of the store, if it is one of several shards
    */
   LeaseKeeper(IdempotencyStore store, Listeners listeners, Optional<String> shard) {
     this(
@@ -115,7 +116,7 @@ final class LeaseKeeper implements AutoCloseable {
         });
   }
 
-  /** Lets a claim's lease end. */
+  /** Stops renewing a claim's lease. */
   public void drop(Claim claim) {
     IdempotencyKey key = claim.request().key();
     boolean wasHeld = holds(claim);
@@ -135,7 +136,7 @@ final class LeaseKeeper implements AutoCloseable {
     dropped = listener;
   }
 
-  /** Returns the call of this process that holds a key, as far as this process knows. */
+  /** Returns the call of this process that owns a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
     for (Held entry : of(key)) {
       if (entry.claim().isWon()) {
@@ -145,7 +146,7 @@ final class LeaseKeeper implements AutoCloseable {
     return Optional.empty();
   }
 
-  /** Returns whether a call of this process runs under a key, or tries to. */
+  /** Returns whether a call of this process owns a key, or has sent a claim for it. */
   boolean isTried(IdempotencyKey key) {
     return held.containsKey(key);
   }
@@ -182,7 +183,7 @@ final class LeaseKeeper implements AutoCloseable {
     listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
   }
 
-  /** Returns how many operations belong to somebody else now. */
+  /** Drops operations that have another owner now, and returns how many there were. */
   private int dropLost(List<Held> kept, Set<UUID> renewed) {
     int lost = 0;
     for (Held entry : kept) {
@@ -197,7 +198,9 @@ final class LeaseKeeper implements AutoCloseable {
     return lost;
   }
 
-  /** A transactional operation cannot be found by its id before it is recorded. */
+  /**
+   * Leaves out the id of a transactional operation, which cannot be found before it is recorded.
+   */
   private ClaimResult.InFlight inFlight(Claim claim) {
     ClaimRequest request = claim.request();
     return new ClaimResult.InFlight(

@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operation that this process runs: its request, its claim, and what is recorded for its answer.
+ * An operation that this process runs: its request, its claim, and the record of its answer.
  * Thread-safe.
  */
 public final class Operation {
@@ -37,8 +37,8 @@ public final class Operation {
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
   /**
-   * Makes the operation of a request whose handler begins now. Its claim was won, or is to be
-   * confirmed once the handler has ended.
+   * Creates the operation of a request whose handler starts now. Its claim was won, or must be
+   * confirmed after the handler has ended.
    */
   public Operation(KeyedRequest request, Claim claim, CallEvents events) {
     this.request = request;
@@ -52,19 +52,19 @@ public final class Operation {
     return request;
   }
 
-  /** Returns the right to run, and the duty to settle. */
+  /** Returns the claim. */
   public Claim claim() {
     return claim;
   }
 
-  /** Returns who hears of this operation. */
+  /** Returns the events of this operation. */
   public CallEvents events() {
     return events;
   }
 
   /**
-   * Returns whether the claim was won before the handler began, or is confirmed. Nothing is settled
-   * or heard of a claim before that.
+   * Returns whether the claim was won before the handler started, or has been confirmed. Before
+   * that, the claim is not settled and no event is emitted for it.
    */
   public boolean isConfirmed() {
     return confirmed;
@@ -73,7 +73,7 @@ public final class Operation {
   /**
    * Finds out whether the claim is won.
    *
-   * @throws StoreException if the store could not be asked
+   * @throws StoreException if the store failed
    */
   boolean confirm() {
     confirmed = confirmed || claim.confirm();
@@ -85,7 +85,7 @@ public final class Operation {
     ended = System.nanoTime();
   }
 
-  /** Returns for how long the handler ran, or has been running. */
+  /** Returns how long the handler ran, or has been running. */
   Duration handlerTime() {
     return Duration.ofNanos((ended == begun ? System.nanoTime() : ended) - begun);
   }
@@ -95,7 +95,7 @@ public final class Operation {
     return Duration.ofNanos(System.nanoTime() - ended);
   }
 
-  /** Lets it be heard, once, that somebody else owns the key. */
+  /** Emits, once, the event that the key has another owner. */
   void leaseLost() {
     if (!lost.getAndSet(true)) {
       events.leaseLost(claim.operationId());
@@ -112,7 +112,10 @@ public final class Operation {
     }
   }
 
-  /** Returns whether the claim is being settled: who settles it learns whether it was lost. */
+  /**
+   * Returns whether the claim is being settled. The settlement finds out whether the claim was
+   * lost.
+   */
   boolean isSettling() {
     return settling;
   }
@@ -122,29 +125,31 @@ public final class Operation {
     return request.procedure();
   }
 
-  /** Returns what is recorded for a response, unsealed. */
+  /** Returns the record of a response, not encrypted. */
   RecordedOutcome answerOf(Message response) {
     return RecordedResponse.of(request, claim.operationId(), response);
   }
 
-  /** Returns whether the record of a response will refer to a resource, as far as is known. */
+  /** Returns whether the record of a response is expected to refer to a resource. */
   public boolean namesResource(Message response) {
     return procedure().resourceType().isEmpty()
         || RecordedResponse.resourceId(request, claim.operationId(), response).isPresent();
   }
 
-  /** Returns why an answer is too large to be recorded, as a sentence; empty if it is not. */
+  /**
+   * Returns a sentence that states why an answer is too large to be recorded; empty if it is not.
+   */
   Optional<String> tooLarge(RecordedOutcome answer) {
     return RecordedResponse.tooLarge(procedure(), answer);
   }
 
   /**
-   * Returns what a store keeps for a response that the handler's own transaction records. The same
-   * response gives the same result each time.
+   * Returns the form in which the handler's own transaction records a response. Repeated calls with
+   * the same response return the same result.
    *
-   * @throws IllegalArgumentException if the method answers with another type
-   * @throws TransactionMisuseException if it is too large to be recorded
-   * @throws StoreException if it cannot be sealed
+   * @throws IllegalArgumentException if the response is not of the method's response type
+   * @throws TransactionMisuseException if the response is too large to be recorded
+   * @throws StoreException if the response cannot be encrypted
    */
   public RecordedOutcome keptOf(Message response) {
     checkType(response.getDescriptorForType().getFullName());
@@ -166,17 +171,18 @@ public final class Operation {
         .ifPresent(
             type -> {
               throw new IllegalArgumentException(
-                  "%s answers with %s, not with %s".formatted(procedure().name(), type, given));
+                  "%s returns %s; the answer to record is a %s"
+                      .formatted(procedure().name(), type, given));
             });
   }
 
   /**
-   * Records an answer. If the handler's own transaction was to record it, and was rolled back, the
-   * key is released.
+   * Records an answer. If the handler's own transaction should have recorded the answer but was
+   * rolled back, the key is released.
    *
-   * @param answer unsealed
+   * @param answer the answer, not encrypted
    * @throws StoreException if it is not known whether the answer was recorded
-   * @throws TransactionMisuseException if it is too large; the transaction is rolled back
+   * @throws TransactionMisuseException if the answer is too large; the transaction is rolled back
    */
   Settled complete(RecordedOutcome answer) {
     Optional<String> tooLarge = tooLarge(answer);
@@ -188,7 +194,7 @@ public final class Operation {
     try {
       kept = seal(answer);
     } catch (StoreException unsealed) {
-      // A reservation is completed later; a transaction must not stay open until then.
+      // The answer of a reservation is recorded later. A transaction must not stay open until then.
       claim.transaction().ifPresent(open -> open.rollback());
       throw unsealed;
     }
@@ -205,17 +211,25 @@ public final class Operation {
         && answer.resourceId().isEmpty();
   }
 
-  /** Nothing of the operation remains, so it need not be known whether the key is free already. */
+  /**
+   * Releases the claim of an operation whose effect was rolled back. A failure does no harm,
+   * because the lease ends by itself.
+   */
   private void release() {
     try {
       Settled unused = claim.release();
     } catch (RuntimeException leaseEnds) {
       logger.debug(
-          "operation {} keeps its key until its lease ends", claim.operationId(), leaseEnds);
+          "could not release operation {}; its key stays reserved until the lease" + " ends",
+          claim.operationId(),
+          leaseEnds);
     }
   }
 
-  /** Seals an answer once: sealing again gives other bytes, and a store may compare the two. */
+  /**
+   * Encrypts an answer once. A second encryption would give other bytes, and a store may compare
+   * them.
+   */
   private synchronized RecordedOutcome seal(RecordedOutcome answer) {
     if (lastSealed.filter(last -> last.answer().equals(answer)).isEmpty()) {
       lastSealed = Optional.of(new Sealed(answer, request.seal().seal(answer)));

@@ -21,15 +21,14 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads operations for calls that have waited for them, on a few threads however many calls there
- * are. It reads several operations of one caller at once, and reads an operation once for all calls
- * that ask for it before it is read. The calls share nothing else: whether a call may see an answer
- * is decided as part of that call. Thread-safe.
+ * Reads operations for calls that have waited for them, on a fixed small number of threads. It
+ * reads several operations of one caller at once. If several calls request the same operation, it
+ * is read once. Each call decides for itself whether its caller may see the answer. Thread-safe.
  */
 final class OperationReader implements AutoCloseable {
   private static final int READERS = 4;
 
-  /** How many records, with their answers, one reader has in memory at once. */
+  /** The maximum number of records, with their answers, in the memory of one reader. */
   private static final int AT_ONCE = 20;
 
   private final RateLimitedLog log =
@@ -44,9 +43,9 @@ final class OperationReader implements AutoCloseable {
       Consumer<Optional<StoredOperation>> found, Consumer<RuntimeException> failed) {}
 
   /**
-   * Makes a reader.
+   * Creates a reader.
    *
-   * @param executor resumes the calls that have asked
+   * @param executor resumes the calls
    */
   OperationReader(OperationCatalog catalog, Executor executor) {
     this.catalog = catalog;
@@ -54,10 +53,10 @@ final class OperationReader implements AutoCloseable {
   }
 
   /**
-   * Reads an operation as it is now or later.
+   * Reads an operation. The result is at least as new as this call.
    *
-   * @param found gets the operation, or empty if there is none
-   * @param failed gets what was thrown instead
+   * @param found receives the operation, or empty if there is none
+   * @param failed receives the exception if the read fails
    */
   void read(
       Caller caller,
@@ -117,7 +116,10 @@ final class OperationReader implements AutoCloseable {
     return taken;
   }
 
-  /** Resumes each waiting call separately. An exception of one call does not affect the others. */
+  /**
+   * Resumes each waiting call separately, so that an exception of one call does not affect the
+   * others.
+   */
   private void notifyEach(List<Asker> all, Consumer<Asker> news) {
     for (Asker asker : all) {
       executor.execute(
@@ -132,7 +134,7 @@ final class OperationReader implements AutoCloseable {
     }
   }
 
-  /** Stops the threads. Later requests are read on the thread that asks. */
+  /** Stops the threads. Later requests are served on the caller's thread. */
   @Override
   public void close() {
     threads.shutdown();

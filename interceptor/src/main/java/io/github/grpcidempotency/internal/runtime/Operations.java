@@ -43,7 +43,7 @@ public final class Operations implements AutoCloseable {
       IdempotencyStore store, Collection<Procedure> procedures, Executor executor) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
-          List.of(store.getClass().getName() + " does not find operations by id"));
+          List.of(store.getClass().getName() + " cannot find operations by id"));
     }
     OperationCatalog catalog =
         operations.operations(procedures.stream().map(RecordedProcedure::of).toList());
@@ -58,7 +58,7 @@ public final class Operations implements AutoCloseable {
     return catalog;
   }
 
-  /** Returns the names of the procedures whose operations these are. */
+  /** Returns the names of the procedures of these operations. */
   public Set<String> procedures() {
     return procedures.keySet();
   }
@@ -69,10 +69,10 @@ public final class Operations implements AutoCloseable {
   }
 
   /**
-   * Reads an operation that was waited for, once for all calls that ask for it.
+   * Reads an operation that was waited for, once for all calls that request it.
    *
-   * @param found gets the operation, or empty if it is gone
-   * @param failed gets what was thrown instead
+   * @param found receives the operation, or empty if it does not exist any more
+   * @param failed receives the exception if the read fails
    */
   public void read(
       Caller caller,
@@ -83,13 +83,13 @@ public final class Operations implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of the work behind an operation's answer.
+   * Waits for the end of an operation's asynchronous work.
    *
-   * @param resource the resource that the work is for, as the operation's user sees it
-   * @param ended called, on a thread that it must not block, once the work has ended
-   * @param over called instead when the limit is over, or this is closed
-   * @param begun gets, before the wait begins, a task that gives up waiting
-   * @return whether the wait has begun; if not, this is closed, and nothing is called
+   * @param resource the resource of the work, and the operation's user
+   * @param ended called once the work has ended; must not block
+   * @param over called instead if the limit is over, or this object is closed
+   * @param begun receives a task that ends the wait, before the wait starts
+   * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
   public boolean await(
       Procedure procedure,
@@ -101,7 +101,7 @@ public final class Operations implements AutoCloseable {
     return watch.await(procedure.name(), resource, limit, ended, over, begun);
   }
 
-  /** Returns how many calls wait for the end of work. Does not block. */
+  /** Returns how many calls wait for the end of asynchronous work. Does not block. */
   int waiting() {
     return watch.count();
   }

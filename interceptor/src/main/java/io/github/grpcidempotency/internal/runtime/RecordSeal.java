@@ -13,12 +13,14 @@ import io.github.grpcidempotency.store.StoreException;
 import java.util.Objects;
 import java.util.Optional;
 
-/** Keeps one operation's recorded answer secret, if its procedure says so. */
+/**
+ * Encrypts and decrypts the recorded answer of one operation, if its procedure has an encryption.
+ */
 public record RecordSeal(IdempotencyKey key, Procedure procedure) {
   /**
-   * Returns the form of an answer that a store keeps.
+   * Encrypts an answer.
    *
-   * @throws StoreException if it cannot be sealed, and so cannot be recorded for the time being
+   * @throws StoreException if the encryption fails, so that the answer cannot be recorded now
    */
   public RecordedOutcome seal(RecordedOutcome answer) {
     Optional<ResponseProtection> protection = procedure.responseProtection();
@@ -28,9 +30,9 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
     try {
       return answer.accept(new Sealer(protection.get()));
     } catch (RuntimeException failure) {
-      // What seals may be unavailable for a while, just as a store may.
+      // The encryption may be temporarily unavailable, like a store.
       throw new StoreException(
-          "the answer could not be sealed",
+          "the answer could not be encrypted",
           failure,
           FailurePhase.HANDLER_DONE,
           FailureCause.NO_CONNECTION);
@@ -38,9 +40,9 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
   }
 
   /**
-   * Returns the answer that a store has kept.
+   * Decrypts a recorded answer.
    *
-   * @throws IllegalStateException if it cannot be opened
+   * @throws IllegalStateException if it cannot be decrypted
    */
   public ByteString open(ByteString stored) {
     return procedure
@@ -75,7 +77,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
   private ByteString checked(ByteString bytes) {
     return Objects.requireNonNull(
-        bytes, () -> procedure.name() + ": its response protection returned null");
+        bytes, () -> procedure.name() + ": its ResponseProtection returned null");
   }
 
   private ByteString binding() {

@@ -11,25 +11,28 @@ import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.LoggerFactory;
 
-/** What is recorded for a response. */
+/** Creates the record of a response. */
 public final class RecordedResponse {
   private static final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(RecordedResponse.class));
 
   private RecordedResponse() {}
 
-  /** Returns why an answer is too large to be recorded, as a sentence; empty if it is not. */
+  /**
+   * Returns a sentence that states why an answer is too large to be recorded; empty if it is not.
+   */
   static Optional<String> tooLarge(Procedure procedure, RecordedOutcome answer) {
     return answer instanceof RecordedOutcome.Response response
             && response.bytes().size() > procedure.maxRecordedBytes()
         ? Optional.of(
-            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d; omit"
-                    + " its large fields, rebuild it from its resource, or raise maxRecordedBytes")
+            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d;"
+                    + " omit its large fields, rebuild it from its resource, or raise"
+                    + " maxRecordedBytes")
                 .formatted(procedure.name(), response.bytes().size(), procedure.maxRecordedBytes()))
         : Optional.empty();
   }
 
-  /** Returns the record of an operation's response, with the resource that it names. */
+  /** Returns the record of an operation's response, with the id of the resource. */
   static RecordedOutcome of(KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
     Optional<UUID> resource = resourceId(request, operationId, response);
@@ -49,7 +52,7 @@ public final class RecordedResponse {
     return recorded;
   }
 
-  /** Returns the resource that a response names; warns if it should name one. */
+  /** Returns the id of the resource in a response. Logs a warning if a required id is missing. */
   static Optional<UUID> resourceId(KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
     if (procedure.resourceType().isEmpty()) {
@@ -57,7 +60,7 @@ public final class RecordedResponse {
     }
     Optional<UUID> id;
     String problem =
-        procedure.deletes() ? "its request names no UUID" : "the function returned null";
+        procedure.deletes() ? "the request contains no UUID" : "the function returned null";
     try {
       id =
           procedure.deletes()
@@ -87,7 +90,10 @@ public final class RecordedResponse {
                     : ""));
   }
 
-  /** The message of an exception of the service's own may contain a part of the response. */
+  /**
+   * Leaves out the message of an exception of the service, which may contain a part of the
+   * response.
+   */
   private static String describe(RuntimeException wrong) {
     return wrong instanceof NoUuidException known
         ? String.valueOf(known.getMessage())

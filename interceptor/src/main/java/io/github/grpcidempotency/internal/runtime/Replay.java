@@ -14,13 +14,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** The answer that a record gives to the current call. */
+/** The answer to the current call that results from a record. */
 public sealed interface Replay {
 
   /**
-   * Acts on each kind of replay. A new kind does not compile until every actor handles it.
+   * Acts on a replay. The compiler checks that every actor handles every kind.
    *
-   * @param <X> what the actor may throw
+   * @param <X> the exception that the actor may throw
    */
   interface Actor<X extends Exception> {
     void response(Response response) throws X;
@@ -30,16 +30,16 @@ public sealed interface Replay {
     void refused(Refused refused) throws X;
   }
 
-  /** Lets an actor act on this replay. */
+  /** Calls the actor's method for this kind of replay. */
   <X extends Exception> void accept(Actor<X> actor) throws X;
 
   /**
    * A response.
    *
    * @param bytes the message
-   * @param status how far the work behind it has come; empty if that is not known for good
-   * @param omitted the fields that the record lacks
-   * @param reconstructed whether it was rebuilt from its resource
+   * @param status the status of the asynchronous work; empty if it can never be read
+   * @param omitted the fields that were not recorded
+   * @param reconstructed whether the response was rebuilt from its resource
    */
   record Response(
       ByteString bytes,
@@ -68,8 +68,8 @@ public sealed interface Replay {
   /**
    * No answer.
    *
-   * @param refusal what the caller is told
-   * @param why the failure behind it, if there is one
+   * @param refusal the error for the caller
+   * @param why the failure that caused it, if there is one
    */
   record Refused(Refusal refusal, Optional<Exception> why) implements Replay {
     private static Refused of(Refusal refusal) {
@@ -83,10 +83,10 @@ public sealed interface Replay {
   }
 
   /**
-   * Returns a record's answer: asks the procedure's guard, and then opens the answer, or rebuilds
-   * it from its resource. Never throws.
+   * Returns the answer of a record: calls the procedure's guard, and then decrypts the answer, or
+   * rebuilds it from its resource. Never throws.
    *
-   * @param statusUnknown gets what the resolver of its status throws
+   * @param statusUnknown receives the exception of the status resolver
    */
   static Replay of(
       Procedure procedure,
@@ -112,7 +112,7 @@ public sealed interface Replay {
     return new Refused(Refusal.recordUnreadable(), Optional.of(why));
   }
 
-  /** Reads what is recorded. */
+  /** Reads a recorded outcome. */
   final class Reader implements RecordedOutcome.Visitor<Replay> {
     private final Procedure procedure;
     private final IdempotencyKey key;

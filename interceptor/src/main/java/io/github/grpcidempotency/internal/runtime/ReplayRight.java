@@ -8,15 +8,15 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 
-/** Decides whether the current caller may have a recorded answer. */
+/** Decides whether the current caller may get a recorded answer. */
 final class ReplayRight {
   private ReplayRight() {}
 
   /**
-   * Asks the procedure's guard. If the guard throws, the replay is denied. If it cannot find out
-   * for the time being, the client may retry.
+   * Calls the procedure's guard. If the guard throws, the replay is denied. If the guard throws a
+   * {@code StoreException}, the client may retry.
    *
-   * @return why the answer may not be given; empty if it may
+   * @return the refusal; empty if the caller may get the answer
    */
   static Optional<Replay.Refused> refusal(
       Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {

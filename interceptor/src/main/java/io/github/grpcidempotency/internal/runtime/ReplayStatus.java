@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** How far the work behind an answer has come. */
+/** Reads the status of the asynchronous work behind an answer. */
 public final class ReplayStatus {
   private ReplayStatus() {}
 
   /**
-   * Returns the status for the first answer: the work behind it, if there is any, has only begun.
-   * Empty if a resolver cannot be asked, because the record refers to no resource.
+   * Returns the status for the first answer: {@code processing} if there is asynchronous work,
+   * otherwise {@code completed}. Empty if there is a resolver but the record refers to no resource.
    *
    * @param refers whether the record refers to a resource
    */
@@ -30,9 +30,9 @@ public final class ReplayStatus {
    * Returns the status of a recorded answer, from the store or else from the procedure's resolver.
    * Never throws: the status is {@code processing} if the resolver throws, and {@code completed} if
    * there is no asynchronous work. Empty if the record has never referred to a resource, so that
-   * the resolver cannot be asked.
+   * the resolver cannot be called.
    *
-   * @param unknown gets what the resolver throws
+   * @param unknown receives the exception of the resolver
    */
   public static Optional<IdempotencyStatus> of(
       Procedure procedure, ClaimResult.Recorded recorded, Consumer<RuntimeException> unknown) {
@@ -49,14 +49,17 @@ public final class ReplayStatus {
                     .map(resource -> ofResource(procedure, resource, unknown)));
   }
 
-  /** Returns whether a resolver of the service's own is called for the status of a record. */
+  /** Returns whether a resolver of the service is called for the status of a record. */
   public static boolean asksService(Procedure procedure, ClaimResult.Recorded recorded) {
     return asksService(procedure)
         && recorded.status().isEmpty()
         && recorded.outcome().resourceId().isPresent();
   }
 
-  /** Returns whether the store cannot read the status of a procedure's resources itself. */
+  /**
+   * Returns whether a resolver of the service is called, because the store cannot read the status
+   * of a procedure's resources itself.
+   */
   static boolean asksService(Procedure procedure) {
     return procedure.statusResolver().filter(resolver -> !resolver.isReadByStore()).isPresent();
   }

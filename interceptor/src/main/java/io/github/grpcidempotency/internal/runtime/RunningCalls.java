@@ -15,12 +15,12 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
 /**
- * The calls of this process whose handlers run. A call that is cancelled, or past its deadline, is
- * given up if its handler has not answered a lease later. A call without a deadline is given up
- * when it has run for longer than a limit.
+ * The calls of this process whose handlers are running. A call that is cancelled, or past its
+ * deadline, is given up if its handler has not answered within one lease. A call without a deadline
+ * is given up when it has run for longer than a limit.
  *
- * <p>Three times per lease all calls are checked, so a call needs no timer. A call is given up on
- * another thread than the one that checks, because giving up may block on the store.
+ * <p>All calls are checked three times per lease, so a call needs no timer. Calls are given up on
+ * other threads than the one that checks, because giving up may block on the store.
  *
  * <p>Thread-safe. One daemon thread, and up to four more while calls are given up.
  */
@@ -38,7 +38,7 @@ public final class RunningCalls implements AutoCloseable {
     /** Returns whether the client no longer waits: the call is cancelled or past its deadline. */
     boolean isOver();
 
-    /** Names the operation for the log. */
+    /** Returns the name of the operation for the log. */
     String subject();
 
     /** Returns, as a sentence, the consequence for the effect of a handler that is given up. */
@@ -47,7 +47,7 @@ public final class RunningCalls implements AutoCloseable {
     /**
      * Ends the call, unless its handler has answered. A later answer is dropped. May block.
      *
-     * @param report is run first, if the call is ended
+     * @param report runs first, if the call is ended
      */
     void giveUp(Runnable report);
   }
@@ -67,7 +67,7 @@ public final class RunningCalls implements AutoCloseable {
   private final ExecutorService endings;
 
   /**
-   * Makes a register of calls.
+   * Creates the register of calls.
    *
    * @param lease how long a handler may still answer after its call is cancelled or past its
    *     deadline
@@ -96,17 +96,19 @@ public final class RunningCalls implements AutoCloseable {
             TimeUnit.MILLISECONDS);
   }
 
-  /** Adds a call, whose handler begins now. */
+  /** Adds a call whose handler starts now. */
   public void begin(Call call) {
     running.put(call, new State());
   }
 
-  /** Removes a call that is answered, or given up. */
+  /** Removes a call that was answered or given up. */
   public void end(Call call) {
     running.remove(call);
   }
 
-  /** Returns for how long the oldest call has been running; zero if none runs. Does not block. */
+  /**
+   * Returns how long the oldest call has been running; zero if no call is running. Does not block.
+   */
   Duration oldest() {
     long now = System.nanoTime();
     long oldest = 0;
@@ -116,7 +118,7 @@ public final class RunningCalls implements AutoCloseable {
     return Duration.ofNanos(oldest);
   }
 
-  /** Gives up no more calls. */
+  /** Stops the checks. */
   @Override
   public void close() {
     timer.shutdownNow();

@@ -50,10 +50,11 @@ public final class Settler {
   /**
    * Records a response.
    *
-   * @return {@code DONE} if it is recorded and may be sent, {@code UNREFERRED} if the record refers
-   *     to no resource although the procedure has one; {@code LOST} if another owner's answer
-   *     counts, or this one is recorded later; {@code ROLLED_BACK} if nothing of the call remains
-   * @throws StoreException if nothing of the call remains, because the store could not do its part
+   * @return {@code DONE} if the response is recorded and may be sent; {@code UNREFERRED} if, in
+   *     addition, the record refers to no resource although the procedure has one; {@code LOST} if
+   *     another owner's answer counts, or this answer is recorded later; {@code ROLLED_BACK} if the
+   *     call has no effect
+   * @throws StoreException if the call has no effect, because the store failed
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   public Settled complete(Operation operation, Message response) {
@@ -74,8 +75,9 @@ public final class Settler {
   }
 
   /**
-   * The effect of a reserved call has happened, so a record without the response must keep a retry
-   * from running the handler again. A transaction is rolled back instead.
+   * Returns an answer that is small enough to be recorded. The effect of a reserved call has
+   * happened, so a record without the response prevents a retry from running the handler again. The
+   * transaction of a transactional call is rolled back instead.
    */
   private RecordedOutcome recordable(Operation operation, RecordedOutcome answer) {
     Optional<String> tooLarge = operation.tooLarge(answer);
@@ -91,11 +93,12 @@ public final class Settler {
   }
 
   /**
-   * Settles a failure as the procedure says. Never throws if the store fails: the key is then free
-   * once the lease ends, or sooner if it was to be released and the store is back.
+   * Settles a failure according to the procedure's failure policy. Never throws if the store fails:
+   * the key is then free once the lease ends, or earlier if the policy releases it and the store
+   * recovers.
    *
-   * @param record makes the record of a terminal failure
-   * @return whether the failure counts; if not, another owner has the key, and its outcome does
+   * @param record returns the record of a terminal failure
+   * @return whether the failure counts; if not, another owner has the key
    */
   public boolean fail(
       Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
@@ -160,7 +163,8 @@ public final class Settler {
   }
 
   /**
-   * Reports a handler that writes past its transaction, and so loses what the procedure promises.
+   * Reports a handler that did not use its transaction, so that its effect and its record are not
+   * one commit.
    */
   private void checkTransactionTaken(Operation operation) {
     if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
@@ -168,7 +172,10 @@ public final class Settler {
     }
   }
 
-  /** Reports what has been committed beside the transaction, and does not end with it. */
+  /**
+   * Reports another transaction that ran beside the claim's transaction, because its writes are not
+   * rolled back with it.
+   */
   private void checkTransactionAlone(Operation operation) {
     if (operation.claim().transaction().filter(StoreTransaction::wasSuspended).isPresent()) {
       operation.events().unprotected(UnprotectedCause.TRANSACTION_SUSPENDED, null);
@@ -176,7 +183,8 @@ public final class Settler {
   }
 
   /**
-   * With a reservation, the effect has happened, so its record must follow. A commit decides both.
+   * Handles a store failure. The effect of a reserved call has happened, so its answer is recorded
+   * later. For a transactional call, one commit decides on effect and record.
    */
   private Settled onFailure(Operation operation, RecordedOutcome answer, StoreException failure) {
     Claim claim = operation.claim();
@@ -214,7 +222,10 @@ public final class Settler {
     operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
   }
 
-  /** Treats a defect of the store as an outage: it is not known whether the write was done. */
+  /**
+   * Converts an unexpected exception of the store to a failure after which it is unknown whether
+   * the write was done.
+   */
   private static Settled write(Supplier<Settled> write) {
     try {
       return write.get();
@@ -222,7 +233,10 @@ public final class Settler {
       throw foreseen;
     } catch (RuntimeException | Error defect) {
       throw new StoreException(
-          "the store has a defect", defect, FailurePhase.HANDLER_DONE, FailureCause.OTHER);
+          "the store threw an unexpected exception",
+          defect,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.OTHER);
     }
   }
 }

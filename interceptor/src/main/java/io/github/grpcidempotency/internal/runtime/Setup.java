@@ -20,11 +20,12 @@ public final class Setup {
   private Setup() {}
 
   /**
-   * Checks everything that can be checked.
+   * Runs all checks of the start-up. *
    *
-   * @param timing when transactional calls are claimed whose procedures do not say so
-   * @throws SetupException if anything is wrong; it lists all of it
-   * @throws StoreException if the store cannot be reached, and nothing is wrong otherwise
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
+   * @throws SetupException if there are problems; it lists all of them
+   * @throws StoreException if the store cannot be reached and there is no other problem
    */
   public static void check(
       Procedures procedures, Optional<IdempotencyStore> store, ClaimTiming timing) {
@@ -32,9 +33,9 @@ public final class Setup {
   }
 
   /**
-   * Does the same.
+   * Runs all checks of the start-up.
    *
-   * @param found problems that were found before
+   * @param found earlier problems, which are reported together with the new ones
    */
   public static void check(
       List<String> found,
@@ -54,7 +55,7 @@ public final class Setup {
         if (problems.isEmpty()) {
           throw unreachable;
         }
-        problems.add("the store is not checked, because it cannot be reached: " + unreachable);
+        problems.add("the store was not checked, because it cannot be reached: " + unreachable);
       }
     }
     if (!problems.isEmpty()) {
@@ -62,7 +63,7 @@ public final class Setup {
     }
   }
 
-  /** Returns the line of the log that says how the calls of a procedure are protected. */
+  /** Returns the log line that describes how the calls of a procedure are protected. */
   public static String line(Procedure procedure) {
     String execution = "execution " + procedure.execution();
     return procedure.name()
@@ -91,7 +92,7 @@ public final class Setup {
   /**
    * Returns whether calls of a procedure are claimed with their handlers' first statements.
    *
-   * @param timing the setting for transactional procedures that say nothing
+   * @param timing the setting for transactional procedures without a setting of their own
    */
   static boolean claimsWithFirstStatement(Procedure procedure, ClaimTiming timing) {
     return procedure.execution() == Execution.TRANSACTIONAL
@@ -114,7 +115,7 @@ public final class Setup {
           transactional.stream()
               .map(
                   name ->
-                      "%s: it is transactional, and %s has no transactions"
+                      "%s: it is TRANSACTIONAL, but %s does not support transactions"
                           .formatted(name, store.getClass().getSimpleName()))
               .toList());
     }

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The waiters of each key in order of arrival, the queues that are being probed, and the waiter
- * that has the turn of each queue. The thread that takes a waiter out of its queue resumes it, and
- * no other thread does.
+ * The waiters of each key in the order of their arrival, the queues whose records are being read,
+ * and the waiter of each queue that has its turn. Only the thread that removes a waiter from its
+ * queue resumes it.
  *
  * <p>Thread-safe. Callbacks run under its lock and must not block.
  */
@@ -31,9 +31,9 @@ final class WaitQueues<K, W> {
   }
 
   /**
-   * Makes queues.
+   * Creates the queues.
    *
-   * @param abandoned gets each key that nobody waits for any more
+   * @param abandoned receives each key whose last waiter is removed
    */
   WaitQueues(Consumer<K> abandoned) {
     this.abandoned = abandoned;
@@ -42,7 +42,7 @@ final class WaitQueues<K, W> {
   /**
    * Adds a waiter to the end of its queue, unless the queues are closed.
    *
-   * @param added runs before anybody can take the waiter out; if it throws, the waiter is not added
+   * @param added runs before the waiter can be removed; if it throws, the waiter is not added
    * @return whether the waiter was added
    */
   synchronized boolean add(K key, W waiter, Runnable added) {
@@ -60,7 +60,7 @@ final class WaitQueues<K, W> {
     return true;
   }
 
-  /** Takes a waiter out. Returns whether it was still waiting. */
+  /** Removes a waiter. Returns whether it was still waiting. */
   synchronized boolean remove(K key, W waiter) {
     Queue<W> queue = queues.get(key);
     if (queue == null || !queue.waiters.remove(waiter)) {
@@ -73,7 +73,7 @@ final class WaitQueues<K, W> {
     return true;
   }
 
-  /** Takes all waiters of a key out. */
+  /** Removes and returns all waiters of a key. */
   synchronized List<W> removeAll(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
@@ -84,7 +84,7 @@ final class WaitQueues<K, W> {
     return List.copyOf(queue.waiters);
   }
 
-  /** Removes the given waiters that still wait from their queue, and returns them. */
+  /** Removes those of the given waiters that are still waiting, and returns them. */
   synchronized List<W> removeAll(K key, Collection<W> some) {
     List<W> removed = new ArrayList<>();
     for (W waiter : some) {
@@ -96,8 +96,8 @@ final class WaitQueues<K, W> {
   }
 
   /**
-   * Gives the turn to the first of these waiters that still waits, and takes it out, unless another
-   * waiter has the turn.
+   * Gives the turn to the first of these waiters that is still waiting, and removes it from the
+   * queue, unless another waiter has the turn.
    */
   synchronized Optional<W> giveTurn(K key, Collection<W> some) {
     Queue<W> queue = queues.get(key);
@@ -110,7 +110,7 @@ final class WaitQueues<K, W> {
     return next;
   }
 
-  /** Ends the turn of a waiter. Returns whether it had the turn, and others wait. */
+  /** Ends the turn of a waiter. Returns whether it had the turn and others are waiting. */
   synchronized boolean endTurn(K key, W waiter) {
     Queue<W> queue = queues.get(key);
     if (queue == null || queue.turn.filter(waiter::equals).isEmpty()) {
@@ -128,7 +128,7 @@ final class WaitQueues<K, W> {
     }
   }
 
-  /** Takes all waiters out, and accepts no others from now on. */
+  /** Removes and returns all waiters, and accepts no others from now on. */
   synchronized List<W> close() {
     closed = true;
     List<W> all = new ArrayList<>();
@@ -136,33 +136,33 @@ final class WaitQueues<K, W> {
     return all;
   }
 
-  /** Runs an action if anybody waits for a key, before the last waiter can be taken out. */
+  /** Runs an action if there are waiters for a key. No waiter can be removed during the action. */
   synchronized void ifAwaited(K key, Runnable action) {
     if (queues.containsKey(key)) {
       action.run();
     }
   }
 
-  /** Returns how many wait. Does not block. */
+  /** Returns the number of waiters. Does not block. */
   int count() {
     return count;
   }
 
-  /** Returns whether nobody waits. */
+  /** Returns whether there are no waiters. */
   synchronized boolean isEmpty() {
     return queues.isEmpty();
   }
 
-  /** Returns every key that somebody waits for. */
+  /** Returns all keys that have waiters. */
   synchronized Set<K> keys() {
     return Set.copyOf(queues.keySet());
   }
 
   /**
-   * Asks for a queue to be probed.
+   * Requests that the record of a queue is read.
    *
-   * @return whether the caller is to probe it, until {@link #nextProbe} returns nobody; otherwise
-   *     another thread is probing and will do so once more, or nobody waits
+   * @return whether the caller must read the record, until {@link #nextProbe} returns no waiters;
+   *     otherwise another thread is reading it and will read it once more, or there are no waiters
    */
   synchronized boolean wake(K key) {
     Queue<W> queue = queues.get(key);
@@ -175,7 +175,7 @@ final class WaitQueues<K, W> {
     return begin;
   }
 
-  /** Returns the waiters of the queue, if it was woken since the last probe. */
+  /** Returns the waiters of the queue, if {@link #wake} was called since the last read. */
   synchronized List<W> nextProbe(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
@@ -187,8 +187,8 @@ final class WaitQueues<K, W> {
   }
 
   /**
-   * Ends the probing that {@link #wake} asked the caller for, because the caller could not begin
-   * it.
+   * Ends the reading that {@link #wake} requested from the caller, because the caller could not
+   * start it.
    */
   synchronized void giveUp(K key) {
     Queue<W> queue = queues.get(key);

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.LoggerFactory;
 
-/** Limits how many calls wait, and how large their requests are together. Thread-safe. */
+/** Limits how many calls wait, and the total size of their requests. Thread-safe. */
 final class WaitingRoom {
   private static final Taken NOTHING = new Taken(0, 0);
 
@@ -31,10 +31,10 @@ final class WaitingRoom {
   }
 
   /**
-   * Makes room for a call.
+   * Reserves room for a call.
    *
    * @param bytes the size of its request
-   * @return whether there is room; if so, the call must {@link #leave}
+   * @return whether there is room; if so, {@link #leave} must be called afterwards
    */
   boolean enter(IdempotencyKey key, long bytes) {
     boolean fits = tryToEnter(key, bytes);

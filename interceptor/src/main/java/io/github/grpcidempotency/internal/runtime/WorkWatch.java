@@ -32,9 +32,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets calls wait for the end of the asynchronous work behind resources, without a thread or a
- * connection: as long as anybody waits, it asks for all resources of a procedure at once, every
- * quarter of a second. A resolver of the service's own may be slow, so it is called on a thread of
- * its procedure, and delays only the waiters of that procedure. Thread-safe.
+ * connection. While there are waiters, the status of all resources of a procedure is read every
+ * quarter of a second, in one query if possible. A resolver of the service may be slow. It is
+ * therefore called on a separate thread for its procedure, and delays only the waiters of that
+ * procedure. Thread-safe.
  */
 final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
@@ -50,7 +51,7 @@ final class WorkWatch implements AutoCloseable {
   private final ScheduledExecutorService looks = DaemonThreads.newTimer("idempotency-work");
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-work-limit");
 
-  /** The work behind a resource, as one procedure understands it. */
+  /** The asynchronous work behind a resource, as seen by one procedure. */
   private record Work(String procedure, OwnedResource resource) {}
 
   /** One waiting call. */
@@ -71,14 +72,14 @@ final class WorkWatch implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of work.
+   * Waits for the end of asynchronous work.
    *
-   * @param resource the resource that the work is for
+   * @param resource the resource of the work
    * @param ended called once the work has ended
-   * @param over called instead when the limit is over, or this is closed
-   * @param begun gets, before the wait begins, a task that gives up waiting: nothing is called,
-   *     unless it already is
-   * @return whether the wait has begun; if not, this is closed, and nothing is called
+   * @param over called instead if the limit is over, or this object is closed
+   * @param begun receives a task that ends the wait, before the wait starts; after the task has
+   *     run, neither of the others is called
+   * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
   boolean await(
       String procedure,
@@ -120,7 +121,7 @@ final class WorkWatch implements AutoCloseable {
     ScheduledFuture<?> unused =
         looks.schedule(
             () -> {
-              RepeatedTask.of("look for asynchronous work that has ended", log, this::look).run();
+              RepeatedTask.of("check for asynchronous work that has ended", log, this::look).run();
               if (!queues.isEmpty()) {
                 lookLater();
                 return;
@@ -141,7 +142,9 @@ final class WorkWatch implements AutoCloseable {
             (name, works) -> {
               Runnable look =
                   RepeatedTask.of(
-                      "read the status of the work of " + name, log, () -> look(name, works));
+                      "read the status of the asynchronous work of " + name,
+                      log,
+                      () -> look(name, works));
               if (ReplayStatus.asksService(Objects.requireNonNull(procedures.get(name)))) {
                 lookAside(name, look);
               } else {
@@ -150,7 +153,7 @@ final class WorkWatch implements AutoCloseable {
             });
   }
 
-  /** Reads the status on a thread of its own, unless the procedure's last read has not ended. */
+  /** Reads the status on a separate thread, unless the procedure's last read has not ended. */
   private void lookAside(String name, Runnable look) {
     if (!resolving.add(name)) {
       return;
@@ -186,7 +189,7 @@ final class WorkWatch implements AutoCloseable {
     }
   }
 
-  /** The calls that wait hear of it once they are answered. */
+  /** Logs a failed read. The waiting calls report it when they are answered. */
   private void statusUnknown(RuntimeException failure) {
     log.warn("status", failure, "the status of asynchronous work could not be resolved");
   }
@@ -212,7 +215,7 @@ final class WorkWatch implements AutoCloseable {
     try {
       next.run();
     } catch (RuntimeException thrown) {
-      log.error("resume", thrown, "a call that had waited could not go on");
+      log.error("resume", thrown, "could not resume a waiting call");
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * What happens beside the calls: leases are renewed, answers that could not be recorded at once are
- * recorded later, and listeners are notified. No gRPC, no SQL.
+ * The run of a call after its key was found: claims, leases, waiting, settlement and replays.
+ * Depends on neither gRPC nor SQL.
  */
 @NullMarked
 package io.github.grpcidempotency.internal.runtime;

@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
  * A filter for listing operations, in the syntax of AIP-160: terms such as {@code done = true}
  * joined by {@code AND}, over an operation's procedure, its state, and whether it is done.
  *
- * @param procedure the only procedure; empty for all
+ * @param procedure the procedure to list; empty for all
  * @param states the states that an operation may be in
  */
 record OperationFilter(Optional<String> procedure, Set<State> states) {
   private static final int MAX_CHARACTERS = 1_000;
 
-  /** Possessive throughout, so that a text is read once, whatever it is. */
+  /** All quantifiers are possessive, so that every text is read only once. */
   private static final Pattern TERM =
       Pattern.compile("\\s*+(\\w++)\\s*+=\\s*+(?:\"([^\"]*+)\"|([^\\s\"]++))\\s*+(AND\\b|$)");
 
@@ -30,20 +30,21 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   /**
    * Parses a filter.
    *
-   * @throws StatusRuntimeException if the text is not such a filter
+   * @throws StatusRuntimeException if the text is not a valid filter
    */
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();
     EnumSet<State> states = EnumSet.copyOf(ALL);
     if (text.length() > MAX_CHARACTERS) {
-      throw ServiceError.invalid("a filter has at most %d characters".formatted(MAX_CHARACTERS));
+      throw ServiceError.invalid(
+          "filter must have at most %d characters".formatted(MAX_CHARACTERS));
     }
     Matcher term = TERM.matcher(text);
     int at = 0;
     boolean more = !text.isBlank();
     while (more) {
       if (!term.region(at, text.length()).lookingAt()) {
-        throw wrong("it cannot be read from character " + (at + 1));
+        throw wrong("filter is malformed at character " + (at + 1));
       }
       String value = term.group(2) == null ? term.group(3) : term.group(2);
       switch (term.group(1)) {
@@ -55,7 +56,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
         }
         case "state" -> states.retainAll(EnumSet.of(stateOf(value)));
         case "done" -> states.retainAll(statesOf(value));
-        default -> throw wrong("there is no field " + term.group(1));
+        default -> throw wrong("filter names an unknown field: " + term.group(1));
       }
       at = term.end();
       more = !term.group(4).isEmpty();
@@ -68,20 +69,21 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
     return ALL.stream()
         .filter(state -> state.name().equals(name) || state.name().equals("STATE_" + name))
         .findFirst()
-        .orElseThrow(() -> wrong("there is no state " + value));
+        .orElseThrow(() -> wrong("filter names an unknown state: " + value));
   }
 
   private static Set<State> statesOf(String done) {
     return switch (done) {
       case "true" -> DONE;
       case "false" -> EnumSet.complementOf(EnumSet.copyOf(DONE));
-      default -> throw wrong("done is true or false");
+      default -> throw wrong("done must be true or false");
     };
   }
 
   private static StatusRuntimeException wrong(String why) {
     return ServiceError.invalid(
-        "a filter looks like: procedure = \"shop.Orders/Create\" AND state = PROCESSING AND done = false; "
-            + why);
+        why
+            + "; an example: procedure = \"shop.Orders/Create\" AND state = PROCESSING AND done ="
+            + " false");
   }
 }

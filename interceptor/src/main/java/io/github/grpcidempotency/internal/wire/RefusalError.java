@@ -18,14 +18,16 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A refusal as the wire contract spells it: code, {@code ErrorInfo}, and when to try again. */
+/**
+ * Converts a refusal to the error of the wire contract: code, {@code ErrorInfo} and time of retry.
+ */
 public final class RefusalError {
   private RefusalError() {}
 
   /**
    * Returns the error of a refusal.
    *
-   * @param keyName where the key comes from: a header, a field
+   * @param keyName the place of the key: a header, a field
    */
   public static StatusRuntimeException of(Refusal refusal, String keyName) {
     Optional<Duration> retryAfter =
@@ -69,8 +71,9 @@ public final class RefusalError {
   }
 
   /**
-   * What was refused at one moment must not come back at one moment. A duplicate may come sooner
-   * than told; whoever waits for the end of a lease, or of an outage, had better come later.
+   * Adds jitter to a delay, so that calls that were refused at the same time do not retry at the
+   * same time. A duplicate may retry earlier than the delay. A call that waits for the end of a
+   * lease or of an outage retries later.
    */
   private static Duration jittered(RefusalReason reason, Duration delay) {
     long jitter = ThreadLocalRandom.current().nextLong(delay.toMillis() / 2 + 1);
@@ -102,22 +105,23 @@ public final class RefusalError {
       case IDEMPOTENCY_KEY_PROHIBITED ->
           "this method is not idempotent and takes no key: " + keyName;
       case IDEMPOTENCY_CALLER_REQUIRED -> "this method needs an authenticated caller";
-      case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
+      case IDEMPOTENCY_REPLAY_DENIED -> "this caller is not allowed to get the recorded answer";
       case IDEMPOTENCY_RECORD_UNREADABLE ->
-          "the call was answered before, and its recorded answer cannot be read";
+          "the call was answered before, but its recorded answer cannot be read";
       case IDEMPOTENCY_ANSWER_TOO_LARGE ->
-          "the call was answered before, and its answer was recorded without its body: it was too large,"
-              + " or this server cannot rebuild it";
+          "the call was answered before, but its answer was not recorded: it was too large, or"
+              + " this server cannot rebuild it";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for another request or method";
-      case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
-      case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
-      case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation of this name";
+      case IDEMPOTENCY_RESOURCE_GONE ->
+          "the call was answered before, but its resource does not exist any more";
+      case IDEMPOTENCY_KEY_UNKNOWN -> "there is no record of a call with this " + keyName;
+      case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation with this name";
       case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation is not done";
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->
-          "the outcome of a call with this " + keyName + " is not known yet";
+          "a call with this " + keyName + " has ended, but its outcome is not known yet";
       case IDEMPOTENCY_STORE_UNAVAILABLE ->
-          "the database is unavailable at the moment"
+          "the database is temporarily unavailable"
               + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
                   .map(cause -> ": " + cause.replace('_', ' '))
                   .orElse("");

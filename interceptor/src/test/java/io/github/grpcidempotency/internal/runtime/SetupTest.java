@@ -48,14 +48,14 @@ class SetupTest {
         .withMessage(
             """
             idempotency cannot be set up:
-              jobs/bad: its retention must be positive, it is PT0S
+              jobs/bad: its retention must be at least a millisecond, not PT0S
               no table
               no rights""")
         .satisfies(
             told ->
                 assertThat(told.problems())
                     .containsExactly(
-                        "jobs/bad: its retention must be positive, it is PT0S",
+                        "jobs/bad: its retention must be at least a millisecond, not PT0S",
                         "no table",
                         "no rights"));
   }
@@ -75,7 +75,7 @@ class SetupTest {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> check(BAD, unreachable))
         .withMessageContaining("jobs/bad: its retention")
-        .withMessageContaining("the store is not checked, because it cannot be reached");
+        .withMessageContaining("the store was not checked, because it cannot be reached");
   }
 
   @Test
@@ -113,7 +113,7 @@ class SetupTest {
   void aStoreThatFindsNothingByIdCannotServeOperations() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> Operations.open(new Judging(unreachable), List.of(), Runnable::run))
-        .withMessageContaining("Judging does not find operations by id");
+        .withMessageContaining("Judging cannot find operations by id");
   }
 
   private static void check(Procedures procedures, RuntimeException verdict) {

@@ -32,9 +32,7 @@ import org.jdbi.v3.core.statement.Query;
 public final class Administration {
   private static final int SWEEP_BATCH = 1_000;
   private static final int MAX_AUDIT = 10_000;
-  private static final int OUTBOX_PATIENCE_SECONDS = 5;
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
-  private static final Pattern RESOURCE_ID = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
 
   private final OperatorDatabase database;
 
@@ -187,46 +185,7 @@ public final class Administration {
   }
 
   /**
-   * Returns the status of an operation's resource from the service's outbox, as the outbox stores
-   * it. The operator's role needs the right to read the outbox. The query runs in a transaction
-   * that cannot write, with {@code app.current_user_id} set to the operation's user, for at most
-   * five seconds.
-   *
-   * @param query a SELECT with {@code :resource_id}, such as {@code SELECT status FROM app.outbox
-   *     WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1}
-   * @return the first column of its first row; empty if there is no row, or the operation has no
-   *     resource
-   * @throws IllegalArgumentException if the query lacks {@code :resource_id}, or has a semicolon
-   */
-  public Optional<String> outboxStatus(OperationRecord operation, String query) {
-    if (query.contains(";") || !RESOURCE_ID.matcher(query).find()) {
-      throw new IllegalArgumentException(
-          "a status query must be one SELECT that contains :resource_id and no semicolon");
-    }
-    return operation
-        .resource()
-        .flatMap(
-            resource ->
-                database.query(
-                    handle -> {
-                      query(handle, "outbox_user")
-                          .bind("user", operation.userId().toString())
-                          .mapTo(String.class)
-                          .one();
-                      return handle
-                          .createQuery(query)
-                          .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
-                          .setMaxRows(1)
-                          .bind("resource_id", resource.id())
-                          .map((row, context) -> Optional.ofNullable(row.getString(1)))
-                          .findOne()
-                          .flatMap(found -> found);
-                    }));
-  }
-
-  /**
-   * Deletes a reservation, so that the next call with its key runs the handler. Calls that wait for
-   * the reservation continue.
+   * Deletes a reservation, so that the next call with its key runs. Calls that wait for it go on.
    *
    * <p>A reservation is live until its lease ends, unless its owner has marked the outcome as
    * unknown. The database decides this with the row locked, so that the owner can neither renew nor
@@ -289,18 +248,7 @@ public final class Administration {
   }
 
   /**
-   * Returns the newest actions of operators, newest first.
-   *
-   * @param operationId only actions on this operation
-   * @param limit the maximum number, from 1 to 10,000
-   * @throws IllegalArgumentException if the limit is not in this range
-   */
-  public List<AuditEntry> audit(Optional<UUID> operationId, int limit) {
-    return audit(operationId, Optional.empty(), limit);
-  }
-
-  /**
-   * Returns the newest actions of operators before another one, newest first.
+   * Returns the newest acts before another one, the newest first.
    *
    * @param operationId only actions on this operation
    * @param before only actions with a lower number

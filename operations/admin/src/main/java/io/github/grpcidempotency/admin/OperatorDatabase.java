@@ -129,37 +129,6 @@ final class OperatorDatabase {
         .orElse(failure.getClass().getSimpleName());
   }
 
-  /**
-   * Runs a service's query in a read-only transaction.
-   *
-   * @throws AdministrationException if it fails
-   */
-  <T> T query(Function<Handle, T> work) {
-    Session session = new Session();
-    try {
-      return inTransaction(
-          session,
-          handle -> {
-            handle.execute("SET TRANSACTION READ ONLY");
-            return work.apply(handle);
-          });
-    } catch (JdbiException failure) {
-      AdministrationException known = explained(failure, sqlState(failure), Right.OPERATE, session);
-      throw switch (known.problem()) {
-        case UNREACHABLE -> known;
-        case RIGHT_MISSING ->
-            exception(
-                Problem.RIGHT_MISSING,
-                ("the role %s may not run the status query (%s): grant it the right to read the"
-                        + " tables of the query")
-                    .formatted(session.role(), reason(failure)),
-                failure);
-        case SCHEMA_MISSING, SCHEMA_TOO_OLD, READ_ONLY, OTHER ->
-            exception(Problem.OTHER, "the status query fails: " + reason(failure), failure);
-      };
-    }
-  }
-
   private static String sqlState(JdbiException failure) {
     return sqlException(failure).map(SQLException::getSQLState).orElse("");
   }

@@ -4,12 +4,9 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.RetentionClass;
-import io.github.grpcidempotency.procedure.RetentionClasses;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -35,7 +32,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  idempotency check --user orders_app",
-      "  idempotency check --user orders_app --descriptors orders.desc --retention-class ledger"
+      "  idempotency check --user orders_app --descriptors orders.desc"
     })
 final class Check implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -46,13 +43,6 @@ final class Check implements Callable<Integer> {
       description =
           "The service's schema: the output of protoc --include_imports --descriptor_set_out.")
   private Optional<Path> descriptors = Optional.empty();
-
-  @Option(
-      names = "--retention-class",
-      paramLabel = "NAME",
-      description =
-          "The name of a retention class that the servers define in Java. Can be repeated.")
-  private List<String> retentionClasses = List.of();
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
   @Mixin private OutputOptions output = new OutputOptions();
@@ -73,25 +63,9 @@ final class Check implements Callable<Integer> {
   }
 
   private Procedures procedures(Schema schema) {
-    Procedures.Builder procedures =
-        Procedures.builder()
-            .retentionClasses(
-                RetentionClasses.presets()
-                    .with(
-                        retentionClasses.stream()
-                            .map(Check::retentionClass)
-                            .toArray(RetentionClass[]::new)));
+    Procedures.Builder procedures = Procedures.builder();
     schema.services().forEach(procedures::addAnnotated);
     return procedures.build();
-  }
-
-  /** Returns a class with any duration, because the check does not use the duration. */
-  private static RetentionClass retentionClass(String name) {
-    try {
-      return new RetentionClass(name, Duration.ofDays(1));
-    } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
-    }
   }
 
   private static List<RecordedProcedure> recorded(Procedures procedures) {

@@ -34,8 +34,8 @@ class CallbacksTest extends CallTest {
     return Stream.of(
         of("its status resolver", thing -> thing.status(id -> null)),
         of("its rebuilder", thing -> thing.rebuild((caller, id) -> null)),
-        of("its response protection", thing -> thing.protect(new Protection(true, false))),
-        of("its response protection", thing -> thing.protect(new Protection(false, true))),
+        of("its ResponseProtection", thing -> thing.protect(new Protection(true, false))),
+        of("its ResponseProtection", thing -> thing.protect(new Protection(false, true))),
         of("the key format", thing -> thing.keyFormat(raw -> null)),
         of("the key source idempotency key", thing -> thing.keyFrom(call -> null)),
         of(

@@ -585,7 +585,9 @@ class LateClaimTest extends CallTest {
                 ClaimTiming.BEFORE_HANDLER))) {
       assertThatExceptionOfType(SetupException.class)
           .isThrownBy(unfit::start)
-          .withMessageContaining("ThreadBoundStore cannot claim with a handler's first statement");
+          .withMessageContaining(
+              "ThreadBoundStore cannot claim with a handler's first statement:"
+                  + " set ClaimTiming.BEFORE_HANDLER");
     }
     start(on(unable, Optional.of(ClaimTiming.BEFORE_HANDLER), ClaimTiming.WITH_FIRST_STATEMENT));
     start(server().settings(builder -> builder.claimTiming(ClaimTiming.WITH_FIRST_STATEMENT)));

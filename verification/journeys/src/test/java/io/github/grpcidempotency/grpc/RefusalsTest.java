@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @MethodSource("transports")
 class RefusalsTest extends CallTest {
   private static final String EXPECTS_A_UUID =
-      "; expected is a UUID: 36 characters, hexadecimal digits in groups of 8-4-4-4-12";
+      "; expected a UUID: 36 characters, hexadecimal digits in groups of 8-4-4-4-12";
 
   RefusalsTest(Transport transport) {
     super(transport);
@@ -90,11 +90,11 @@ class RefusalsTest extends CallTest {
     assertInvalidKey(
         call(server, "a thing").as(ALICE).key("order-" + "1".repeat(600)).end(),
         KeyProblem.TOO_LONG,
-        "it has 606 characters; expected is order- and a number");
+        "it has 606 characters; expected order- and a number");
     assertInvalidKey(
         call(server, "a thing").as(ALICE).key("orders").end(),
         KeyProblem.FORMAT,
-        "it has 6 characters; expected is order- and a number");
+        "it has 6 characters; expected order- and a number");
   }
 
   @Test
@@ -105,7 +105,7 @@ class RefusalsTest extends CallTest {
     assertInvalidKey(
         call(server, "a thing").as(ALICE).key("").end(),
         KeyProblem.EMPTY,
-        "it is empty; expected is 1 to 255 of the characters A-Z a-z 0-9 . _ ~ -");
+        "it is empty; expected 1 to 255 of the characters A-Z a-z 0-9 . _ ~ -");
   }
 
   @Test
@@ -313,7 +313,7 @@ class RefusalsTest extends CallTest {
             () -> start(server().createThing(procedure -> procedure.retention(Duration.ZERO))))
         .isInstanceOf(SetupException.class)
         .hasMessageStartingWith("idempotency cannot be set up:\n")
-        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("CreateThing: its retention must be at least a millisecond")
         .hasMessageContaining("the table has no such column");
   }
 

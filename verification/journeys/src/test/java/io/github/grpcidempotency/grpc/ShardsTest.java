@@ -156,8 +156,8 @@ class ShardsTest {
             wrong ->
                 assertThat(wrong.problems())
                     .containsExactly(
-                        "shard east: its database is marked as shard west",
-                        "shard west: its database is marked as shard east"));
+                        "shard east: its database contains the name of another shard: west",
+                        "shard west: its database contains the name of another shard: east"));
   }
 
   @Test
@@ -170,7 +170,7 @@ class ShardsTest {
           .verify(List.of());
 
       assertThat(log.all())
-          .filteredOn(line -> line.contains("not marked"))
+          .filteredOn(line -> line.contains("does not contain the shard's name"))
           .hasSize(1)
           .allMatch(line -> line.contains("shard east: "));
     }
@@ -200,7 +200,7 @@ class ShardsTest {
   void workIsDoneOnItsCallersShard() throws Exception {
     Procedure kind = Procedure.named("jobs/write").execution(Execution.RESERVED).build();
     Caller caller = Caller.of(UUID.randomUUID());
-    try (IdempotentWork work = IdempotentWork.on(sharded(Caller::tenant), kind)) {
+    try (IdempotentWork work = IdempotentWork.builder(sharded(Caller::tenant), kind).build()) {
       for (int run = 0; run < 2; run++) {
         boolean replayed =
             work.run(
@@ -247,7 +247,8 @@ class ShardsTest {
                         "shard east: no table",
                         "shard east: no rights",
                         "shard west: no pool",
-                        "shard far: it is not checked, because it cannot be reached: out of reach"));
+                        "shard far: its database was not checked, because it cannot be reached:"
+                            + " out of reach"));
   }
 
   @Test
@@ -259,8 +260,8 @@ class ShardsTest {
                     .store(sharded(Caller::tenant))
                     .createThing(thing -> thing.execution(Execution.TRANSACTIONAL))
                     .start())
-        .withMessageContaining("shard east: InMemoryIdempotencyStore has no transactions")
-        .withMessageContaining("shard west: UnreliableStore has no transactions");
+        .withMessageContaining("shard east: InMemoryIdempotencyStore does not support transactions")
+        .withMessageContaining("shard west: UnreliableStore does not support transactions");
   }
 
   @Test

@@ -14,9 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled Whether to make annotated methods idempotent.
  * @param schema Schema of the library's table.
- * @param lease Time for which the call of a crashed server blocks its key. At least 100 ms.
- * @param serverName Name under which this process holds its reservations. The host's name and the
- *     process id by default.
+ * @param lease How long the call of a crashed server blocks its key. At least 100 ms.
  * @param keyHeader Request header that carries the key.
  * @param keyHashSecret Secret of at least 16 bytes for the hash by which log lines identify keys.
  *     Without a secret, log lines contain operation ids only.
@@ -37,7 +35,6 @@ record IdempotencyProperties(
     @DefaultValue("true") boolean enabled,
     @DefaultValue("idempotency") String schema,
     @DefaultValue("30s") Duration lease,
-    @Nullable String serverName,
     @DefaultValue("idempotency-key") String keyHeader,
     @Nullable String keyHashSecret,
     @DefaultValue("100") int interceptorOrder,
@@ -58,10 +55,6 @@ record IdempotencyProperties(
   IdempotencyProperties {
     Settings.check("schema", () -> Settings.store().schema(schema));
     Settings.check("lease", () -> Settings.store().lease(lease));
-    if (serverName != null) {
-      String name = serverName;
-      Settings.check("server-name", () -> Settings.store().serverName(name));
-    }
     Settings.check("key-header", () -> Settings.interceptor().keyHeader(keyHeader));
     Settings.check("call-limit", () -> Settings.interceptor().callLimit(callLimit));
     if (keyHashSecret != null) {
@@ -115,12 +108,8 @@ record IdempotencyProperties(
    *
    * @param enabled Whether this server deletes expired records.
    * @param interval Pause between two sweeps.
-   * @param batchSize Maximum number of records that one statement deletes.
    */
-  record Sweeper(
-      @DefaultValue("true") boolean enabled,
-      @DefaultValue("1h") Duration interval,
-      @DefaultValue("1000") int batchSize) {
+  record Sweeper(@DefaultValue("true") boolean enabled, @DefaultValue("1h") Duration interval) {
     /**
      * Checks the values.
      *
@@ -128,7 +117,6 @@ record IdempotencyProperties(
      */
     Sweeper {
       Settings.check("sweeper.interval", () -> Settings.sweeper().interval(interval));
-      Settings.check("sweeper.batch-size", () -> Settings.sweeper().batchSize(batchSize));
     }
   }
 

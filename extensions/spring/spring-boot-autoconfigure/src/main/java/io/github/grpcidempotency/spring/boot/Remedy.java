@@ -56,7 +56,8 @@ enum Remedy {
       "is for no resource type",
       "Give the bean the name of a resource_type, by @Bean(\"order\") or by"
           + " @Qualifier(\"order\")."),
-  LEAVE_OPERATIONS("find operations by id", "Set grpc.idempotency.services.operations to false."),
+  LEAVE_OPERATIONS(
+      "cannot find operations by id", "Set grpc.idempotency.services.operations to false."),
   USE_ITS_TRANSACTIONS(
       "Spring's transactions cannot be used",
       "Mark the transaction manager of this data source with @Qualifier(\"idempotency\"), or set"

@@ -33,13 +33,11 @@ class PropertiesTest {
           schema=Public             | schema: the name of a schema must be a plain lower case identifier
           lease=-1s                 | lease: the lease must be at least 100 ms
           lease=soon                | lease
-          server-name=two words     | server-name: a server's name must have 1 to 255 visible characters
           key-header=a key          | key-header:
           key-hash-secret=short     | key-hash-secret:
           call-limit=0s             | call-limit:
           claim-timing=soon         | claim-timing
           sweeper.interval=0s       | sweeper.interval: the sweep interval must be positive
-          sweeper.batch-size=0      | sweeper.batch-size: the batch size of the sweep must be at least 1
           leese=30s                 | leese
           sweeper.size=1            | sweeper.size
           """)

@@ -548,7 +548,7 @@ class SetupFailuresTest {
             "the role shop_app owns idempotency.idempotency_keys, or is a member of its owner",
             "the migration failed as grpc.idempotency.migration.username shop_owner: denied",
             "Flyway is not on the class path: add",
-            "x.Store does not find operations by id",
+            "x.Store cannot find operations by id",
             "Spring's transactions cannot be used: the manager");
     assertThat(problems.stream().map(Remedy::of))
         .doesNotContain(Remedy.of("something else"))
