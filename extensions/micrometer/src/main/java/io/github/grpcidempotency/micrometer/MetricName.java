@@ -337,7 +337,7 @@ public enum MetricName {
   }
 
   /** What there is one meter of. */
-  public enum Scope {
+  enum Scope {
     /** One for each procedure that was called, and each way in which its calls come in. */
     PROCEDURE(List.of(MetricTags.PROCEDURE, ENTRY, POLICY, CASE, EXECUTION)),
     /** One for the process. */
@@ -383,17 +383,12 @@ public enum MetricName {
   }
 
   /** Returns the unit, such as {@code seconds}; empty for a plain number. */
-  public String unit() {
+  String unit() {
     return unit;
   }
 
-  /** Returns what there is one meter of. */
-  public Scope scope() {
-    return scope;
-  }
-
   /** Returns what the meter tells, in one line. */
-  public String description() {
+  String description() {
     return description;
   }
 
