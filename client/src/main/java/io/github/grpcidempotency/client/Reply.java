@@ -4,7 +4,6 @@ import com.google.common.util.concurrent.ListenableFuture;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.stub.AbstractStub;
-import io.grpc.stub.StreamObserver;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -13,14 +12,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
  * A response, and what the server's trailers say of it. A {@link RetryingCaller} returns one; for a
- * stub's own calls there are {@link #blocking}, {@link #future} and {@link #async}, each around
- * exactly one call:
+ * stub's own calls there are {@link #blocking} and {@link #future}, each around exactly one call:
  *
  * <pre>{@code
  * Reply<Order> reply = Reply.blocking(stub, orders -> orders.createOrder(request));
@@ -131,17 +128,6 @@ public final class Reply<T> {
               }
             });
     return reply;
-  }
-
-  /**
-   * Makes one unary call with an asynchronous stub. The observer gets one reply, once the call is
-   * complete, or the call's error; on the thread that the stub's own observers are called on.
-   */
-  public static <S extends AbstractStub<S>, T> void async(
-      S stub, BiConsumer<S, StreamObserver<T>> call, StreamObserver<Reply<T>> observer) {
-    TrailersCapture capture = new TrailersCapture();
-    call.accept(
-        stub.withInterceptors(capture), TrailersCapture.observer(observer, capture::trailers));
   }
 
   /** Returns the method's response. */
