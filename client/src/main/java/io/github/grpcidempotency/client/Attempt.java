@@ -37,7 +37,7 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
   }
 
   void cancel() {
-    call.cancel("the caller has given up", null);
+    call.cancel("the caller cancelled the call", null);
   }
 
   private void send(RequestT request) {

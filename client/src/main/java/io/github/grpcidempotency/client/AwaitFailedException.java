@@ -66,7 +66,7 @@ public final class AwaitFailedException extends StatusRuntimeException {
   public <T> Reply<T> reply(MethodDescriptor<?, T> method) {
     if (!method.getFullMethodName().equals(this.method.getFullMethodName())) {
       throw new IllegalArgumentException(
-          "the call was of %s, not of %s"
+          "the call was made to %s, not to %s"
               .formatted(this.method.getFullMethodName(), method.getFullMethodName()));
     }
     return (Reply<T>) reply;

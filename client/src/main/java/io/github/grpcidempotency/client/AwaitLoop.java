@@ -269,7 +269,8 @@ final class AwaitLoop<RequestT, T> {
   private void runAgain(Reply<T> answer) {
     end(
         Status.DATA_LOSS.withDescription(
-            "the call was answered as %s, its record is gone, and the server has run it again"
+            ("the server lost the record of the first answer before it expired, and ran the call"
+                    + " again; the first answer: %s")
                 .formatted(answer)),
         new Metadata());
   }
@@ -277,7 +278,8 @@ final class AwaitLoop<RequestT, T> {
   private void after(Duration wait, Runnable next) {
     if (call.endsWithin(wait)) {
       end(
-          Status.DEADLINE_EXCEEDED.withDescription("the work behind the answer still goes on"),
+          Status.DEADLINE_EXCEEDED.withDescription(
+              "the asynchronous work behind the answer is still running"),
           new Metadata());
     } else {
       chain.after(wait, next);
@@ -295,8 +297,8 @@ final class AwaitLoop<RequestT, T> {
   private void endBeforeExpiry() {
     end(
         Status.DEADLINE_EXCEEDED.withDescription(
-            "the work behind the answer still goes on, and the server may forget the call before it"
-                + " is answered again"),
+            "the asynchronous work behind the answer is still running, and its record may expire"
+                + " before the call is repeated"),
         new Metadata());
   }
 

@@ -11,7 +11,8 @@ record Backoff(Duration first, Duration longest) {
   Backoff {
     if (first.toMillis() < 1 || longest.compareTo(first) < 0) {
       throw new IllegalArgumentException(
-          "a backoff must be at least a millisecond, and must not shrink: not from %s to %s"
+          ("a backoff must begin with at least a millisecond and must not decrease, not from %s to"
+                  + " %s")
               .formatted(first, longest));
     }
   }

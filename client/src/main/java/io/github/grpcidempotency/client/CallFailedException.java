@@ -82,7 +82,7 @@ public final class CallFailedException extends StatusRuntimeException {
         switch (outcome) {
           case NEVER_EXECUTED -> "never executed";
           case EXECUTED -> "answered by the service";
-          case UNKNOWN -> "it is not known whether it was executed";
+          case UNKNOWN -> "it is unknown whether it was executed";
         };
     return "%s (%d %s; %s)"
         .formatted(super.getMessage(), attempts, attempts == 1 ? "attempt" : "attempts", known);

@@ -62,7 +62,7 @@ public final class Intent {
    */
   public static Intent parse(String text) {
     if (!KEY.matcher(text).matches()) {
-      throw new IllegalArgumentException("an intent is 1 to 255 visible ASCII characters");
+      throw new IllegalArgumentException("an intent must have 1 to 255 visible ASCII characters");
     }
     return new Intent(text, false);
   }

@@ -88,7 +88,7 @@ record IntentRoute<RequestT, T>(
       logger
           .atLevel(taken.attempts() % MANY_ATTEMPTS == 0 ? Level.WARN : Level.DEBUG)
           .log(
-              "{}: attempt {} has ended with {}; again in {}",
+              "{}: attempt {} failed with {}; trying again in {}",
               method.getFullMethodName(),
               taken.attempts(),
               result.status().getCode(),
@@ -143,7 +143,7 @@ record IntentRoute<RequestT, T>(
     } catch (Exception failure) {
       Duration wait = BACKOFF.delay(taken.attempts());
       logger.warn(
-          "{}: an answer could not be handed on; again in {}",
+          "{}: the callback threw an exception; calling it again in {}",
           method.getFullMethodName(),
           wait,
           failure);
@@ -161,8 +161,10 @@ record IntentRoute<RequestT, T>(
     return StoredAnswer.of(
         Status.DEADLINE_EXCEEDED.withDescription(
             taken.sentBefore()
-                ? "no answer for so long that the server may have forgotten the key"
-                : "the server was out of reach for so long that the intent is given up"),
+                ? "gave up: the age of the intent has reached giveUpAfter, and the record of the"
+                    + " key may have expired"
+                : "gave up: the age of the intent has reached giveUpAfter, and the server could"
+                    + " never be reached"),
         taken.sentBefore() ? Outcome.UNKNOWN : Outcome.NEVER_EXECUTED,
         Optional.empty(),
         new Metadata());
@@ -180,7 +182,7 @@ record IntentRoute<RequestT, T>(
     try (InputStream bytes = method.streamResponse(response)) {
       return ByteString.readFrom(bytes);
     } catch (IOException impossible) {
-      throw new IllegalStateException("the response cannot be written", impossible);
+      throw new IllegalStateException("the response cannot be serialized", impossible);
     }
   }
 }

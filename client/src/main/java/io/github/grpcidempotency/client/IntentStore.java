@@ -305,7 +305,8 @@ public final class IntentStore {
     try {
       return inTransaction(statement, work);
     } catch (SQLException failure) {
-      throw new IllegalStateException("the intents' database: " + failure.getMessage(), failure);
+      throw new IllegalStateException(
+          "the database of the intents failed: " + failure.getMessage(), failure);
     }
   }
 
@@ -333,7 +334,7 @@ public final class IntentStore {
     try (InputStream bytes = method.streamRequest(request)) {
       return ByteString.readFrom(bytes);
     } catch (IOException impossible) {
-      throw new IllegalStateException("the request cannot be written", impossible);
+      throw new IllegalStateException("the request cannot be serialized", impossible);
     }
   }
 

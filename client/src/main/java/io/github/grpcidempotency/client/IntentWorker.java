@@ -186,8 +186,9 @@ public final class IntentWorker implements AutoCloseable {
     unassigned.forEach(
         left ->
             logger.warn(
-                "{} intents for {} at \"{}\", the oldest written {} ago, are not sent: this worker"
-                    + " does not have their target and method. If the target or method was renamed,"
+                "{} intents for {} at \"{}\", the oldest written {} ago, are not sent: their"
+                    + " target and method are not registered with this worker. If the target or"
+                    + " method was renamed,"
                     + " register its old name with a worker again, or update the rows.",
                 left.intents(),
                 left.method(),
@@ -202,7 +203,7 @@ public final class IntentWorker implements AutoCloseable {
       return taken;
     } catch (RuntimeException outage) {
       outages++;
-      logger.warn("intents cannot be taken: {}", outage.getMessage(), outage);
+      logger.warn("could not read intents; trying again: {}", outage.getMessage(), outage);
       return 0;
     }
   }
@@ -241,7 +242,7 @@ public final class IntentWorker implements AutoCloseable {
       Thread.currentThread().interrupt();
     } catch (RuntimeException failure) {
       logger.warn(
-          "{}: an intent could not be carried out; it is tried again after its lease",
+          "{}: an intent could not be processed; a worker takes it again after its lease has ended",
           intent.route().method(),
           failure);
     } finally {
@@ -256,7 +257,7 @@ public final class IntentWorker implements AutoCloseable {
         store.renew(List.copyOf(inWork), limits.lease());
       }
     } catch (RuntimeException outage) {
-      logger.warn("leases of intents cannot be renewed: {}", outage.getMessage());
+      logger.warn("could not renew the leases of intents; trying again: {}", outage.getMessage());
     }
   }
 
@@ -299,7 +300,7 @@ public final class IntentWorker implements AutoCloseable {
           registrations.putIfAbsent(
               IntentStore.route(target, method), new Registration<>(method, stub, callback));
       if (before != null) {
-        throw new IllegalArgumentException(method.getFullMethodName() + " is named twice");
+        throw new IllegalArgumentException(method.getFullMethodName() + " was added twice");
       }
       return this;
     }
@@ -343,7 +344,7 @@ public final class IntentWorker implements AutoCloseable {
     /** Sets how many intents are worked on at once, each on a thread; 8 by default. */
     public Builder concurrency(int intents) {
       if (intents < 1) {
-        throw new IllegalArgumentException("at least one intent must be worked on at a time");
+        throw new IllegalArgumentException("the concurrency must be at least 1");
       }
       this.concurrency = intents;
       return this;
@@ -377,7 +378,7 @@ public final class IntentWorker implements AutoCloseable {
      */
     public IntentWorker build() {
       if (registrations.isEmpty()) {
-        throw new IllegalStateException("no method is named");
+        throw new IllegalStateException("the worker has no method: call method(…)");
       }
       return new IntentWorker(this);
     }

@@ -217,7 +217,8 @@ public final class RetryingCaller {
   private static void requireIntent(AbstractStub<?> stub) {
     if (stub.getCallOptions().getOption(Intent.OPTION) == null) {
       throw new IllegalArgumentException(
-          "the stub needs the intent of the answered call: with another key, a replay would run it"
+          "the stub must have the intent of the answered call: with another key, the server would"
+              + " run the call again"
               + " again");
     }
   }
@@ -229,7 +230,7 @@ public final class RetryingCaller {
     }
     if (KeyPlan.prohibitsKey(method)) {
       throw new IllegalArgumentException(
-          method.getFullMethodName() + " prohibits keys: it is not safe to call it twice");
+          method.getFullMethodName() + " prohibits keys, so it is not safe to call it twice");
     }
   }
 

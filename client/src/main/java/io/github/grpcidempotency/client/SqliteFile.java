@@ -50,8 +50,8 @@ final class SqliteFile {
       if (links(real) > 1) {
         throw new SQLException(
             real
-                + " has hard links, so SQLite may not find its journal: copy the file, and use one"
-                + " name");
+                + " has hard links, so SQLite may not find its journal: copy the file, and use"
+                + " the copy");
       }
       return real;
     } catch (IOException failure) {

@@ -86,7 +86,8 @@ record StoredAnswer(
   static StoredAnswer parse(ByteString bytes) {
     try (DataInputStream in = new DataInputStream(bytes.newInput())) {
       if (in.readByte() != VERSION) {
-        throw new IllegalStateException("the answer was kept by a later version of the library");
+        throw new IllegalStateException(
+            "the stored answer was written by a newer version of the library");
       }
       Status code = Status.fromCodeValue(in.readInt());
       String description = read(in).toStringUtf8();
@@ -103,7 +104,7 @@ record StoredAnswer(
           Optional.of(response).filter(present -> responded),
           trailers);
     } catch (IOException | IllegalArgumentException malformed) {
-      throw new IllegalStateException("the answer that was kept is damaged", malformed);
+      throw new IllegalStateException("the stored answer is damaged", malformed);
     }
   }
 
@@ -115,11 +116,11 @@ record StoredAnswer(
   private static ByteString read(DataInputStream in) throws IOException {
     int size = in.readInt();
     if (size < 0) {
-      throw new IOException("a negative size");
+      throw new IOException("the size is negative");
     }
     byte[] bytes = in.readNBytes(size);
     if (bytes.length < size) {
-      throw new IOException("cut off");
+      throw new IOException("the data ends too early");
     }
     return ByteString.copyFrom(bytes);
   }

@@ -638,7 +638,7 @@ class AwaitTest {
 
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(3));
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(failure).hasMessageContaining("still goes on");
+    assertThat(failure).hasMessageContaining("is still running");
     assertThat(server.calls()).isGreaterThan(1);
   }
 
@@ -679,7 +679,7 @@ class AwaitTest {
 
     assertThat(server.runs()).isEqualTo(2);
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DATA_LOSS);
-    assertThat(failure).hasMessageContaining("has run it again");
+    assertThat(failure).hasMessageContaining("ran the call again");
     assertThat(failure.reply(CREATE).response().getId()).isEqualTo("2");
   }
 

@@ -266,11 +266,6 @@ public sealed interface IdempotencyEvent {
    */
   record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Creates the event for a store without shards. */
-    public LeasesRenewed(int held, int lost, Duration took) {
-      this(held, lost, took, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.leasesRenewed(this);
@@ -286,11 +281,6 @@ public sealed interface IdempotencyEvent {
    */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Creates the event for a store without shards. */
-    public RenewalFailed(int held, Throwable cause) {
-      this(held, cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.renewalFailed(this);
@@ -308,11 +298,6 @@ public sealed interface IdempotencyEvent {
    */
   record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Creates the event for a sweeper without a shard. */
-    public Swept(long records, Duration took, Optional<Duration> lag) {
-      this(records, took, lag, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.swept(this);
@@ -326,11 +311,6 @@ public sealed interface IdempotencyEvent {
    * @param shard the name of the sweeper's database; empty if it was given none
    */
   record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {
-    /** Creates the event for a sweeper without a shard. */
-    public SweepFailed(Throwable cause) {
-      this(cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.sweepFailed(this);

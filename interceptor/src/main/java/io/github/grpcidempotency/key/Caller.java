@@ -12,17 +12,18 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The authenticated principal on whose behalf a call runs. The same key of another caller is
- * another key. Another caller is another user, or the same user in another tenant or project.
+ * The authenticated principal on whose behalf a call runs. Keys of different callers are
+ * independent, even if their text is the same. The same user in another tenant or project is a
+ * different caller.
  *
- * @param userId the user; row-level security in the store follows it
+ * @param userId the user; row-level security in the store uses this id
  * @param tenant the tenant (organisation, account) that the user acts in, if there are tenants
- * @param project the project within the tenant, if the call is about one
+ * @param project the project within the tenant, if the call belongs to one
  */
 public record Caller(UUID userId, Optional<String> tenant, Optional<String> project) {
   /**
-   * Stands for "outside all tenants" or "outside all projects" in a namespace. No name can be equal
-   * to it.
+   * Represents "outside all tenants" or "outside all projects" in a namespace. No tenant or project
+   * can have this name.
    */
   public static final String ABOVE = "-";
 
@@ -53,13 +54,15 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
 
   /**
    * Returns the caller for a subject that is not a UUID, such as {@code auth0|65a1f0} or the {@code
-   * sub} of a token. Its user id is the name-based UUID of the subject's UTF-8 bytes in {@link
-   * #SUBJECT_NAMESPACE} (RFC 9562, version 5): the same on every server and in every language.
+   * sub} claim of a token. Its user id is the name-based UUID of the subject's UTF-8 bytes in
+   * {@link #SUBJECT_NAMESPACE} (RFC 9562, version 5). It is the same on every server and in every
+   * language.
    *
    * <p>A subject is unique for its issuer only. If you trust several issuers, put the issuer in
    * front of the subject.
    *
-   * @param subject compared byte for byte; nothing is trimmed or folded
+   * @param subject the subject, which is used unchanged: not trimmed and not converted to lower
+   *     case
    * @throws IllegalArgumentException if the subject is empty or not valid Unicode
    */
   public static Caller ofSubject(String subject) {
@@ -88,8 +91,8 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   }
 
   /**
-   * Returns tenant and project as stored keys begin with them: {@code acme/apollo}; {@code acme/-}
-   * outside the projects; {@code -/apollo} without a tenant; empty without both.
+   * Returns the tenant and project with which stored keys begin: {@code acme/apollo}; {@code
+   * acme/-} outside the projects; {@code -/apollo} without a tenant; empty without both.
    */
   public String namespace() {
     return tenant.isEmpty() && project.isEmpty()
@@ -97,7 +100,10 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
         : tenant.orElse(ABOVE) + "/" + project.orElse(ABOVE);
   }
 
-  /** Fails where {@code getBytes} would put a question mark and so make two subjects equal. */
+  /**
+   * Rejects invalid Unicode. {@code getBytes} would replace it by a question mark, which would make
+   * two subjects equal.
+   */
   private static ByteBuffer utf8(String subject) {
     try {
       return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(subject));

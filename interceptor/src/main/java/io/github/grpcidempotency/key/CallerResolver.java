@@ -7,8 +7,8 @@ import java.util.Optional;
  * puts the user into the gRPC {@code Context}. A resolver reads it there, for instance {@code () ->
  * Optional.ofNullable(USER.get()).map(Caller::of)}.
  *
- * <p>Called once for each call of a method that has a procedure, with a key or without, on the
- * thread that started the call, with the call's {@code Context} current. It must not block. If it
+ * <p>Called once for each call of a method that has a procedure, with or without a key, on the
+ * thread that started the call. The call's {@code Context} is current. It must not block. If it
  * throws, the handler does not run: a {@code StatusRuntimeException} goes to the client, anything
  * else becomes {@code INTERNAL}.
  */

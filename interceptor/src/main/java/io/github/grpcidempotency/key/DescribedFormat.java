@@ -2,7 +2,7 @@ package io.github.grpcidempotency.key;
 
 import java.util.Optional;
 
-/** A format that tells clients what it expects. */
+/** A format with a description of the keys that it accepts. */
 record DescribedFormat(KeyFormat format, String description) implements KeyFormat {
   @Override
   public Optional<String> canonicalize(String raw) {

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A message's bytes, the same for every order in which its maps and fields arrived. All fields are
- * in the order of their numbers. A field that a server does not know, because its schema is older
- * than the client's, is therefore in the same place as on a newer server.
+ * Serializes a message. The bytes do not depend on the order in which its map entries and fields
+ * arrived. All fields, known and unknown, are in the order of their numbers. A field that an older
+ * server does not know is therefore at the same place as on a newer server.
  */
 final class DeterministicBytes {
   private DeterministicBytes() {}
@@ -48,7 +48,7 @@ final class DeterministicBytes {
                     field -> values(field).stream().anyMatch(DeterministicBytes::hasUnknown)));
   }
 
-  /** Most requests are flat, and to list the fields of a message is dear. */
+  /** Avoids listing the fields of a flat message, which is expensive. */
   private static boolean mayHoldMessages(Descriptor type) {
     if (type.isExtendable()) {
       return true;
@@ -61,7 +61,9 @@ final class DeterministicBytes {
     return false;
   }
 
-  /** An {@code UnknownFieldSet} keeps and writes its fields in the order of their numbers. */
+  /**
+   * Returns the fields in the order of their numbers, which an {@code UnknownFieldSet} preserves.
+   */
   private static UnknownFieldSet ordered(Message message) {
     Message.Builder flat = message.toBuilder();
     UnknownFieldSet.Builder nested = UnknownFieldSet.newBuilder();
@@ -86,7 +88,7 @@ final class DeterministicBytes {
     return nested.build();
   }
 
-  /** A map entry is always serialized with both its fields, even if they have default values. */
+  /** Serializes a map entry, always with both fields, even if they have default values. */
   private static ByteString entry(Message entry) {
     FieldDescriptor value = valueField(entry.getDescriptorForType());
     return parsed(entry)
@@ -122,8 +124,8 @@ final class DeterministicBytes {
     return mapEntry.findFieldByNumber(2);
   }
 
-  /** Map entries are serialized in the order of their keys. */
-  @SuppressWarnings("unchecked") // a map's keys are numbers, truth values or text
+  /** Returns the key of a map entry. Entries are serialized in the order of their keys. */
+  @SuppressWarnings("unchecked") // map keys are numbers, booleans or strings
   private static Comparable<Object> keyOf(Message mapEntry) {
     return (Comparable<Object>)
         mapEntry.getField(mapEntry.getDescriptorForType().findFieldByNumber(1));

@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import java.security.MessageDigest;
 
 /**
- * The hash of a request, by which retries are compared with the first call.
+ * The hash of a request, used to compare retries with the first call.
  *
  * @param version the version of the rules that made the hash; hashes of different versions are not
  *     comparable
@@ -21,7 +21,7 @@ public record Fingerprint(int version, ByteString hash) {
     INCOMPARABLE
   }
 
-  /** Compares in constant time. */
+  /** Returns whether the hashes are equal. Takes constant time. */
   public boolean matches(Fingerprint other) {
     return version == other.version
         && MessageDigest.isEqual(hash.toByteArray(), other.hash.toByteArray());

@@ -13,14 +13,14 @@ import java.util.stream.Stream;
 
 /**
  * Computes the {@link Fingerprint} of a request: SHA-256 over its deterministic protobuf bytes,
- * unknown fields included, without the fields that may change between retries. Servers with an
- * older and a newer schema compute the same hash, because a field is hashed in its place whether it
- * is known or not.
+ * including unknown fields, without the fields that may change between retries. Servers with an
+ * older and a newer schema compute the same hash, because known and unknown fields are hashed in
+ * the same order.
  *
- * <p>The rules have versions. Version 1 hashes the whole request, and every field that is left out
- * names the version since which it is. New records use the newest version. Records made under an
- * older version are compared under that one, so servers with different rules can run side by side
- * during a change. Immutable.
+ * <p>The rules have versions. Version 1 hashes the whole request. Every excluded field names the
+ * first version that excludes it. New records use the newest version. A record of an older version
+ * is compared under its own version, so servers with different rules can run side by side during a
+ * change. Immutable.
  */
 public final class Fingerprinter {
   /** The version of the rules that hash the whole request. */
@@ -53,8 +53,8 @@ public final class Fingerprinter {
 
   /**
    * Returns the rules from the schema of a request: the option {@code
-   * (idempotency.v1.fingerprint_ignored_since)} of its fields, at any depth. The default of
-   * procedures.
+   * (idempotency.v1.fingerprint_ignored_since)} of its fields, at any depth. This is the default
+   * for procedures.
    */
   public static Fingerprinter ofSchema(Descriptor request) {
     MarkedFields marked = MarkedFields.of(request);
@@ -62,10 +62,10 @@ public final class Fingerprinter {
   }
 
   /**
-   * Returns these rules with one more field left out. Do not change a rule that has been in
-   * production; add another one with a higher version.
+   * Returns these rules with one more excluded field. Do not change a rule that has been in
+   * production; add another rule with a higher version.
    *
-   * @param version the version since which the field is left out, from 1 (always) to 32,767;
+   * @param version the first version that excludes the field, from 1 (always excluded) to 32,767;
    *     versions need not be consecutive
    * @param path the names of nested fields, joined by dots; within a repeated message, the field of
    *     every element
@@ -74,7 +74,7 @@ public final class Fingerprinter {
   public Fingerprinter ignoringSince(int version, String path) {
     if (version < FIRST_VERSION || version > Short.MAX_VALUE) {
       throw new IllegalArgumentException(
-          "a fingerprint's version must be 1 to 32767, not " + " " + version);
+          "a fingerprint's version must be 1 to 32767, not " + version);
     }
     List<Ignored> more = new ArrayList<>(ignored);
     more.add(new Ignored(version, path));
@@ -86,7 +86,7 @@ public final class Fingerprinter {
     return under(version, request);
   }
 
-  /** Compares a request with a recorded one, under the rules of the record. */
+  /** Compares a request with a recorded fingerprint, under the rules of the record. */
   public Fingerprint.Match compare(Message request, Fingerprint recorded) {
     if (recorded.version() > version) {
       return Fingerprint.Match.INCOMPARABLE;

@@ -6,12 +6,12 @@ import java.util.Optional;
  * A key that a source has found.
  *
  * @param value the canonical key
- * @param caller the caller that the source has determined itself, such as a webhook's principal;
+ * @param caller the caller that the source itself has found, such as the principal of a webhook;
  *     empty for the authenticated caller of the call
  * @param name the place of the key for error messages; empty for the name of the source
  */
 public record FoundKey(String value, Optional<Caller> caller, Optional<String> name) {
-  /** Makes a key with the name of its source. */
+  /** Creates a key with the name of its source. */
   public FoundKey(String value, Optional<Caller> caller) {
     this(value, caller, Optional.empty());
   }
@@ -26,7 +26,7 @@ public record FoundKey(String value, Optional<Caller> caller, Optional<String> n
     return new FoundKey(other, caller, name);
   }
 
-  /** Returns the same key with a name, unless it has one. */
+  /** Returns the same key with a name, unless it already has a name. */
   FoundKey named(String found) {
     return new FoundKey(value, caller, name.or(() -> Optional.of(found)));
   }

@@ -25,9 +25,9 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns whether a store can keep a key: it has 1 to 512 characters, none of them a control
-   * character or an unpaired surrogate. A surrogate has no UTF-8, so two keys with different ones
-   * would be stored as one. Applies to every format.
+   * Returns whether a store can keep a key: it must have 1 to 512 characters, without control
+   * characters and unpaired surrogates. Unpaired surrogates have no UTF-8 form, so different keys
+   * would be stored as the same text. Applies to every format.
    */
   public static boolean isKey(String value) {
     return problemOf(value).isEmpty();
@@ -49,7 +49,7 @@ public record IdempotencyKey(Caller caller, String value) {
     return Optional.empty();
   }
 
-  /** Returns whether a text is not longer than a key may be. */
+  /** Returns whether a text is short enough for a key. */
   static boolean isShort(String value) {
     return value.length() <= MAX_CHARACTERS;
   }
@@ -59,8 +59,9 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns the key as it is stored beside the user's id, with the namespace in front of the first
-   * colon. A namespace contains no colon, so keys of two scopes are never stored as the same text.
+   * Returns the key in the form in which it is stored with the user's id: the namespace, a colon
+   * and the key; or only the key if it contains no colon and the namespace is empty. A namespace
+   * contains no colon, so keys of different namespaces are never stored as the same text.
    */
   public String stored() {
     return caller.namespace().isEmpty() && value.indexOf(':') < 0
@@ -69,9 +70,9 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns the key that is {@linkplain #stored stored} as this text beside its caller's user id.
+   * Returns the key whose {@linkplain #stored stored} form is this text.
    *
-   * @throws IllegalArgumentException if it is not of the caller's namespace
+   * @throws IllegalArgumentException if the text belongs to another namespace than the caller's
    */
   public static IdempotencyKey ofStored(Caller caller, String stored) {
     int colon = stored.indexOf(':');

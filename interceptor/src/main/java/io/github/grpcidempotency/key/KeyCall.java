@@ -4,9 +4,9 @@ import com.google.protobuf.Message;
 import java.util.List;
 import java.util.Optional;
 
-/** The call in which a key source looks for a key. */
+/** A call, as seen by a key source. */
 public interface KeyCall {
-  /** Returns the full name of the method called. */
+  /** Returns the full name of the called method. */
   String procedure();
 
   /** Returns the authenticated caller, if there is one. */

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Checks a raw key and returns its canonical form. Implementations are pure and thread-safe. A key
- * from a {@link KeySource} has at most 512 characters before its format reads it.
+ * Checks a raw key and returns its canonical form. Implementations are pure and thread-safe. They
+ * get only keys of at most 512 characters.
  *
  * <p>Every key that a format accepts must also be {@linkplain IdempotencyKey#isKey usable as a
  * key}.
@@ -17,7 +17,7 @@ public interface KeyFormat {
   /** Returns the canonical form of a well-formed raw key, or empty for a malformed one. */
   Optional<String> canonicalize(String raw);
 
-  /** Returns which keys this format accepts, for the error that a malformed key gets. */
+  /** Returns a description of the keys that this format accepts, for error messages. */
   default String description() {
     return "a key in the service's own format";
   }
@@ -36,7 +36,7 @@ public interface KeyFormat {
     return uuid.describedAs("a UUID: 36 characters, hexadecimal digits in groups of 8-4-4-4-12");
   }
 
-  /** Every call with a key passes here, and a regular expression would take ten times as long. */
+  /** Called for every call with a key. A regular expression would take ten times as long. */
   private static boolean isUuid(String raw) {
     if (raw.length() != 36) {
       return false;
@@ -70,15 +70,15 @@ public interface KeyFormat {
 
   /**
    * Accepts opaque keys: {@code [A-Za-z0-9._~-]{1,255}}, case-sensitive. These are the unreserved
-   * characters of a URI (RFC 3986). The IETF's draft-ietf-httpapi-idempotency-key-header leaves the
-   * format of keys to the resource.
+   * characters of a URI (RFC 3986). The IETF draft draft-ietf-httpapi-idempotency-key-header leaves
+   * the format of keys to the server.
    */
   static KeyFormat opaque() {
     return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"))
         .describedAs("1 to 255 of the characters A-Z a-z 0-9 . _ ~ -");
   }
 
-  /** Accepts keys that match a pattern as a whole, and leaves them unchanged. */
+  /** Accepts keys that completely match a pattern, and leaves them unchanged. */
   static KeyFormat matching(Pattern pattern) {
     KeyFormat matching =
         raw ->

@@ -4,17 +4,17 @@ import java.util.Locale;
 
 /** What is wrong with a key. */
 public enum KeyProblem {
-  /** There is one, but it is empty. */
+  /** The key is empty. */
   EMPTY("it is empty"),
-  /** The call carries more than one. */
+  /** The call has more than one key. */
   REPEATED("it has more than one value"),
-  /** It is longer than a key may be. */
+  /** The key is too long. */
   TOO_LONG("it has more than 512 characters"),
-  /** It has characters that no key may have. */
+  /** The key has characters that no key may have. */
   CHARACTERS("it has characters that no key may have"),
-  /** It is not of the procedure's key format. */
+  /** The key does not have the procedure's key format. */
   FORMAT("it is not in the format of this method's keys"),
-  /** A source of the service's own says that it is malformed. */
+  /** A key source of the service reports that the key is malformed. */
   OTHER("it is not a valid key of this method");
 
   private final String explanation;
@@ -23,12 +23,12 @@ public enum KeyProblem {
     this.explanation = explanation;
   }
 
-  /** Returns the problem as a sentence about the key. */
+  /** Returns the problem as a sentence that begins with "it", for the key. */
   public String explanation() {
     return explanation;
   }
 
-  /** Returns the problem as a word, as clients get it in the error's metadata. */
+  /** Returns the problem as a word, as in the metadata of the client's error. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -5,55 +5,54 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where a procedure's key comes from. Sources compose: {@code
+ * Finds the keys of a procedure's calls. Sources can be combined: {@code
  * firstOf(metadata("idempotency-key").as(KeyFormat.uuid()), requestId())}.
  *
  * <p>Implementations are immutable and thread-safe. A source that {@linkplain #readsRequest() reads
- * the request} is asked on the thread on which the handler would run, before the key is claimed and
- * outside any transaction. It may block as a handler may, for instance to look up a webhook. A
- * source that does not read the request is asked when the call starts, and must not block. Both are
- * asked again on every retry.
+ * the request} is called on the thread on which the handler would run, before the key is claimed
+ * and outside any transaction. It may block as a handler may, for example to look up a webhook. A
+ * source that does not read the request is called when the call starts, and must not block. Both
+ * are called again for every retry.
  */
 public interface KeySource {
   /**
    * Looks for the key of a call.
    *
-   * @return empty if the call carries none
+   * @return the key; empty if the call has none
    * @throws MalformedKeyException if the key is malformed
    * @throws UnauthenticatedKeyException if the caller cannot prove that the key is theirs
-   * @throws io.github.grpcidempotency.store.StoreException if the source cannot look up what it
-   *     needs; the call is refused with {@code UNAVAILABLE}, whatever the outage policy of the
-   *     procedure
+   * @throws io.github.grpcidempotency.store.StoreException if the source cannot read the data that
+   *     it needs; the call is refused with {@code UNAVAILABLE}, even if its procedure fails open
    */
   Optional<FoundKey> find(KeyCall call);
 
   /**
-   * Returns where the keys come from, for error messages to clients: a header, a field, a
-   * provider's event.
+   * Returns the place of the keys for error messages to clients: a header, a field, a provider's
+   * event.
    */
   default String name() {
     return "idempotency key";
   }
 
   /**
-   * Returns the sources that are asked in order until one has a key, so that errors and events name
-   * the one; this source alone unless it is composed.
+   * Returns the sources that this source combines, in order; for any other source, only the source
+   * itself. Errors and events name the one source that has a key.
    */
   default List<KeySource> alternatives() {
     return List.of(this);
   }
 
   /**
-   * Returns whether {@link #find} reads the request. If not, calls without a key are left
-   * untouched.
+   * Returns whether {@link #find} reads the request. If not, calls without a key pass through
+   * unchanged.
    */
   default boolean readsRequest() {
     return true;
   }
 
   /**
-   * Returns the key that this source makes of one value in a header or a field, for a client that
-   * asks for the outcome of its call by that value; empty if keys are made otherwise.
+   * Returns the key that results from one value in a header or a field, for a client that requests
+   * the outcome of its call by that value; empty if keys are not made from one value.
    *
    * @throws MalformedKeyException if the value is malformed
    */
@@ -66,7 +65,10 @@ public interface KeySource {
     return List.of();
   }
 
-  /** Returns this source with its keys checked and made canonical by a format. */
+  /**
+   * Returns this source with a format, which checks its keys and converts them to their canonical
+   * form.
+   */
   default KeySource as(KeyFormat format) {
     return KeySources.formatted(this, format);
   }
@@ -79,7 +81,9 @@ public interface KeySource {
     return KeySources.prefixed(this, prefix);
   }
 
-  /** Returns the source that reads a header. Two values or an empty one are malformed. */
+  /**
+   * Returns the source that reads a header. More than one value, or an empty value, is malformed.
+   */
   static KeySource metadata(String name) {
     return KeySources.metadata(name);
   }
@@ -101,7 +105,8 @@ public interface KeySource {
 
   /**
    * Returns the source that uses the id of the new resource as the key, for callers that assign ids
-   * themselves. The trailer {@code idempotency-replayed} says whether the resource existed already.
+   * themselves. The trailer {@code idempotency-replayed} shows whether the resource existed
+   * already.
    *
    * @param path the field that holds the id, a UUID
    */
@@ -110,9 +115,9 @@ public interface KeySource {
   }
 
   /**
-   * Returns the source that makes a key from a SHA-256 over some fields, the user and the
-   * procedure, for callers that cannot send a key. The same content is the same operation until the
-   * record expires.
+   * Returns the source that computes a key as a SHA-256 over some fields, the user and the
+   * procedure, for callers that cannot send a key. Calls with the same content are the same
+   * operation until the record expires.
    *
    * @param paths the fields, at least one
    */
@@ -120,7 +125,7 @@ public interface KeySource {
     return KeySources.content(List.of(paths));
   }
 
-  /** Returns the source that asks several sources in order and takes the first key found. */
+  /** Returns the source that calls several sources in order and returns the first key found. */
   static KeySource firstOf(KeySource... sources) {
     return KeySources.firstOf(List.of(sources));
   }

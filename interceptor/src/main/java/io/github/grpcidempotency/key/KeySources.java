@@ -54,7 +54,7 @@ final class KeySources {
         Optional.of(format.description()));
   }
 
-  /** Asks a source, which may be the service's own. */
+  /** Calls a source, and checks the result. */
   static Optional<FoundKey> findIn(KeySource source, KeyCall call) {
     return Objects.requireNonNull(
         source.find(call), () -> "the key source " + source.name() + " returned null");
@@ -70,8 +70,8 @@ final class KeySources {
         Pattern.compile("(?!.*-bin$)[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
 
     /**
-     * What gRPC allows in a header. Other bytes may arrive all the same, and are all read as the
-     * same character: two keys would become one.
+     * The characters that gRPC allows in a header. If other bytes arrive, they are all decoded as
+     * the same character, so different keys would become equal.
      */
     private static final CharMatcher ASCII = CharMatcher.inRange(' ', '~');
 
@@ -188,7 +188,7 @@ final class KeySources {
           .findFirst();
     }
 
-    /** Errors name the one source that has the key, not all that might have had it. */
+    /** Calls one of several sources. Errors name the source that has the key. */
     private static Optional<FoundKey> find(KeySource source, KeyCall call) {
       try {
         return findIn(source, call).map(found -> found.named(source.name()));
@@ -219,9 +219,9 @@ final class KeySources {
   }
 
   /**
-   * A source whose keys are mapped to another spelling.
+   * A source whose keys are converted.
    *
-   * @param expected which keys can be mapped, if not all
+   * @param expected a description of the keys that can be converted; empty if all can
    */
   private record MappedKeySource(
       KeySource source, UnaryOperator<String> spelling, Optional<String> expected)

@@ -4,8 +4,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call carries a malformed key. The message is for the service's own logs and contains no key.
- * The client gets {@code IDEMPOTENCY_KEY_INVALID} with the {@link #explanation}.
+ * A call has a malformed key. The message is for the service's own logs and contains no key. The
+ * client gets {@code IDEMPOTENCY_KEY_INVALID} with the {@link #explanation}.
  */
 public final class MalformedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -15,16 +15,16 @@ public final class MalformedKeyException extends RuntimeException {
   private final @Nullable String expected;
   private final @Nullable String keyName;
 
-  /** Makes the exception with a message that says what is wrong. */
+  /** Creates the exception with a message that describes the problem. */
   public MalformedKeyException(String message) {
     this(KeyProblem.OTHER, message);
   }
 
   /**
-   * Makes the exception.
+   * Creates the exception. *
    *
-   * @param problem what is wrong, as listeners hear it
-   * @param message says what is wrong
+   * @param problem the kind of problem, for listeners
+   * @param message describes the problem
    */
   public MalformedKeyException(KeyProblem problem, String message) {
     this(problem, message, problem.explanation(), null, null);
@@ -43,24 +43,22 @@ public final class MalformedKeyException extends RuntimeException {
     this.keyName = keyName;
   }
 
-  /** Makes the exception with an explanation that clients get, which contains no key. */
+  /** Creates the exception with an explanation for clients, which contains no key. */
   static MalformedKeyException explained(KeyProblem problem, String explanation) {
     return new MalformedKeyException(problem, explanation, explanation, null, null);
   }
 
-  /** Makes the exception for a key of a length that is wrong, or not to blame. */
+  /** Creates the exception with an explanation that contains the length of the key. */
   static MalformedKeyException ofLength(KeyProblem problem, String key) {
     return explained(problem, "it has %d characters".formatted(key.length()));
   }
 
-  /** Returns what is wrong with the key. */
+  /** Returns the kind of problem. */
   public KeyProblem problem() {
     return problem;
   }
 
-  /**
-   * Returns what clients get: what is wrong with the key, and what is expected if that is known.
-   */
+  /** Returns the explanation for clients: the problem, and the expected format if it is known. */
   public String explanation() {
     return expected == null ? explanation : explanation + "; expected " + expected;
   }
@@ -70,12 +68,12 @@ public final class MalformedKeyException extends RuntimeException {
     return Optional.ofNullable(keyName);
   }
 
-  /** Returns the same exception with a name, unless it has one. */
+  /** Returns the same exception with a name, unless it already has a name. */
   MalformedKeyException named(String found) {
     return keyName == null ? with(expected, found) : this;
   }
 
-  /** Returns the same exception with what is expected, unless it has that. */
+  /** Returns the same exception with the expected format, unless it already has one. */
   MalformedKeyException expecting(String description) {
     return expected == null ? with(description, keyName) : this;
   }

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The fields that a request's schema itself leaves out of the fingerprint, by {@code
- * (idempotency.v1.fingerprint_ignored_since)}, wherever in the request they stand.
+ * The fields that a request's schema excludes from the fingerprint by the option {@code
+ * (idempotency.v1.fingerprint_ignored_since)}, at any depth.
  */
 final class MarkedFields {
   /** An {@code ExtensionLite}, because every version of protobuf has the methods that take one. */
@@ -55,12 +55,12 @@ final class MarkedFields {
     return since.isEmpty();
   }
 
-  /** Returns the newest version that a field names; 0 if there is none. */
+  /** Returns the newest version in these options; 0 if there is none. */
   int version() {
     return since.values().stream().mapToInt(Integer::intValue).max().orElse(0);
   }
 
-  /** Returns what is wrong with the marks; empty if nothing is. */
+  /** Returns the problems of these options; empty if there are none. */
   List<String> problems() {
     return since.entrySet().stream()
         .filter(field -> field.getValue() < 1 || field.getValue() > Short.MAX_VALUE)
@@ -72,7 +72,7 @@ final class MarkedFields {
         .toList();
   }
 
-  /** Returns the message without the fields that are left out under a version of the rules. */
+  /** Returns the message without the fields that a version of the rules excludes. */
   Message without(Message message, int rules) {
     if (!holders.contains(message.getDescriptorForType())) {
       return message;
@@ -106,7 +106,7 @@ final class MarkedFields {
     }
   }
 
-  /** Starts with the types of the marked fields, and adds the types that contain those. */
+  /** Returns the types of the marked fields, and all types that contain these types. */
   private static Set<Descriptor> holders(Set<Descriptor> types, Set<FieldDescriptor> marked) {
     Set<Descriptor> holders = new HashSet<>();
     marked.forEach(field -> holders.add(field.getContainingType()));

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 
 /**
  * The deterministic key of one run of a scheduled job: {@code sched:{id}:{instant}}, with the
- * instant at which the run was due, in UTC (RFC 3339). Whichever scheduler starts the run, and
- * however often, it is one operation.
+ * instant at which the run was due, in UTC (RFC 3339). A run is one operation, even if several
+ * schedulers start it, or one scheduler starts it several times.
  */
 public final class ScheduleKey {
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9._~-]{1,128}");
@@ -18,10 +18,10 @@ public final class ScheduleKey {
   private ScheduleKey() {}
 
   /**
-   * Returns the key of a run, for a scheduler's client to send.
+   * Returns the key of a run, which the scheduler's client sends.
    *
-   * @param id the schedule
-   * @param due when the run was due; not when it was started
+   * @param id the id of the schedule
+   * @param due when the run was due, not when it was started
    * @throws IllegalArgumentException if the id is not 1 to 128 characters of {@code
    *     [A-Za-z0-9._~-]}
    */

@@ -4,17 +4,17 @@ package io.github.grpcidempotency.procedure;
 public enum Execution {
   /**
    * A reservation is committed, then the handler runs, then its answer is recorded. The handler
-   * knows nothing about it. If the server crashes between effect and record, a retry runs the
-   * handler again once the lease has ended, unless the handler records its answer in its own
-   * transaction.
+   * needs no changes. If the server crashes between effect and record, a retry runs the handler
+   * again once the lease has ended, unless the handler records its answer in its own transaction.
    */
   RESERVED,
   /**
-   * The same, for a handler all of whose effects are in the store's own database. The reservation
-   * waits neither for the disk nor for a replica, because a crash of the database, or a failover,
-   * that loses it has lost every effect that was committed before as well. A handler that outlives
-   * that moment should record its answer in its own transaction, which then fails: otherwise a
-   * retry can run beside it. An effect elsewhere is not protected by such a reservation.
+   * As {@link #RESERVED}, for a handler that writes only to the store's own database. The commit of
+   * the reservation waits neither for the disk nor for a replica. If a crash of the database or a
+   * failover loses the reservation, all effects that were committed after it are lost too. A
+   * handler that is still running after such a loss should record its answer in its own
+   * transaction, which then fails; otherwise a retry can run at the same time. Effects outside the
+   * store's database are not protected by such a reservation.
    */
   RESERVED_SAME_DATABASE,
   /**

@@ -8,14 +8,14 @@ import java.util.Set;
 /**
  * What the errors of a handler mean for its key. By default an error frees the key.
  *
- * @param terminal codes that are recorded with their details and replayed, because a retry is
- *     pointless
- * @param unknown codes after which the effect may have happened: the key stays reserved until its
- *     lease ends
- * @param noEffect codes that mean that nothing has happened, also if the handler's own transaction
- *     is committed: the key is freed
- * @param trailers the names of trailers that are recorded with a terminal error, beside {@code
- *     grpc-status-details-bin}
+ * @param terminal codes of errors that are recorded with their details and replayed, because a
+ *     retry is pointless
+ * @param unknown codes of errors after which the effect may have happened; the key stays reserved
+ *     until its lease ends
+ * @param noEffect codes of errors that mean that the call had no effect, even if the handler's own
+ *     transaction was committed; the key is freed
+ * @param trailers the names of trailers that are recorded with a terminal error, in addition to
+ *     {@code grpc-status-details-bin}
  */
 public record FailurePolicy(
     Set<Code> terminal, Set<Code> unknown, Set<Code> noEffect, Set<String> trailers) {
@@ -44,8 +44,8 @@ public record FailurePolicy(
 
   /**
    * Returns the default: every error frees the key, so that the client can retry with the same key.
-   * Only if the handler answered with the error within a transaction of the host, and that
-   * transaction has committed changes, the key stays reserved until its lease ends.
+   * There is one exception: if the handler answered with the error within a transaction of the
+   * host, and that transaction committed changes, the key stays reserved until its lease ends.
    */
   public static FailurePolicy releaseAll() {
     return RELEASE_ALL;
@@ -61,7 +61,7 @@ public record FailurePolicy(
     return new FailurePolicy(terminal, Set.copyOf(List.of(codes)), noEffect, trailers);
   }
 
-  /** Returns this policy with other codes that mean that nothing has happened. */
+  /** Returns this policy with other codes that mean that the call had no effect. */
   public FailurePolicy withNoEffect(Code... codes) {
     return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(codes)), trailers);
   }

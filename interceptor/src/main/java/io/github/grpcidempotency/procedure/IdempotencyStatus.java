@@ -2,13 +2,13 @@ package io.github.grpcidempotency.procedure;
 
 import java.util.Locale;
 
-/** The state of the asynchronous work behind a created resource, as clients see it. */
+/** The status of the asynchronous work behind a created resource. */
 public enum IdempotencyStatus {
-  /** Not done yet, or unknown. */
+  /** The work is not done yet, or its status is unknown. */
   PROCESSING,
-  /** Done, or there is no asynchronous work. */
+  /** The work is done, or there is no asynchronous work. */
   COMPLETED,
-  /** Given up. The resource exists, but its asynchronous work was not done. */
+  /** The work has failed. The resource exists, but its asynchronous work was not done. */
   FAILED;
 
   private final String trailer = name().toLowerCase(Locale.ROOT);

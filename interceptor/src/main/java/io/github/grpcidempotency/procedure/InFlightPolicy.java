@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * What happens to a duplicate while the first call is running.
  *
- * @param limit how long the duplicate waits for the first call's answer at most, within its own
- *     deadline; zero to refuse it at once
+ * @param limit the longest time that the duplicate waits for the first call's answer, within its
+ *     own deadline; zero to refuse it at once
  */
 public record InFlightPolicy(Duration limit) {
   private static final Duration MOST = Duration.ofDays(36_500);
@@ -24,16 +24,16 @@ public record InFlightPolicy(Duration limit) {
     }
   }
 
-  /** Returns the default: the duplicate is refused, and told when to retry. */
+  /** Returns the default: the duplicate is refused with the time of the next retry. */
   public static InFlightPolicy refuse() {
     return REFUSE;
   }
 
   /**
-   * Returns the policy by which a duplicate waits for the first call's answer, and runs if that
-   * call leaves none. A waiting call holds neither a thread nor a connection.
+   * Returns a policy that lets a duplicate wait for the first call's answer. If that call leaves no
+   * answer, the duplicate runs. A waiting call holds neither a thread nor a connection.
    *
-   * @param limit how long at most
+   * @param limit the longest time to wait
    * @throws IllegalArgumentException if it is negative, or longer than 36,500 days
    */
   public static InFlightPolicy attach(Duration limit) {

@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** A key's format in a method's option, and its pattern. */
+/** The key format and the key pattern in a method's option. */
 record KeyFormatOption(
     io.github.grpcidempotency.proto.v1.KeyFormat declared,
     String pattern,

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 record KeySourceOption(
     io.github.grpcidempotency.proto.v1.KeySource declared, Consumer<String> problems) {
 
-  /** Returns the source. If the entry describes none, reports a problem and returns empty. */
+  /** Returns the source. If the entry describes no source, reports a problem and returns empty. */
   Optional<KeySource> toSource() {
     return source().map(this::formatted).map(this::prefixed);
   }

@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The {@code (idempotency.v1.procedure)} option of one method, as the compiled schema carries it.
- * What is wrong with it becomes a problem of its descriptor.
+ * The {@code (idempotency.v1.procedure)} option of one method in the compiled schema. Its mistakes
+ * become problems of its descriptor.
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
@@ -46,7 +46,7 @@ record MethodOption(
       ProcedureBuilder<ResponseT> builder) {
     if (!isUnderstood(declared)) {
       builder.problem(
-          "its option has a field or a value that this version of the library does not" + " know");
+          "its option has a field or a value that this version of the library does not know");
     }
     describeResource(builder);
     describeKey(builder);
@@ -192,7 +192,10 @@ record MethodOption(
     }
   }
 
-  /** A newer schema may say what this library, being older, would silently leave out. */
+  /**
+   * Returns whether this version of the library knows all fields and values. A newer schema may
+   * have settings that this version would silently ignore.
+   */
   private static boolean isUnderstood(Message option) {
     return option.getUnknownFields().asMap().isEmpty()
         && option.getAllFields().values().stream()

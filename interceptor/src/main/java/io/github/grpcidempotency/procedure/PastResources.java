@@ -4,21 +4,21 @@ import io.github.grpcidempotency.key.Caller;
 import java.util.UUID;
 
 /**
- * Knows resources that are gone, by tombstones, soft-deleted rows or an outbox, for instance.
- * Called when the handler of a delete ends with {@code NOT_FOUND}. If the resource existed, the
- * error also says {@code IDEMPOTENCY_RESOURCE_GONE}. Thread-safe.
+ * Finds out whether a resource once existed, for example by tombstones, soft-deleted rows or an
+ * outbox. Called when the handler of a delete ends with {@code NOT_FOUND}. If the resource once
+ * existed, the reason {@code IDEMPOTENCY_RESOURCE_GONE} is added to the error. Thread-safe.
  *
- * <p>Called only for calls that run protected by a key. It runs in the gRPC {@code Context} of the
- * handler, whose transaction is still open, and may block as a handler may. If it throws, that is
- * logged and the handler's error is sent unchanged.
+ * <p>Called only for calls that run protected by a key, in the gRPC {@code Context} of the handler,
+ * whose transaction is still open. It may block as a handler may. An exception is logged, and the
+ * handler's error is sent unchanged.
  */
 @FunctionalInterface
 public interface PastResources {
   /**
-   * Returns whether the resource existed, and this caller may know.
+   * Returns whether the resource once existed and this caller is allowed to know that.
    *
    * @param caller the caller of the delete
-   * @param resourceId what the request names
+   * @param resourceId the id in the request
    */
   boolean existed(Caller caller, UUID resourceId);
 }

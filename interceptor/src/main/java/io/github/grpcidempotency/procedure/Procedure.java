@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The descriptor of one RPC that creates or deletes: everything that the library must know about
- * it. Build it with {@link #of}, read it from the method's {@code (idempotency.v1.procedure)}
+ * The descriptor of one RPC that creates or deletes a resource: all settings of the library for
+ * this RPC. Build it with {@link #of}, read it from the method's {@code (idempotency.v1.procedure)}
  * option with {@link #annotated}, or implement it.
  *
  * <p>Implementations are immutable: they are checked once, at start-up, and then read by many
@@ -24,7 +24,7 @@ public interface Procedure {
   Optional<MethodDescriptor<?, ?>> method();
 
   /**
-   * Returns the name of the procedure, which is stored in records. A method's is {@code
+   * Returns the name of the procedure, which is stored in records. For a method it is {@code
    * package.Service/Method}.
    */
   String name();
@@ -34,7 +34,7 @@ public interface Procedure {
     return KeyPolicy.OPTIONAL;
   }
 
-  /** Returns where the key comes from; empty for the interceptor's own header. */
+  /** Returns the source of the key; empty for the interceptor's own header. */
   default Optional<KeySource> keySource() {
     return Optional.empty();
   }
@@ -45,8 +45,9 @@ public interface Procedure {
   }
 
   /**
-   * Returns the rules by which a retry's request must be equal to the first one; the whole request
-   * by default. Procedures that {@link #of} builds use {@link Fingerprinter#ofSchema} by default.
+   * Returns the rules for comparing the request of a retry with the first request; the whole
+   * request by default. Procedures that {@link #of} builds use {@link Fingerprinter#ofSchema} by
+   * default.
    */
   default Fingerprinter fingerprinter() {
     return Fingerprinter.wholeRequest();
@@ -59,15 +60,16 @@ public interface Procedure {
 
   /**
    * Returns the id of the created resource from a response. Called once per executed call, after
-   * the handler succeeded. If it throws, the record has no reference; the response is not affected.
+   * the handler succeeded. If it throws, the record has no reference to the resource, and the
+   * response is sent unchanged.
    */
   default Optional<UUID> resourceId(Message response) {
     return Optional.empty();
   }
 
   /**
-   * Returns whether a call deletes its resource, instead of creating it; false by default. The
-   * record of a delete refers to the resource only while that still stands, as it does after a soft
+   * Returns whether a call deletes its resource instead of creating it; false by default. The
+   * record of a delete refers to the resource only while its row exists, for example after a soft
    * deletion.
    */
   default boolean deletes() {
@@ -75,25 +77,25 @@ public interface Procedure {
   }
 
   /**
-   * Returns the id of what a request deletes; empty if it names nothing. Called after the handler
-   * has ended, for procedures that {@link #deletes() delete}. If it throws, the record has no
-   * reference; the response is not affected.
+   * Returns the id of the resource that a request deletes; empty if the request names none. Called
+   * after the handler has ended, for procedures that {@link #deletes() delete}. If it throws, the
+   * record has no reference to the resource, and the response is sent unchanged.
    */
   default Optional<UUID> deletedId(Message request) {
     return Optional.empty();
   }
 
   /**
-   * Returns who knows what was deleted before; empty if a delete that finds nothing is answered as
-   * its handler answers it.
+   * Returns the {@link PastResources}, which adds a reason to the error of a delete that does not
+   * find its resource; empty by default.
    */
   default Optional<PastResources> pastResources() {
     return Optional.empty();
   }
 
   /**
-   * Returns who makes a response again from its resource; empty if responses are recorded. With it,
-   * only a reference to the resource is recorded.
+   * Returns the rebuilder, which rebuilds a response from its resource; empty if responses are
+   * recorded. With a rebuilder, only a reference to the resource is recorded.
    */
   default Optional<ResponseRebuilder> responseRebuilder() {
     return Optional.empty();
@@ -108,17 +110,17 @@ public interface Procedure {
   }
 
   /**
-   * Returns how long a record answers retries; 24 hours by default. Called for every new key, so it
-   * can change while the server runs. Existing records keep theirs.
+   * Returns how long a record answers retries; 24 hours by default. Called for every new key, so
+   * the value can change while the server runs. Existing records are not changed.
    */
   default Duration retention() {
     return Retention.DEFAULT;
   }
 
   /**
-   * Returns whether every replay restarts the retention, with the value of that moment; by default
-   * it counts from the record's creation. If so, a replay writes, unless the last one was a moment
-   * ago.
+   * Returns whether every replay restarts the retention, with the value at that time; by default
+   * the retention counts from the record's creation. If it is restarted, a replay writes to the
+   * store, unless less than a tenth of the retention has passed.
    */
   default boolean retainedFromLastReplay() {
     return false;
@@ -130,31 +132,33 @@ public interface Procedure {
   }
 
   /**
-   * Returns the paths of response fields that are not recorded. Replays do not have them and list
-   * them in the trailer {@code idempotency-omitted}.
+   * Returns the paths of response fields that are not recorded. Replays do not contain these
+   * fields, and list them in the trailer {@code idempotency-omitted}.
    */
   default Set<String> omittedFields() {
     return Set.of();
   }
 
   /**
-   * Returns how many bytes of a response are recorded at most; 1 MiB by default. What happens to a
-   * larger one is documented at {@link ProcedureBuilder#maxRecordedBytes}.
+   * Returns the maximum size of a recorded response in bytes; 1 MiB by default. See {@link
+   * ProcedureBuilder#maxRecordedBytes} for larger responses.
    */
   default int maxRecordedBytes() {
     return ProcedureBuilder.MAX_RECORDED_BYTES;
   }
 
-  /** Returns the guard that decides whether an answer may be replayed; by default it always may. */
+  /**
+   * Returns the guard that decides whether an answer may be replayed; by default every answer may.
+   */
   default Optional<ReplayGuard> replayGuard() {
     return Optional.empty();
   }
 
   /**
    * Returns what happens to a call with a key during an outage of the store. By default an {@link
-   * Execution#RESERVED} procedure whose key is optional fails open, as its service would go on
-   * without the library, and every other procedure fails closed. A transactional procedure always
-   * fails closed.
+   * Execution#RESERVED} procedure with an optional key fails open, because such a service would
+   * also run without the library, and every other procedure fails closed. A transactional procedure
+   * always fails closed.
    */
   default OutagePolicy outagePolicy() {
     return OutagePolicy.of(execution(), keyPolicy());
@@ -184,21 +188,21 @@ public interface Procedure {
   }
 
   /**
-   * Returns the problems that the descriptor knows of itself, in addition to the library's own
-   * checks. A server with any problem does not start.
+   * Returns problems of the descriptor, in addition to those that the library's own checks find. A
+   * server with any problem does not start.
    */
   default List<String> problems() {
     return List.of();
   }
 
-  /** Starts the descriptor of a method. */
+  /** Returns a builder for the descriptor of a method. */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> of(
       MethodDescriptor<? extends Message, ResponseT> method) {
     return new ProcedureBuilder<>(method.getFullMethodName(), Optional.of(method));
   }
 
   /**
-   * Starts the descriptor of work that is not an RPC.
+   * Returns a builder for the descriptor of work that is not an RPC.
    *
    * @param name the name that is stored in records, such as {@code jobs/close-month}
    */
@@ -207,8 +211,9 @@ public interface Procedure {
   }
 
   /**
-   * Starts the descriptor of a method from its {@code (idempotency.v1.procedure)} option. Settings
-   * of the builder override the option. Problems of the option are reported when the server starts.
+   * Returns a builder for the descriptor of a method, with the settings of the method's {@code
+   * (idempotency.v1.procedure)} option. Settings of the builder override the option. Problems of
+   * the option are reported when the server starts.
    *
    * @throws IllegalArgumentException if the method has no such option
    */

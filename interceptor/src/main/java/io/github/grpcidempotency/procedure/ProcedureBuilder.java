@@ -19,10 +19,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Builds a {@link Procedure}. Settings that are left out have the defaults of the interface. Not
+ * Builds a {@link Procedure}. Settings that are not set have the defaults of the interface. Not
  * thread-safe.
  *
- * @param <ResponseT> the method's response
+ * @param <ResponseT> the method's response type
  */
 public final class ProcedureBuilder<ResponseT extends Message> {
   static final KeyFormat UUID_FORMAT = KeyFormat.uuid();
@@ -73,7 +73,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
             .orElseGet(Fingerprinter::wholeRequest);
   }
 
-  /** Sets the type of the created resource, and how to get its id from the response. */
+  /**
+   * Sets the type of the created resource, and a function that returns its id from the response.
+   */
   public ProcedureBuilder<ResponseT> resource(
       ResourceType type, Function<? super ResponseT, UUID> id) {
     this.resourceType = Optional.of(type);
@@ -83,9 +85,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the type of the deleted resource, and which field of the request holds its id.
+   * Sets the type of the deleted resource, and the field of the request that contains its id.
    *
-   * @param idField a path of field names joined by dots, to a string that holds a UUID
+   * @param idField the path of a string field that contains a UUID: field names joined by dots
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, String idField) {
     method
@@ -101,8 +103,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the type of the deleted resource, and how to get its id from the request: where it is part
-   * of a name, for example.
+   * Sets the type of the deleted resource, and a function that returns its id from the request, for
+   * example if the id is part of a name.
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, UUID> id) {
     return deleting(type, request -> Optional.ofNullable(id.apply(request)));
@@ -115,7 +117,10 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Sets who knows what was deleted before. Needs {@link #deletes}. */
+  /**
+   * Sets the {@link PastResources}, which finds out whether a resource that was not found once
+   * existed. Needs {@link #deletes}.
+   */
   public ProcedureBuilder<ResponseT> pastResources(PastResources past) {
     this.pastResources = Optional.of(past);
     return this;
@@ -137,8 +142,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets where the key comes from, which makes the policy {@link KeyPolicy#DERIVED} unless you set
-   * one.
+   * Sets the source of the key. The key policy becomes {@link KeyPolicy#DERIVED}, unless you set
+   * another.
    */
   public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
     this.keySource = Optional.of(source);
@@ -152,8 +157,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the rules by which a retry's request must be equal to the first one. The default is {@link
-   * Fingerprinter#ofSchema}: the whole request, without fields that its schema leaves out.
+   * Sets the rules for comparing the request of a retry with the first request. The default is
+   * {@link Fingerprinter#ofSchema}: the whole request, without fields that its schema excludes.
    */
   public ProcedureBuilder<ResponseT> fingerprint(Fingerprinter fingerprinter) {
     this.fingerprinter = fingerprinter;
@@ -168,14 +173,14 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /**
    * Sets how long a record answers retries. The supplier is called for every new key, so the value
    * can change while the server runs. It must not block. If it throws or returns a value out of
-   * range, that is logged and the last good value is used.
+   * range, a warning is logged and the last valid value is used.
    */
   public ProcedureBuilder<ResponseT> retention(Supplier<Duration> retention) {
     this.retention = new Retention(retention);
     return this;
   }
 
-  /** Restarts the retention on every replay, with the value of that moment. */
+  /** Restarts the retention on every replay, with the value at that time. */
   public ProcedureBuilder<ResponseT> retainFromLastReplay() {
     this.retainedFromLastReplay = true;
     return this;
@@ -183,8 +188,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /**
    * Sets what happens to a call with a key during an outage of the store. By default an {@link
-   * Execution#RESERVED} procedure whose key is optional fails open, as its service would go on
-   * without the library, and every other procedure fails closed.
+   * Execution#RESERVED} procedure with an optional key fails open, because such a service would
+   * also run without the library, and every other procedure fails closed.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
@@ -192,15 +197,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets how the handler's effect and its record are committed. There is no default: a procedure
-   * with a key and without an execution is a problem.
+   * Sets how the handler's effect and its record are committed. There is no default: a server with
+   * a procedure that needs an execution and has none does not start.
    */
   public ProcedureBuilder<ResponseT> execution(Execution execution) {
     this.execution = Optional.of(execution);
     return this;
   }
 
-  /** Sets the execution if one is needed, and none was set before. */
+  /** Sets the execution if the procedure needs one and none was set. */
   ProcedureBuilder<ResponseT> defaultExecution(Supplier<Optional<Execution>> choice) {
     if (keyPolicy.map(ProcedureBuilder::needsExecution).orElse(true)) {
       this.execution = execution.or(choice);
@@ -209,8 +214,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets when the key of a transactional call is claimed. By default the interceptor says so, for
-   * all its transactional procedures.
+   * Sets when the key of a transactional call is claimed. The default is the setting of the
+   * interceptor.
    */
   public ProcedureBuilder<ResponseT> claim(ClaimTiming timing) {
     this.claimTiming = Optional.of(timing);
@@ -245,14 +250,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets how many bytes of a response are recorded at most, without the fields that are {@linkplain
-   * #omit omitted} and before it is encrypted; 1 MiB by default. If a transactional handler answers
-   * with a larger response, or a handler records one in its own transaction, the transaction is
-   * rolled back. If any other handler does, the client gets its answer, which is recorded without
-   * the response: a retry does not run the handler again, and is refused with {@code
-   * IDEMPOTENCY_ANSWER_TOO_LARGE}. For large responses, use {@link #omit} or {@link #rebuild}.
+   * Sets the maximum size of a recorded response in bytes, without the fields that are {@linkplain
+   * #omit omitted} and before encryption; 1 MiB by default. If a transactional handler answers with
+   * a larger response, or a handler records a larger response in its own transaction, the
+   * transaction is rolled back. For any other handler, the client gets the answer, but only the
+   * fact is recorded that the call was answered: a retry does not run the handler again, and is
+   * refused with {@code IDEMPOTENCY_ANSWER_TOO_LARGE}. For large responses, use {@link #omit} or
+   * {@link #rebuild}.
    *
-   * @throws IllegalArgumentException if it is not positive
+   * @throws IllegalArgumentException if the size is not positive
    */
   public ProcedureBuilder<ResponseT> maxRecordedBytes(int bytes) {
     if (bytes <= 0) {
@@ -263,8 +269,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Records a reference to the resource instead of the response, and sets who makes the response
-   * again from it. Needs {@link #resource}. A response that names no resource is recorded itself.
+   * Records a reference to the resource instead of the response, and sets the rebuilder, which
+   * rebuilds the response from the resource. Needs {@link #resource}. A response without a resource
+   * id is recorded itself.
    */
   public ProcedureBuilder<ResponseT> rebuild(ResponseRebuilder rebuilder) {
     this.responseRebuilder = Optional.of(rebuilder);
@@ -277,12 +284,12 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Keeps a problem of the descriptor's source, to be told with all others. */
+  /** Adds a problem, which is reported together with all others. */
   void problem(String problem) {
     problems.add(problem);
   }
 
-  /** Returns the descriptor. It is checked when a server is built with it. */
+  /** Returns the descriptor. It is checked when an interceptor is built with it. */
   public Procedure build() {
     KeyPolicy policy =
         keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
@@ -341,7 +348,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         .flatMap(id -> uuid((String) id));
   }
 
-  /** Clients send what they like, and what is no id names nothing. */
+  /** Returns the id in a text; empty if the client sent a text that is not a UUID. */
   private static Optional<UUID> uuid(String text) {
     try {
       return Optional.of(UUID.fromString(text));

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** What is wrong with a descriptor, as far as it can be known without a database. */
+/** Finds the problems of a descriptor that can be found without a database. */
 final class ProcedureCheck {
   private static final Pattern TRAILER = Pattern.compile("[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
 
@@ -136,7 +136,7 @@ final class ProcedureCheck {
       }
       if (!procedure.failurePolicy().unknown().isEmpty()) {
         problems.add(
-            "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown" + " codes");
+            "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
       }
       if (!procedure.failurePolicy().noEffect().isEmpty()) {
         problems.add(
@@ -157,7 +157,7 @@ final class ProcedureCheck {
     }
   }
 
-  /** A setting that would silently mean nothing is a misunderstanding. */
+  /** Adds a problem for each setting that has no effect. */
   private void checkNothingElseIsSaid(String why) {
     Map<String, Boolean> said = new LinkedHashMap<>();
     said.put("key source", procedure.keySource().isPresent());

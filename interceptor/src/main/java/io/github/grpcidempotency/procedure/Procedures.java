@@ -26,7 +26,7 @@ public final class Procedures {
     this.problems = List.copyOf(problems);
   }
 
-  /** Returns the procedures described. */
+  /** Returns the collection of these descriptors. */
   public static Procedures of(Procedure... procedures) {
     Builder builder = builder();
     for (Procedure procedure : procedures) {
@@ -35,7 +35,7 @@ public final class Procedures {
     return builder.build();
   }
 
-  /** Starts a collection of procedures. */
+  /** Returns a builder. */
   public static Builder builder() {
     return new Builder();
   }
@@ -58,7 +58,7 @@ public final class Procedures {
     return byName.values();
   }
 
-  /** Collects procedures. Not thread-safe. */
+  /** Collects descriptors. Not thread-safe. */
   public static final class Builder {
     private final Map<String, MethodDescriptor<Message, Message>> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
@@ -74,10 +74,8 @@ public final class Procedures {
       return this;
     }
 
-    /**
-     * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
-     */
-    @SuppressWarnings("unchecked") // only protobuf methods carry the option
+    /** Adds every method of a service that has the {@code (idempotency.v1.procedure)} option. */
+    @SuppressWarnings("unchecked") // only protobuf methods have the option
     public Builder addAnnotated(ServiceDescriptor service) {
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
         if (MethodOption.find(method).isPresent()) {
@@ -88,10 +86,11 @@ public final class Procedures {
     }
 
     /**
-     * Sets the resolver of the status of a resource type, for the options of {@link #addAnnotated},
-     * whether they were added before or after. A type without a resolver has no asynchronous work.
+     * Sets the status resolver of a resource type, for the options of all methods that {@link
+     * #addAnnotated} adds, before or after this call. A type without a resolver has no asynchronous
+     * work.
      *
-     * @param resourceType the type as the options name it, such as {@code order}
+     * @param resourceType the type as in the options, such as {@code order}
      */
     public Builder status(String resourceType, StatusResolver resolver) {
       statuses.put(resourceType, resolver);
@@ -99,9 +98,9 @@ public final class Procedures {
     }
 
     /**
-     * Sets how the effects of annotated methods are committed whose options do not say so. For
-     * frameworks that know the handler. There is no default: a method for which the choice is empty
-     * is a problem.
+     * Sets the execution of annotated methods without an execution in their options. For frameworks
+     * that know the handler. There is no default: a server does not start if the choice is empty
+     * for a method that needs an execution.
      */
     public Builder defaultExecution(Function<MethodDescriptor<?, ?>, Optional<Execution>> choice) {
       this.defaultExecution = choice;
@@ -119,7 +118,7 @@ public final class Procedures {
       return builder.build();
     }
 
-    /** Returns the procedures described. */
+    /** Returns the collection of these descriptors. */
     public Procedures build() {
       List<String> problems = new ArrayList<>();
       Map<String, Procedure> byName = new LinkedHashMap<>();

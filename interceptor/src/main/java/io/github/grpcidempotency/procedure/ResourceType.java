@@ -6,7 +6,7 @@ import java.util.regex.Pattern;
  * The type of resource that a procedure creates or deletes. The store's foreign key column is named
  * after it: {@code project} is stored in {@code project_id}.
  *
- * @param name lower case snake case, at most 60 characters
+ * @param name the name in lower case snake case, at most 60 characters
  */
 public record ResourceType(String name) {
   private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_]{0,59}");
@@ -26,7 +26,7 @@ public record ResourceType(String name) {
   }
 
   /**
-   * Returns the type of that name.
+   * Returns the type with that name.
    *
    * @throws IllegalArgumentException if the name is not lower case snake case
    */

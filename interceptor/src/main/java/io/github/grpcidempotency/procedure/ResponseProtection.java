@@ -12,16 +12,17 @@ public interface ResponseProtection {
    * Encrypts an answer for the store. If it throws, the client gets {@code ABORTED} and the answer
    * is recorded in the background, as after an outage of the store.
    *
-   * @param binding identifies the record (its user, key and procedure); an answer that was sealed
-   *     with one binding must not open with another, so that nobody can swap rows
+   * @param binding identifies the record (its user, key and procedure); an answer that was
+   *     encrypted with one binding must not be decryptable with another, so that rows cannot be
+   *     swapped
    */
   ByteString seal(ByteString answer, ByteString binding);
 
   /**
    * Decrypts a stored answer.
    *
-   * @throws IllegalStateException if it was sealed with another binding, or its key is missing; the
-   *     replay is then refused, and the record is kept
+   * @throws IllegalStateException if it was encrypted with another binding, or its encryption key
+   *     is missing; the replay is then refused, and the record is kept
    */
   ByteString open(ByteString stored, ByteString binding);
 }

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Rebuilds a response from the resource that it referred to, for answers that are too large to
- * record, or that a client wants in their current state. Thread-safe.
+ * Rebuilds a response from its resource, for answers that are too large to record, or that should
+ * show the current state. Thread-safe.
  *
  * <p>Called on the thread of the replay, with the gRPC {@code Context} of the call; it may read a
  * database.
@@ -15,11 +15,11 @@ import java.util.UUID;
 @FunctionalInterface
 public interface ResponseRebuilder {
   /**
-   * Returns the response as it would be now; empty if the resource is gone.
+   * Returns the response for the current state of the resource; empty if the resource does not
+   * exist any more.
    *
-   * @throws io.github.grpcidempotency.store.StoreException if the resource cannot be read for the
-   *     time being: the client is told to try again. Anything else that is thrown counts as a
-   *     defect
+   * @throws io.github.grpcidempotency.store.StoreException if the resource cannot be read at the
+   *     moment; the client can retry. Any other exception counts as a defect, and the record stays
    */
   Optional<? extends Message> rebuild(Caller caller, UUID resourceId);
 }

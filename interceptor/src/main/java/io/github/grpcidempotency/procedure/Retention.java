@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long records answer retries. The setting is read anew for every key. If it becomes invalid
+ * The setting for how long records answer retries. It is read for every key. If it becomes invalid
  * while the server runs, the last valid value stays in force. Thread-safe.
  */
 final class Retention {
@@ -27,7 +27,7 @@ final class Retention {
     this.setting = setting;
   }
 
-  /** Returns what is wrong with a retention; empty if nothing is. */
+  /** Returns the problem of a retention; empty if it is valid. */
   static Optional<String> problem(Duration retention) {
     if (retention.compareTo(MIN_RETENTION) < 0) {
       return Optional.of("its retention must be at least a millisecond, not " + retention);
@@ -38,7 +38,8 @@ final class Retention {
   }
 
   /**
-   * Returns the current setting, or the last valid one. It is invalid only if none was ever valid.
+   * Returns the current setting, or the last valid one. The result is invalid only if no setting
+   * was ever valid.
    */
   Duration current() {
     try {
@@ -59,7 +60,7 @@ final class Retention {
     return retention;
   }
 
-  /** Logs an invalid setting when it becomes invalid, not with every call. */
+  /** Returns the last valid setting. Logs the problem once, when the setting becomes invalid. */
   private Optional<Duration> lastGood(String problem) {
     Optional<Duration> good = lastGood;
     if (good.isPresent() && !bad) {

@@ -5,18 +5,18 @@ import java.util.UUID;
 /**
  * Finds the status of a created resource when its creation is replayed.
  *
- * <p>The PostgreSQL store runs an outbox query with the statements of the replay. Every other
- * resolver is called on the thread of the replay. Once it has returned {@code COMPLETED} or {@code
- * FAILED} for a resource, it must not return {@code PROCESSING} again, not even when the resource
+ * <p>A resolver is called on the thread of the replay. Once it has returned {@code COMPLETED} or
+ * {@code FAILED} for a resource, it must not return {@code PROCESSING} again, even if the resource
  * has been deleted. If it throws, the status is {@link IdempotencyStatus#PROCESSING}, and a warning
- * is logged. Thread-safe.
+ * is logged. An outbox query is not called in this way: the PostgreSQL store runs it together with
+ * the statements of the replay. Thread-safe.
  */
 @FunctionalInterface
 public interface StatusResolver {
   /** Returns the status of the asynchronous work behind a resource. */
   IdempotencyStatus resolve(UUID resourceId);
 
-  /** Returns whether only the store that it is made for can resolve it. */
+  /** Returns whether the store reads the status, so that {@link #resolve} is not called. */
   default boolean isReadByStore() {
     return false;
   }

@@ -13,7 +13,7 @@ import java.security.GeneralSecurityException;
 public final class TinkProtection implements ResponseProtection {
   private final Aead aead;
 
-  /** Makes the protection from an AEAD primitive. */
+  /** Creates the protection from an AEAD primitive. */
   public TinkProtection(Aead aead) {
     this.aead = aead;
   }

@@ -1,16 +1,14 @@
 package io.github.grpcidempotency.procedure;
 
 /**
- * How many calls may wait for running calls at the same time in one process, and how large their
- * requests may be together. A waiting call keeps its request in memory, because the call runs if
- * the call that it waits for leaves no answer. A duplicate beyond a limit is refused as if its
- * procedure did not let duplicates wait.
+ * Limits for the calls of one process that wait for running calls, and for the total size of their
+ * requests. A waiting call keeps its request in memory, because the call runs if the running call
+ * leaves no answer. A duplicate beyond a limit is refused at once.
  *
  * @param callsPerKey how many calls may wait for one key
  * @param calls how many calls may wait for all keys together
- * @param bytesPerKey how large the requests of the calls that wait for one key may be together, in
- *     their serialized form
- * @param bytes how large the requests of all waiting calls may be together
+ * @param bytesPerKey the maximum total size of the requests that wait for one key, serialized
+ * @param bytes the maximum total size of all waiting requests, serialized
  */
 public record WaitLimits(int callsPerKey, int calls, long bytesPerKey, long bytes) {
   private static final WaitLimits DEFAULTS = new WaitLimits(1_000, 10_000, 8L << 20, 64L << 20);
@@ -18,7 +16,7 @@ public record WaitLimits(int callsPerKey, int calls, long bytesPerKey, long byte
   /**
    * Checks the limits.
    *
-   * @throws IllegalArgumentException if one is negative
+   * @throws IllegalArgumentException if a limit is negative
    */
   public WaitLimits {
     if (callsPerKey < 0 || calls < 0 || bytesPerKey < 0 || bytes < 0) {

@@ -1,7 +1,7 @@
 /**
- * The descriptions of a service's create RPCs: one {@link
+ * The descriptors of a service's RPCs that create or delete resources: one {@link
  * io.github.grpcidempotency.procedure.Procedure} for each, in Java or from the method's protobuf
- * option, and the policies to choose from.
+ * option, and their policies.
  */
 @NullMarked
 package io.github.grpcidempotency.procedure;

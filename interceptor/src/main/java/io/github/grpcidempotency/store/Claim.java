@@ -5,27 +5,27 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The right to run one operation, and the duty to settle it. Every method passes the fencing token,
- * so an owner that has lost its lease cannot change what its successor has.
+ * The ownership of one operation, which its owner must settle. Every method passes the fencing
+ * token, so an owner that has lost its lease cannot change the operation of its successor.
  *
- * <p>Methods block on the store. They are thread-safe, but a claim is settled once.
+ * <p>Methods may block on the store. They are thread-safe. A claim is settled once.
  */
 public interface Claim {
   /** Whether a settlement took effect. */
   enum Settled {
-    /** It took effect. */
+    /** The settlement took effect. */
     DONE,
     /**
-     * It took effect, but the record does not refer to the resource of the answer, because that
-     * does not exist. Only for {@link #complete}.
+     * The settlement took effect, but the record does not refer to the resource of the answer,
+     * because the resource does not exist. Only for {@link #complete}.
      */
     UNREFERRED,
-    /** Another owner has the key, or the record is gone. Nothing changed. */
+    /** Another owner has the key, or the record does not exist any more. Nothing changed. */
     LOST,
     /**
-     * The claim's own transaction could not be committed, or the handler's own transaction, which
-     * was to record the answer, was rolled back. Nothing of either remains. A reservation is to be
-     * released.
+     * The claim's transaction could not be committed, or the handler's own transaction, which
+     * should have recorded the answer, was rolled back. The call has no effect. A reservation must
+     * be released.
      */
     ROLLED_BACK,
     /**
@@ -35,15 +35,15 @@ public interface Claim {
     UNKNOWN
   }
 
-  /** Returns what was claimed. */
+  /** Returns the request of this claim. */
   ClaimRequest request();
 
-  /** Returns the record's id; it stays the same when another owner takes over. */
+  /** Returns the id of the record. It stays the same when another owner takes over. */
   UUID operationId();
 
   /**
-   * Returns which run of the operation this is, from 1: the fencing token. A transactional run
-   * without a reservation is always the first, because earlier runs have left nothing.
+   * Returns the number of this run of the operation, from 1: the fencing token. A transactional run
+   * without a reservation has the number 1, because failed runs before it have left no record.
    */
   int attempt();
 
@@ -51,78 +51,79 @@ public interface Claim {
   Instant expires();
 
   /**
-   * Returns the transaction that the handler writes through; empty unless a {@link
-   * TransactionalStore} has opened one. Settling ends it. The answer cannot be recorded again after
-   * a failure: the effect was committed with its record or not at all.
+   * Returns the transaction of the handler; empty unless a {@link TransactionalStore} has opened
+   * one. The settlement ends the transaction. After a failed settlement the answer must not be
+   * recorded again, because effect and record were committed together or not at all.
    */
   default Optional<StoreTransaction> transaction() {
     return Optional.empty();
   }
 
   /**
-   * Returns whether the claim is known to be won. One that is to be sent with the handler's first
-   * statement is not, until that has succeeded: whether it was won is then asked by {@link
-   * #confirm}. Does not block. Any thread may ask.
+   * Returns whether the claim is known to be won. A claim that is sent with the handler's first
+   * statement is not, until that statement has succeeded; {@link #confirm} finds out whether it was
+   * won. Does not block. Any thread may call it.
    */
   default boolean isWon() {
     return true;
   }
 
   /**
-   * Returns whether the claim is known to have met a record or another owner, so that the handler
-   * was stopped and its answer need not be waited for. Does not block. Any thread may ask.
+   * Returns whether the claim is known to have found a record or another owner. In this case the
+   * handler was stopped, and its answer is not awaited. Does not block. Any thread may call it.
    */
   default boolean isPreempted() {
     return false;
   }
 
   /**
-   * Returns whether the claim is won, and finds out if that is not known yet. Asked once the
-   * handler has returned or thrown, on the thread that ran it, and before anything is settled. The
-   * handler can use its transaction no longer. If the handler sent no statement, or if the failure
-   * of its first statement does not show whether the claim was won, the claim is sent now by
-   * itself.
+   * Returns whether the claim is won, and finds this out if it is not known yet. Called after the
+   * handler has returned or thrown, on the thread that ran it, and before the claim is settled.
+   * Afterwards the handler cannot use its transaction any more. If the handler sent no statement,
+   * or if the failure of its first statement does not show whether the claim was won, the claim is
+   * sent now, without a statement.
    *
-   * <p>If it is not won, nothing of the handler remains: its transaction is rolled back, what it
-   * answers does not count, and the key is to be claimed anew. The claim is then of no more use.
+   * <p>If the claim is not won, the handler has no effect: its transaction is rolled back, and its
+   * answer does not count. The key must then be claimed again with a new claim.
    *
-   * @throws StoreException if the store could not be asked; nothing of the handler remains either
+   * @throws StoreException if the store failed; the handler has no effect in this case either
    */
   default boolean confirm() {
     return true;
   }
 
   /**
-   * Defers the settlement of a claim whose handler answered within a transaction of its own that is
-   * still open, and may yet be rolled back. Asked once the handler has answered, whatever it has
-   * answered, and on its thread. Until the settlement runs, the lease is renewed.
+   * Defers the settlement if the handler answered within its own transaction and that transaction
+   * is still open, because it may still be rolled back. Called after the handler has answered, on
+   * the handler's thread. Until the settlement runs, the lease is renewed.
    *
-   * @param settlement is run once, when the transaction has ended, on its thread; must not block
-   * @return whether it is deferred; if not, the claim can be settled at once
+   * @param settlement runs once, when the transaction has ended, on the transaction's thread; must
+   *     not block
+   * @return whether the settlement is deferred; if not, the claim can be settled at once
    */
   default boolean deferSettlement(Runnable settlement) {
     return false;
   }
 
   /**
-   * The handler has answered with an error. Called before {@link #deferSettlement}, so that the
-   * claim can find out what the handler's own transaction commits.
+   * Notes that the handler has answered with an error. Called before {@link #deferSettlement}, so
+   * that the claim can find out whether the handler's own transaction commits changes.
    */
   default void failing() {}
 
   /**
-   * Returns whether the transaction in which the handler has answered with an error has changed
-   * anything, and was committed or may be. Called when the claim is settled.
+   * Returns whether the handler answered with an error within a transaction that made changes and
+   * was, or may have been, committed. Called when the claim is settled.
    */
   default boolean hasCommitted() {
     return false;
   }
 
   /**
-   * Records the answer. Repeating it after a failure is safe: for a record that this claim has
-   * completed already, it returns {@link Settled#DONE} again and changes nothing.
+   * Records the answer. The call can be repeated after a failure: if this claim has already
+   * completed the record, it returns {@link Settled#DONE} again and changes nothing.
    *
-   * @throws StoreException if it is not known whether the answer was recorded
+   * @throws StoreException if it is unknown whether the answer was recorded
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   Settled complete(RecordedOutcome outcome);
@@ -130,15 +131,15 @@ public interface Claim {
   /**
    * Deletes the reservation, so that a retry runs at once.
    *
-   * @throws StoreException if it is not known whether the reservation was deleted
+   * @throws StoreException if it is unknown whether the reservation was deleted
    */
   Settled release();
 
   /**
-   * Marks the outcome as unknown: the reservation stays until its lease ends. A transaction is
-   * rolled back instead: its outcome is known.
+   * Marks the outcome as unknown: the reservation stays until its lease ends. The transaction of a
+   * transactional claim is rolled back instead. *
    *
-   * @throws StoreException if it is not known whether the mark was made
+   * @throws StoreException if it is unknown whether the mark was made
    */
   Settled markUnknown();
 }

@@ -7,17 +7,18 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A call's request for the right to run.
+ * The request of a call to own its key.
  *
  * @param key the operation, within its caller's scope
  * @param procedure the procedure that is called
- * @param fingerprint of the request; two requests are the same if their fingerprints are equal
+ * @param fingerprint the fingerprint of the request; two requests are the same if their
+ *     fingerprints are equal
  * @param retention how long the record will answer retries, even if the procedure's setting changes
  *     while the call runs
- * @param trace the call's position in its trace, for whoever replays its answer; opaque to the
- *     store, which keeps it with the operation until another run takes over
- * @param retry whether the call says that it repeats an earlier one. A store may then look for the
- *     record before it tries to claim. The result is the same
+ * @param trace the call's position in its trace, for the listeners of a replay; opaque bytes, which
+ *     the store keeps with the operation until another run takes over
+ * @param retry whether the call is marked as a retry. A store may then look for a record before it
+ *     tries to claim. The result is the same
  */
 public record ClaimRequest(
     IdempotencyKey key,
@@ -26,11 +27,11 @@ public record ClaimRequest(
     Duration retention,
     Optional<ByteString> trace,
     boolean retry) {
-  /** The most that a trace may have, in bytes. */
+  /** The maximum length of a trace, in bytes. */
   public static final int MAX_TRACE = 64;
 
   /**
-   * Makes a request.
+   * Creates a request.
    *
    * @throws IllegalArgumentException if the trace is longer than {@link #MAX_TRACE}
    */
@@ -40,26 +41,16 @@ public record ClaimRequest(
     }
   }
 
-  /** Makes a request of a call that does not say that it is a retry. */
-  public ClaimRequest(
-      IdempotencyKey key,
-      RecordedProcedure procedure,
-      Fingerprint fingerprint,
-      Duration retention,
-      Optional<ByteString> trace) {
-    this(key, procedure, fingerprint, retention, trace, false);
-  }
-
-  /** Makes a request of a call that is not traced. */
+  /** Creates the request of a call that has no trace and is not marked as a retry. */
   public ClaimRequest(
       IdempotencyKey key,
       RecordedProcedure procedure,
       Fingerprint fingerprint,
       Duration retention) {
-    this(key, procedure, fingerprint, retention, Optional.empty());
+    this(key, procedure, fingerprint, retention, Optional.empty(), false);
   }
 
-  /** Returns whether a record of this procedure and fingerprint is of the same request. */
+  /** Returns whether a record with this procedure and fingerprint belongs to the same request. */
   public boolean isFor(String recordedProcedure, Fingerprint recorded) {
     return procedure.name().equals(recordedProcedure) && fingerprint.equals(recorded);
   }

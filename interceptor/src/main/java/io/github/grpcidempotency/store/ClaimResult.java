@@ -12,9 +12,9 @@ import java.util.UUID;
 public sealed interface ClaimResult {
 
   /**
-   * Handles each kind of result. A new kind does not compile until every visitor handles it.
+   * Visits a result. The compiler checks that every visitor handles every kind.
    *
-   * @param <T> what the visitor returns
+   * @param <T> the result of the visitor
    */
   interface Visitor<T> {
     T won(Won won);
@@ -26,13 +26,13 @@ public sealed interface ClaimResult {
     T unanswered(Unanswered unanswered);
   }
 
-  /** Returns what a visitor returns for this result. */
+  /** Calls the visitor's method for this kind of result. */
   <T> T accept(Visitor<T> visitor);
 
   /**
    * The caller of {@code claim} is now the only owner of the key.
    *
-   * @param claim the right to run and the duty to settle
+   * @param claim the claim, which must be settled
    */
   record Won(Claim claim) implements ClaimResult {
     @Override
@@ -42,14 +42,14 @@ public sealed interface ClaimResult {
   }
 
   /**
-   * Somebody else owns the key.
+   * Another call owns the key.
    *
    * @param fingerprint the fingerprint of the owner's request, if the store can see it
    * @param procedure the name of the owner's procedure, if the store can see it
    * @param operationId the id of the owner's operation, if the store can see it
-   * @param leaseLeft how long the owner keeps the key unless its server renews the lease; empty if
-   *     the store cannot see it
-   * @param outcomeUnknown whether the owner's handler has ended and it is not known whether its
+   * @param leaseLeft how long the owner keeps the key if its server does not renew the lease; empty
+   *     if the store cannot see it
+   * @param outcomeUnknown whether the owner's handler has ended and it is unknown whether its
    *     effect happened
    */
   record InFlight(
@@ -60,13 +60,13 @@ public sealed interface ClaimResult {
       boolean outcomeUnknown)
       implements ClaimResult {
 
-    /** Makes the result of a store that can see only that somebody owns the key. */
+    /** Returns the result of a store that can see only that the key has an owner. */
     public static InFlight unseen() {
       return new InFlight(
           Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), false);
     }
 
-    /** Returns whether the owner is known to have let its lease end. */
+    /** Returns whether the lease of the owner is known to have ended. */
     public boolean isAbandoned() {
       return leaseLeft.filter(Duration::isZero).isPresent();
     }
@@ -80,15 +80,15 @@ public sealed interface ClaimResult {
   /**
    * The key's operation has ended.
    *
-   * @param fingerprint of its request
+   * @param fingerprint the fingerprint of its request
    * @param procedure the name of its procedure
    * @param operationId the record's id
-   * @param expires until when the record answers retries
+   * @param expires when the record expires
    * @param outcome the recorded answer
-   * @param status how far the work behind it has come: {@code COMPLETED} if the record referred to
-   *     a resource that is gone; otherwise empty if the store has not asked the procedure's
-   *     resolver, or could not
-   * @param trace the trace of the run that made the answer, as it was in its {@link ClaimRequest}
+   * @param status the status of the asynchronous work: {@code COMPLETED} if the record referred to
+   *     a resource that does not exist any more; empty if the store did not, or could not, read the
+   *     status itself
+   * @param trace the trace in the {@link ClaimRequest} of the run that produced the answer
    */
   record Recorded(
       Fingerprint fingerprint,
@@ -100,17 +100,6 @@ public sealed interface ClaimResult {
       Optional<ByteString> trace)
       implements ClaimResult {
 
-    /** Makes the result for an operation that was not traced. */
-    public Recorded(
-        Fingerprint fingerprint,
-        String procedure,
-        UUID operationId,
-        Instant expires,
-        RecordedOutcome outcome,
-        Optional<IdempotencyStatus> status) {
-      this(fingerprint, procedure, operationId, expires, outcome, status, Optional.empty());
-    }
-
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.recorded(this);
@@ -118,9 +107,9 @@ public sealed interface ClaimResult {
   }
 
   /**
-   * The store gave no answer. Made by the caller of a store, never by a store.
+   * The store failed. Created by the caller of a store, never by a store.
    *
-   * @param cause what the store threw
+   * @param cause the exception of the store
    */
   record Unanswered(StoreException cause) implements ClaimResult {
     @Override

@@ -3,13 +3,14 @@ package io.github.grpcidempotency.store;
 import io.github.grpcidempotency.key.IdempotencyKey;
 
 /**
- * Watches for the end of operations that other servers run, at the cost of at most one connection,
- * however many are watched. Thread-safe; no method blocks on the store.
+ * Watches for the end of operations on other servers. Uses at most one connection, independent of
+ * the number of operations. Thread-safe; no method blocks on the store.
  */
 public interface CompletionWatch extends AutoCloseable {
   /**
-   * Begins to watch a key. Its end is reported at least once, also if it came before: an answer is
-   * recorded, the key is free, the lease is over, or the outcome is unknown.
+   * Starts to watch a key. The end of its operation is reported at least once, even if it was
+   * before this call: an answer is recorded, the key is free, the lease has ended, or the outcome
+   * is unknown.
    */
   void add(IdempotencyKey key);
 

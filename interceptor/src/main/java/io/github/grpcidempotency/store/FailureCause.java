@@ -2,22 +2,22 @@ package io.github.grpcidempotency.store;
 
 import java.util.Locale;
 
-/** Why a store failed, as far as it matters to a call. */
+/** The reason of a store failure, as far as it matters to a call. */
 public enum FailureCause {
-  /** Nobody accepts connections at the store's address: the store is out of reach. */
+  /** No server accepts connections at the store's address. */
   NO_CONNECTION,
   /**
-   * The store was reached and opened no session: it refused the login, cut the connection or did
-   * not answer in time. Other servers may still have sessions, so the key may have a live owner.
+   * The store could be reached but opened no session: it refused the login, closed the connection
+   * or did not answer in time. Other servers may still have sessions, so the key may have an owner.
    */
   NO_LOGIN,
-  /** All connections are in use: the store works, and the key may have a live owner. */
+  /** All connections of the pool are in use. The store works, and the key may have an owner. */
   POOL_EXHAUSTED,
-  /** A connection broke while it was used: what was sent may have been done. */
+  /** A connection broke while it was used. The statement may have been executed. */
   CONNECTION_LOST,
   /** The store is being stopped or started. */
   SHUTTING_DOWN,
-  /** The store takes no writes: it is a standby, a demoted primary, or set to read-only. */
+  /** The store accepts no writes: it is a standby, a demoted primary, or set to read-only. */
   READ_ONLY,
   /**
    * The transaction conflicted with another transaction, and nothing was done: serialization
@@ -26,14 +26,14 @@ public enum FailureCause {
   CONTENTION,
   /** A statement timed out. */
   TIMEOUT,
-  /** The store is broken for everybody: a right or a table is missing, the disk is full. */
+  /** The store cannot serve any call: a right or a table is missing, or the disk is full. */
   BROKEN,
-  /** The caller has no shard of a {@link ShardedStore}, so no store may know the key. */
+  /** The caller has no shard in a {@link ShardedStore}. */
   NO_SHARD,
-  /** Anything else. */
+  /** Any other reason. */
   OTHER;
 
-  /** Returns the cause as errors and logs name it. */
+  /** Returns the name of the cause in errors and logs. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
   }

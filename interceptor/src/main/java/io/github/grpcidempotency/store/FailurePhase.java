@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.store;
 
-/** How far a call had come with its store when the store failed. */
+/** The progress of a call at the time of a store failure. */
 public enum FailurePhase {
-  /** Nothing of a claim was done: it was not sent, or the store answered it with an error. */
+  /** The claim has no effect: it was not sent, or the store answered it with an error. */
   NOTHING_SENT,
-  /** A claim was sent and its answer was lost: nobody knows who owns the key now. */
+  /** The claim was sent and its answer was lost. It is unknown who owns the key. */
   ANSWER_LOST,
-  /** The store has seen that somebody owns the key. */
+  /** The store has found that another call owns the key. */
   ROW_SEEN,
-  /** The handler has run, and recording how it ended failed. */
+  /** The handler has run, and its outcome could not be recorded. */
   HANDLER_DONE
 }

@@ -10,35 +10,37 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Storage for the algorithm, shared by all servers of a service. It keeps what it is given and
- * knows no policy: answers are opaque bytes, requests are fingerprints. Only the store's clock
- * counts: leases, expiry and ages are never computed from a server's.
+ * The storage of records, shared by all servers of a service. A store contains no policies: answers
+ * are opaque bytes, and requests are fingerprints. Leases, expiry times and ages are computed from
+ * the store's clock, never from a server's clock.
  *
- * <p>Implementations are thread-safe and may block. {@code IdempotencyStoreContract} says what else
- * they guarantee.
+ * <p>Implementations are thread-safe and may block. The tests of {@code IdempotencyStoreContract}
+ * define their other guarantees.
  */
 public interface IdempotencyStore {
   /**
    * Checks, at start-up, that the store can serve these procedures.
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if it cannot; it lists every problem
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot serve them; it
+   *     lists every problem
    * @throws StoreException if the store cannot be reached
    */
   void verify(Collection<RecordedProcedure> procedures);
 
   /**
-   * Reserves a key, or returns what is recorded under it. An expired record counts as none. A
+   * Reserves a key, or returns its record or its owner. An expired record counts as absent. A
    * reservation whose lease has ended is taken over if {@link ClaimRequest#isFor procedure and
    * fingerprint} are the same.
    *
-   * @throws StoreException if the store failed; the exception says how far the claim had come, and
-   *     why
+   * @throws StoreException if the store failed; the exception contains the progress of the claim
+   *     and the reason
    */
   ClaimResult claim(ClaimRequest request);
 
   /**
-   * Returns what is recorded or running under a key, and changes nothing. An abandoned reservation
-   * is in flight with no lease left. Empty if there is nothing, or what there is has expired.
+   * Returns the record or the running operation of a key, and changes nothing. An abandoned
+   * reservation is returned as running, with no lease left. Empty if there is none, or it has
+   * expired.
    *
    * @throws StoreException if the store failed
    */
@@ -48,31 +50,31 @@ public interface IdempotencyStore {
    * Restarts the retention of a record that is about to be replayed, unless less than a tenth of it
    * has passed. Called only for procedures whose records are retained from their last replay.
    *
-   * @return until when the record answers retries now
-   * @throws StoreException if the store failed; the record keeps its old retention
+   * @return the new expiry time of the record
+   * @throws StoreException if the store failed; the record keeps its expiry time
    */
   Instant retain(ClaimRequest request, ClaimResult.Recorded recorded);
 
   /**
    * Renews the leases of claims of this store in one statement, each for {@link #lease} from now.
-   * Claims with a transaction have no lease and stay owned.
+   * Claims with a transaction have no lease and keep their key.
    *
-   * @return the operation ids of the claims that are still owned
+   * @return the operation ids of the claims that still own their key
    * @throws StoreException if the store cannot be reached
    */
   Set<UUID> renew(Collection<Claim> claims);
 
   /**
-   * Returns a watch for the end of operations. It may report an end that has not happened, and it
-   * may report about a second late.
+   * Returns a watch for the end of operations. It may report an end that has not happened, and a
+   * report may be about a second late.
    *
-   * @param ended gets each key, on a thread of the store; it must not block
+   * @param ended receives each key, on a thread of the store; must not block
    */
   CompletionWatch watch(Consumer<IdempotencyKey> ended);
 
   /**
-   * Returns the name of the shard that the data itself says it is, if somebody has marked it, so
-   * that a {@link ShardedStore} finds out when two are mixed up. Asked at start-up.
+   * Returns the shard's name that is stored in the database, if there is one. A {@link
+   * ShardedStore} calls this method at start-up to detect swapped databases.
    *
    * @throws StoreException if the store cannot be reached
    */

@@ -10,37 +10,39 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The operations of some procedures, by their ids. A caller finds only operations that it has begun
- * itself, in its own namespace. Not found are operations of other callers, operations that have
- * expired, and those that run in a transaction that has not been committed.
+ * The operations of some procedures, by their ids. A caller finds only its own operations, in its
+ * own namespace. Expired operations are not found, nor are operations in a transaction that has not
+ * been committed.
  *
  * <p>Thread-safe; every method may block, and throws a {@link StoreException} if the store fails.
  */
 public interface OperationCatalog {
-  /** Returns those of these operations that belong to the caller, in no particular order. */
+  /** Returns the operations with these ids that belong to the caller, in no particular order. */
   List<StoredOperation> find(Caller caller, Collection<UUID> operationIds);
 
   /**
    * Returns a page of a caller's operations, the newest first.
    *
-   * @param procedures the names of the procedures to look at
-   * @param before where the last page ended: only operations with a smaller id; empty for the first
-   * @param limit how many operations at most
+   * @param procedures the names of the procedures whose operations are listed
+   * @param before the last id of the previous page: only operations with a smaller id are returned;
+   *     empty for the first page
+   * @param limit the maximum number of operations
    */
   List<StoredOperation> list(
       Caller caller, Set<String> procedures, Optional<UUID> before, int limit);
 
   /**
-   * Deletes an operation that has been answered; its key is free from then on.
+   * Deletes an operation that has been answered. Its key is free afterwards.
    *
-   * @return whether there was one
+   * @return whether there was such an operation
    */
   boolean forget(Caller caller, UUID operationId);
 
   /**
-   * Returns how far the work behind resources of one procedure has come, each as its user sees it,
-   * in as few round trips as the store can manage. A store that does not know the procedure's
-   * resolver returns nothing; for what is missing, the caller asks the resolver.
+   * Returns the status of the asynchronous work behind resources of one procedure, in as few round
+   * trips as possible. Each resource is read with the rights of its user. A store that does not
+   * know the type of the procedure's resolver returns nothing; for missing resources, the caller of
+   * this method calls the resolver.
    */
   Map<OwnedResource, IdempotencyStatus> statuses(
       RecordedProcedure procedure, Collection<OwnedResource> resources);

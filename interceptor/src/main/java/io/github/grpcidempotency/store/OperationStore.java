@@ -5,8 +5,8 @@ import java.util.Collection;
 /** A store in which callers find their own operations by id. Thread-safe. */
 public interface OperationStore extends IdempotencyStore {
   /**
-   * Opens the operations of these procedures. Called once, at start-up; anything that would make
-   * finding them slow is logged.
+   * Opens the operations of these procedures. Called once, at start-up. Logs a warning if
+   * operations can be found only slowly, for example because an index is missing.
    *
    * @throws StoreException if the store cannot be reached
    */

@@ -5,7 +5,7 @@ import java.util.UUID;
 /**
  * A resource, and the user whose operation refers to it.
  *
- * @param userId the user on whose behalf it is read
- * @param resourceId the resource
+ * @param userId the user on whose behalf the resource is read
+ * @param resourceId the id of the resource
  */
 public record OwnedResource(UUID userId, UUID resourceId) {}

@@ -4,13 +4,13 @@ import com.google.protobuf.ByteString;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The answer that every retry gets. To a store its bytes are opaque. */
+/** The answer that every retry gets. Its bytes are opaque to a store. */
 public sealed interface RecordedOutcome {
 
   /**
-   * Handles each kind of outcome. A new kind does not compile until every visitor handles it.
+   * Visits an outcome. The compiler checks that every visitor handles every kind.
    *
-   * @param <T> what the visitor returns
+   * @param <T> the result of the visitor
    */
   interface Visitor<T> {
     T response(Response response);
@@ -20,17 +20,20 @@ public sealed interface RecordedOutcome {
     T failure(Failure failure);
   }
 
-  /** Returns what a visitor returns for this outcome. */
+  /** Calls the visitor's method for this kind of outcome. */
   <T> T accept(Visitor<T> visitor);
 
-  /** Returns the created or deleted resource; empty if there is none, or it is gone. */
+  /**
+   * Returns the created or deleted resource; empty if there is none, or it does not exist any more.
+   */
   Optional<UUID> resourceId();
 
   /**
    * A response.
    *
-   * @param bytes the response message, in the core's form
-   * @param resourceId the created or deleted resource; empty if there is none, or it is gone
+   * @param bytes the response message, possibly encrypted
+   * @param resourceId the created or deleted resource; empty if there is none, or it does not exist
+   *     any more
    */
   record Response(ByteString bytes, Optional<UUID> resourceId) implements RecordedOutcome {
     @Override
@@ -40,9 +43,9 @@ public sealed interface RecordedOutcome {
   }
 
   /**
-   * A response that is not kept, because it can be rebuilt from its resource.
+   * A response that is not recorded, because it can be rebuilt from its resource.
    *
-   * @param resourceId the resource; empty if it is gone
+   * @param resourceId the resource; empty if it does not exist any more
    */
   record Reference(Optional<UUID> resourceId) implements RecordedOutcome {
     @Override
@@ -54,7 +57,7 @@ public sealed interface RecordedOutcome {
   /**
    * A terminal error.
    *
-   * @param bytes the error, in the core's form
+   * @param bytes the error, possibly encrypted
    */
   record Failure(ByteString bytes) implements RecordedOutcome {
     @Override

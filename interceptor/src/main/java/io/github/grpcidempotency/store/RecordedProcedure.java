@@ -7,18 +7,19 @@ import io.github.grpcidempotency.procedure.StatusResolver;
 import java.util.Optional;
 
 /**
- * What a store knows about a procedure, and all that it needs to know.
+ * The properties of a procedure that a store needs.
  *
  * @param name the procedure's name in records
- * @param resourceType the kind of resource that its answers name, for a store that keeps references
- * @param deletes whether its answers name a resource that the call deletes; a store that keeps
- *     references then keeps none to a resource that is gone when the answer is recorded
- * @param statusResolver finds how far the work behind an answer has come. A store that knows the
- *     type of this resolver may query it together with the record; it ignores all others
- * @param awaited whether duplicates may wait for the end of a running call: only then does a {@link
- *     CompletionWatch} have to learn of it
- * @param sameDatabase whether the effect is written to the database that the store is in: a crash
- *     that loses a reservation has then lost the effect too
+ * @param resourceType the type of the resource in its answers, for a store that keeps references
+ * @param deletes whether its calls delete the resource; a store that keeps references then keeps
+ *     none to a resource that does not exist when the answer is recorded
+ * @param statusResolver finds the status of the asynchronous work behind an answer. A store that
+ *     knows the type of this resolver may read the status together with the record; it ignores all
+ *     other types
+ * @param awaited whether duplicates may wait for the end of a running call, so that a {@link
+ *     CompletionWatch} has to report it
+ * @param sameDatabase whether handlers write only to the store's database: a crash that loses a
+ *     reservation then loses the effect too
  */
 public record RecordedProcedure(
     String name,
@@ -28,7 +29,7 @@ public record RecordedProcedure(
     boolean awaited,
     boolean sameDatabase) {
 
-  /** Returns what a store knows about a procedure. */
+  /** Returns the properties of a procedure. */
   public static RecordedProcedure of(Procedure procedure) {
     return new RecordedProcedure(
         procedure.name(),

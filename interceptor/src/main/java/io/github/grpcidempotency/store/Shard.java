@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * One store of several. If it was out of reach at start-up, it is checked before its first call,
- * and none of its callers is served until it has passed. Thread-safe.
+ * One store of several. If the store could not be reached at start-up, it is checked before its
+ * first call, and calls of its callers are refused until it has passed the checks. Thread-safe.
  */
 final class Shard implements TransactionalStore, OperationStore {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(ShardedStore.class));
@@ -45,7 +45,10 @@ final class Shard implements TransactionalStore, OperationStore {
         });
   }
 
-  /** Two shards whose databases are mixed up would find none of their callers' records. */
+  /**
+   * Checks the shard's name in the database. If the databases of two shards were swapped, retries
+   * would not find their records.
+   */
   private void verifyMark() {
     Optional<String> mark = store.markedShard();
     if (mark.isEmpty()) {
@@ -75,7 +78,7 @@ final class Shard implements TransactionalStore, OperationStore {
     checking.lock();
     try {
       if (!unchecked.isEmpty()) {
-        unchecked.add(check); // what comes before it was not checked either
+        unchecked.add(check); // the checks before this one have not run either
         return;
       }
       check.run();
@@ -98,7 +101,10 @@ final class Shard implements TransactionalStore, OperationStore {
     }
   }
 
-  /** Makes up for the checks of the start-up. Meanwhile other calls are refused, retryably. */
+  /**
+   * Runs the checks that could not run at start-up. Until they have passed, other calls are refused
+   * and can be retried.
+   */
   private void awaitSound() {
     if (sound) {
       return;
@@ -231,7 +237,7 @@ final class Shard implements TransactionalStore, OperationStore {
     return catalog;
   }
 
-  /** The operations of a store, opened when it is first reached. */
+  /** The operations of a store, opened when the store is first reached. */
   private final class Catalog implements OperationCatalog {
     private final OperationStore operations;
     private final Collection<RecordedProcedure> procedures;

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** The operations of callers who live on several shards. Thread-safe. */
+/** The operations of callers on several shards. Thread-safe. */
 final class ShardedCatalog implements OperationCatalog {
   private final Function<Caller, OperationCatalog> shards;
 
@@ -34,7 +34,10 @@ final class ShardedCatalog implements OperationCatalog {
     return shards.apply(caller).forget(caller, operationId);
   }
 
-  /** A resource does not tell its caller's tenant, and so not the shard. The resolver is asked. */
+  /**
+   * Returns nothing, so that the resolver is called: the shard of a resource is unknown without its
+   * caller's tenant.
+   */
   @Override
   public Map<OwnedResource, IdempotencyStatus> statuses(
       RecordedProcedure procedure, Collection<OwnedResource> resources) {

@@ -26,25 +26,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Several stores as one, for a service whose callers live on several databases. Each caller has one
- * shard, which the host's own function names:
+ * Combines several stores, for a service with several databases. A function of the service returns
+ * the shard of each caller:
  *
  * <ol>
- *   <li>Start-up checks every shard, and lists every problem with the shard's name. A shard that is
- *       out of reach is checked before its first call instead, unless all of them are.
- *   <li>The shard of a call is settled before its claim. From then on everything of the call is
- *       done by that shard, up to its record.
- *   <li>A caller whom the function gives no shard is refused with {@link FailureCause#NO_SHARD}.
+ *   <li>Start-up checks every shard, and lists every problem with the shard's name. A shard that
+ *       cannot be reached is checked before its first call instead, unless no shard can be reached.
+ *   <li>The shard of a call is chosen before its claim. All operations of the call use that shard.
+ *   <li>If the function returns no shard, the call is refused with {@link FailureCause#NO_SHARD}.
  *       The handler does not run.
  *   <li>Each shard has its own leases, waiting duplicates and late answers, and its own threads for
- *       them. What is wrong with one does not reach the others.
+ *       them. A problem of one shard does not affect the others.
  * </ol>
  *
- * <p><strong>The function must always name the same shard for the same caller.</strong> If it
- * changes its mind, a retry does not find the record, and runs again. To move a caller, first let
- * the function give none.
+ * <p><strong>The function must always return the same shard for the same caller.</strong> Otherwise
+ * a retry does not find its record, and runs the handler again. Before you move a caller to another
+ * shard, let the function return no shard for that caller.
  *
- * <p>Thread-safe, if the function and the stores are.
+ * <p>Thread-safe if the function and the stores are.
  */
 public final class ShardedStore implements TransactionalStore, OperationStore {
   private static final Logger logger = LoggerFactory.getLogger(ShardedStore.class);
@@ -67,10 +66,11 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   }
 
   /**
-   * Starts the settings of a store.
+   * Returns a builder. *
    *
-   * @param choice names the shard of a caller; empty for one who has none, or is being moved. Every
-   *     call asks it, more than once, so it must be quick. If it throws, the caller has none
+   * @param choice returns the shard of a caller; empty if the caller has none or is being moved. It
+   *     is called more than once for every call, so it must be quick. If it throws, the call is
+   *     refused
    */
   public static Builder builder(Function<Caller, Optional<String>> choice) {
     return new Builder(choice);
@@ -105,7 +105,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   /**
    * Returns the store of a shard.
    *
-   * @param name the shard's; empty for the store that refuses everything
+   * @param name the name of the shard; empty for the store that refuses every call
    * @throws IllegalArgumentException if there is no such shard
    */
   public IdempotencyStore shard(Optional<String> name) {
@@ -168,8 +168,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
     outages.forEach(
         outage ->
             logger.warn(
-                "{}; calls of its callers are refused until it is" + " checked",
-                outage.getMessage()));
+                "{}; calls of its callers are refused until it is checked", outage.getMessage()));
   }
 
   @Override
@@ -208,10 +207,10 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   }
 
   /**
-   * Renews the leases of each shard in one statement. The claims of a shard that fails stay owned:
-   * nobody knows better, and their leases may not have ended yet.
+   * Renews the leases of each shard in one statement. If a shard fails, its claims are returned as
+   * owned, because their leases may not have ended yet.
    *
-   * @throws StoreException if every shard fails that has claims
+   * @throws StoreException if all shards with claims fail
    */
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
@@ -282,7 +281,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
     return new ShardedCatalog(caller -> shardOf(caller).map(catalogs::get).orElse(nothing));
   }
 
-  /** Settings of a store. Not thread-safe. */
+  /** The settings of a {@code ShardedStore}. Not thread-safe. */
   public static final class Builder {
     private final Function<Caller, Optional<String>> choice;
     private final Map<String, Shard> shards = new LinkedHashMap<>();
@@ -294,7 +293,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
     /**
      * Adds a shard.
      *
-     * @param name appears in events, metrics, logs and errors; there should be few
+     * @param name the name of the shard in events, metrics, logs and errors
      * @throws IllegalArgumentException if the name is taken, or is not 1 to 63 characters of {@code
      *     [A-Za-z0-9._-]}, the first of them a letter, a digit or an underscore
      */
@@ -313,11 +312,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
       return this;
     }
 
-    /**
-     * Returns the store.
-     *
-     * @throws IllegalStateException if it has no shard
-     */
+    /** Returns the store. * * @throws IllegalStateException if no shard was added */
     public ShardedStore build() {
       if (shards.isEmpty()) {
         throw new IllegalStateException("a ShardedStore needs at least one shard: call shard(…)");

@@ -3,9 +3,9 @@ package io.github.grpcidempotency.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store could not do what it was asked to, or does not know whether it did. The {@link #phase()}
- * says how far the call had come. A store that does not know uses the constructor without a phase:
- * no call then runs unguarded.
+ * An operation of a store failed, or it is unknown whether it was done. The {@link #phase()} is the
+ * progress of the call at that time. A store that does not know the phase uses the constructor
+ * without one; the call then never runs unprotected.
  */
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -13,12 +13,12 @@ public final class StoreException extends RuntimeException {
   private final FailurePhase phase;
   private final FailureCause failureCause;
 
-  /** Makes a failure about which nothing is known: the operation may have been done. */
+  /** Creates a failure of unknown phase and cause, after which the operation may have been done. */
   public StoreException(String message, @Nullable Throwable cause) {
     this(message, cause, FailurePhase.ANSWER_LOST, FailureCause.OTHER);
   }
 
-  /** Makes a failure. */
+  /** Creates a failure. */
   public StoreException(
       String message, @Nullable Throwable cause, FailurePhase phase, FailureCause failureCause) {
     super(message, cause);
@@ -26,7 +26,7 @@ public final class StoreException extends RuntimeException {
     this.failureCause = failureCause;
   }
 
-  /** Returns how far the call had come. */
+  /** Returns the progress of the call at the time of the failure. */
   public FailurePhase phase() {
     return phase;
   }

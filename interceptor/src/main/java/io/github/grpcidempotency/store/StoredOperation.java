@@ -6,14 +6,14 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * An operation that was found by its id.
+ * An operation with its record.
  *
  * @param id its id
  * @param key its key
  * @param procedure its procedure's name
  * @param created when its key was claimed
  * @param answered when its answer was recorded; empty if it has none yet
- * @param standing what is recorded, or that the operation is running
+ * @param standing the recorded outcome, or the state of the running call
  */
 public record StoredOperation(
     UUID id,

@@ -1,13 +1,14 @@
 package io.github.grpcidempotency.store;
 
 /**
- * A handler has misused its claim's transaction, or has answered with another response than it has
- * recorded. The message tells the handler's author what to change.
+ * A handler has used its claim's transaction in a way that is not allowed, or has answered with
+ * another response than it has recorded. The message describes what the author of the handler has
+ * to change.
  */
 public final class TransactionMisuseException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Makes the exception with what is wrong. */
+  /** Creates the exception with a message that describes the problem. */
   public TransactionMisuseException(String message) {
     super(message);
   }

@@ -6,23 +6,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A store whose claims can be transactions that handlers write through, so that effect and record
- * are one commit. Transactional procedures need one.
+ * A store whose claims can be transactions for handlers, so that effect and record are one commit.
+ * Transactional procedures need such a store.
  */
 public interface TransactionalStore extends IdempotencyStore {
   /**
-   * Checks, at start-up and after {@link #verify} has found nothing wrong, that a transaction keeps
-   * its duplicates out.
+   * Checks that a duplicate cannot run while a transactional call is running. Called at start-up,
+   * after {@link #verify} has found no problem. *
    *
-   * @throws SetupException if it does not
+   * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
    */
   void verifyTransactions();
 
   /**
-   * Opens a transaction for a call, or returns what is recorded or running. The result for a
-   * running call may leave out its request and procedure. A reservation that a crashed server has
-   * left for the same request is deleted or taken over.
+   * Opens a transaction for a call, or returns the record or the running operation of its key. The
+   * result for a running call may lack its request and procedure. An abandoned reservation of the
+   * same request is deleted or taken over.
    *
    * @throws StoreException if the store failed; the exception says how far the claim had come, and
    *     why
@@ -30,19 +30,20 @@ public interface TransactionalStore extends IdempotencyStore {
   ClaimResult claimInTransaction(ClaimRequest request);
 
   /**
-   * Returns whether a transaction is bound to the thread that has opened it, as those of most
-   * frameworks are. Then that thread runs the handler as well, and ends the transaction after the
-   * handler has returned.
+   * Returns whether a transaction is bound to the thread that has opened it, as in most frameworks.
+   * In that case the same thread runs the handler, and ends the transaction after the handler has
+   * returned.
    */
   default boolean bindsThreads() {
     return false;
   }
 
   /**
-   * Checks, at start-up and after {@link #verifyTransactions}, that {@link #claimLater} works as it
-   * says. A store that cannot send a claim together with a handler's first statement says so here.
+   * Checks that {@link #claimLater} works as documented. Called at start-up, after {@link
+   * #verifyTransactions}. A store that cannot send a claim together with a handler's first
+   * statement throws here. *
    *
-   * @throws SetupException if it does not
+   * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
    */
   default void verifyLateClaims() {
@@ -54,17 +55,16 @@ public interface TransactionalStore extends IdempotencyStore {
   }
 
   /**
-   * Opens a transaction for a call, and sends nothing. The claim is sent together with the
-   * handler's first statement. If it meets a record or another owner, the statement does not run,
-   * and the claim {@linkplain Claim#isPreempted() says so}; the caller then claims anew by {@link
-   * #claimInTransaction}, which finds out what it was. A claim that has to be sent by itself is
-   * sent by itself.
+   * Opens a transaction for a call without sending the claim. The claim is sent together with the
+   * handler's first statement. If it finds a record or another owner, the statement does not run,
+   * and the claim is {@linkplain Claim#isPreempted() preempted}. The caller of this method then
+   * claims again by {@link #claimInTransaction}, which returns the record or the owner.
    *
-   * <p>The calling thread runs the handler. Until the handler has returned, that thread alone may
-   * use the transaction: a use by another thread is refused, and sends nothing.
+   * <p>The calling thread runs the handler. Until the handler has returned, only that thread may
+   * use the transaction. A use by another thread is refused, and sends nothing.
    *
-   * @return a claim that is not {@linkplain Claim#isWon() known to be won}, and is to be
-   *     {@linkplain Claim#confirm() confirmed} before it is settled
+   * @return a claim that is not {@linkplain Claim#isWon() known to be won}, and must be {@linkplain
+   *     Claim#confirm() confirmed} before it is settled
    * @throws StoreException if the store could not be reached
    */
   default Claim claimLater(ClaimRequest request) {
@@ -72,9 +72,9 @@ public interface TransactionalStore extends IdempotencyStore {
   }
 
   /**
-   * Opens a transaction for a call that carries no key.
+   * Opens a transaction for a call without a key.
    *
-   * @param caller on whose behalf it works, if the caller is known
+   * @param caller the caller of the call, if it is known
    * @throws StoreException if the store cannot be reached
    */
   StoreTransaction begin(Optional<Caller> caller);

@@ -13,7 +13,10 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 
-/** The store of callers who have no shard: it refuses everything, retryably. Thread-safe. */
+/**
+ * The store of callers without a shard. It refuses every call, with an error that can be retried.
+ * Thread-safe.
+ */
 final class UnassignedStore implements TransactionalStore, OperationStore, OperationCatalog {
   private final Duration lease;
 
@@ -65,7 +68,9 @@ final class UnassignedStore implements TransactionalStore, OperationStore, Opera
     throw refused();
   }
 
-  /** A claim whose caller has lost its shard is not known to be lost. */
+  /**
+   * Returns all claims as owned, because the claims of a caller without a shard may still be valid.
+   */
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
     throw refused();

@@ -1,6 +1,6 @@
 /**
- * What the algorithm needs from a database, and no more: claim, settle, renew. One contract test
- * checks that all stores behave the same. No gRPC, no SQL.
+ * The interface of stores: claim, settle, renew, find. One contract test checks that all stores
+ * behave in the same way. Depends on neither gRPC nor SQL.
  */
 @NullMarked
 package io.github.grpcidempotency.store;

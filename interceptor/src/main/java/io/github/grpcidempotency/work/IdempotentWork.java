@@ -59,22 +59,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
- * calls. Use it for a scheduler whose runs may be started twice, a consumer whose messages may be
- * delivered twice, or a handler of a {@code HANDLER_INTERNAL} procedure. As for calls, the
- * execution of the procedure decides what a crash between effect and record means.
+ * calls. Use it for a scheduler that may start a run twice, for a consumer that may get a message
+ * twice, or for a handler of a {@code HANDLER_INTERNAL} procedure. As for calls, the execution of
+ * the procedure decides whether the work runs again after a crash between effect and record.
  *
  * <p>Work always fails closed: it does not run while the store cannot be reached. The procedure's
  * key policy and key source have no effect. Within the work, the transaction of a transactional
  * procedure and {@code TransactionalCompletion} work as in a handler. Thread-safe. Blocks: the work
  * runs on the calling thread.
  *
- * <p>Work has no time limit: its lease is renewed, and its transaction stays open, until the work
+ * <p>Work has no time limit. Its lease is renewed, and its transaction stays open, until the work
  * returns or throws.
  */
 public final class IdempotentWork implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
 
-  /** The limit applies to calls only. Work has no limit, and ends when it returns or throws. */
+  /** The limit applies only to calls; work has no time limit. */
   private static final Duration NO_LIMIT = Duration.ZERO;
 
   private final Engines engines;
@@ -93,9 +93,9 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Starts the settings of a runner.
+   * Returns a builder.
    *
-   * @param kinds the procedures of its work
+   * @param kinds the procedures of the work
    */
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {
     return new Builder(store, kinds);
@@ -103,15 +103,15 @@ public final class IdempotentWork implements AutoCloseable {
 
   /**
    * Runs a piece of work, or returns the recorded result of an earlier run. If the calling thread
-   * has a transaction of the host open when the work ends, the result is recorded once that
-   * commits, and the token is free again if it is rolled back.
+   * has an open transaction of the host when the work ends, the result is recorded after its
+   * commit, and the token is free again after its rollback.
    *
    * @param kind the procedure of the work; its retention, execution and policies apply
    * @param caller the user on whose behalf it runs
    * @param token identifies the operation for its caller, such as a {@link
-   *     io.github.grpcidempotency.key.ScheduleKey} or a message's id; shares one namespace with the
-   *     keys of the caller's calls
-   * @param input all that the work depends on; the same token with another input is refused
+   *     io.github.grpcidempotency.key.ScheduleKey} or a message's id; tokens and the keys of the
+   *     caller's calls are in the same namespace
+   * @param input the input of the work; the same token with another input is refused
    * @param results parses a recorded result
    * @param work does the work and returns the result to record
    * @throws WorkRefusedException if there is no result: the work is running elsewhere, its result
@@ -120,7 +120,7 @@ public final class IdempotentWork implements AutoCloseable {
    * @throws IllegalArgumentException if the token is not {@linkplain IdempotencyKey#isKey usable}
    * @throws WorkFailedException if the work throws it, or threw it in an earlier run that was
    *     recorded
-   * @throws Exception anything else that the work throws; the token is then free again
+   * @throws Exception if the work throws any other exception; the token is then free again
    */
   public <T extends Message> WorkResult<T> run(
       Procedure kind,
@@ -145,7 +145,7 @@ public final class IdempotentWork implements AutoCloseable {
     engines.close();
   }
 
-  /** Returns whether the failure counts; if not, another owner has the token. */
+  /** Settles a failure. Returns whether it counts; if not, another owner has the token. */
   private static boolean fail(Engine engine, Operation operation, Throwable thrown) {
     WorkFailedException failure =
         thrown instanceof WorkFailedException said
@@ -166,7 +166,7 @@ public final class IdempotentWork implements AutoCloseable {
                         .toByteString()));
   }
 
-  /** One call of {@link #run}. It decides and acts, and does so again after each wait. */
+  /** One call of {@link #run}. It decides and acts, and decides again after each wait. */
   private static final class Attempt<T extends Message> implements Decision.Actor<Exception> {
     private final Engine engine;
     private final CallEvents events;
@@ -271,7 +271,7 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** Returns whether the claim is won; if not, nothing of the work remains. */
+    /** Returns whether the claim is won; if not, the work has no effect. */
     private boolean confirm(Operation operation) throws WorkRefusedException {
       try {
         return engine.confirm(operation, claimTook);
@@ -283,18 +283,18 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** The work has run in vain: it may run again once the token is claimed. */
+    /** Drops the result of the work, which may run again after another claim. */
     private void startOver() {
       logger.debug(
-          "{}: dropped the result of the work, because its claim was not" + " won", kind.name());
+          "{}: dropped the result of the work, because its claim was not won", kind.name());
       request = request.again();
       next = this::claim;
     }
 
-    /** What work throws that has run in vain does not count. */
+    /** Drops the exception of the work, unless the thread was interrupted. */
     private void startOverUnlessInterrupted(Throwable thrown) throws InterruptedException {
       logger.debug(
-          "{}: ignored an exception of the work, because its claim was not" + " won",
+          "{}: ignored an exception of the work, because its claim was not won",
           kind.name(),
           thrown);
       if (thrown instanceof InterruptedException interrupted) {
@@ -313,10 +313,7 @@ public final class IdempotentWork implements AutoCloseable {
           Set.of());
     }
 
-    /**
-     * The caller's transaction within which the work ended is over, and decides. Whoever ended it
-     * knows how.
-     */
+    /** Records the result after the caller's transaction has ended. */
     private void completeLater(Operation operation, T value) {
       engine
           .executor()
@@ -326,7 +323,7 @@ public final class IdempotentWork implements AutoCloseable {
                   Claim.Settled unused = engine.settler().complete(operation, value);
                 } catch (StoreException | TransactionMisuseException heard) {
                   logger.debug(
-                      "{}: could not record the result after the caller's transaction" + " ended",
+                      "{}: could not record the result after the caller's transaction ended",
                       kind.name(),
                       heard);
                 }
@@ -344,7 +341,7 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** Work fails closed, even if its procedure says otherwise. */
+    /** Refuses the work: work always fails closed, even if its procedure fails open. */
     @Override
     public void executeUnguarded(StoreException outage) throws WorkRefusedException {
       throw refused(Refusal.storeUnavailable(outage.failureCause()), Optional.empty(), outage);
@@ -375,7 +372,9 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** If the key seems to be free, it is claimed on the thread that runs the work. */
+    /**
+     * Returns the callbacks of a wait. The token is claimed only on the thread that runs the work.
+     */
     private InFlightWaiter.Waiting waiting(Consumer<Supplier<ClaimResult>> ended) {
       return new InFlightWaiter.Waiting() {
         @Override
@@ -392,7 +391,7 @@ public final class IdempotentWork implements AutoCloseable {
           ended.accept(Attempt.this::claim);
         }
 
-        /** The other run has not ended: this run does not wait again. */
+        /** Ends the wait although the other run has not ended. */
         @Override
         public void over(ClaimResult.InFlight running) {
           ended.accept(
@@ -487,7 +486,7 @@ public final class IdempotentWork implements AutoCloseable {
     }
   }
 
-  /** Settings of a runner. Not thread-safe. */
+  /** The settings of an {@code IdempotentWork}. Not thread-safe. */
   public static final class Builder {
     private final IdempotencyStore store;
     private final Procedure[] kinds;
@@ -501,18 +500,21 @@ public final class IdempotentWork implements AutoCloseable {
       this.kinds = kinds.clone();
     }
 
-    /** Adds a listener for events, after those that were added before; there is none by default. */
+    /**
+     * Adds a listener for events. Listeners are called in the order in which they were added. There
+     * is none by default.
+     */
     public Builder listener(IdempotencyListener listener) {
       this.listeners.add(listener);
       return this;
     }
 
     /**
-     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name tokens, as an
-     * interceptor's name keys.
+     * Adds {@code key_hash} to the lines of the log {@code io.github.grpcidempotency.decision}, as
+     * {@link io.github.grpcidempotency.grpc.IdempotencyInterceptor.Builder#keyHashSecret} does.
      *
      * @param secret at least 16 bytes
-     * @throws IllegalArgumentException if it is shorter
+     * @throws IllegalArgumentException if the secret is shorter
      */
     public Builder keyHashSecret(byte[] secret) {
       this.keyHashSecret = Optional.of(DecisionLog.checkSecret(secret));
@@ -520,9 +522,9 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Sets when the tokens of transactional work are claimed whose procedure does not say so;
-     * before the work by default. Work that is claimed with its first statement may run in vain: it
-     * is stopped there, and what it throws is dropped.
+     * Sets when the tokens of transactional work are claimed, for procedures without a setting of
+     * their own; before the work by default. If work is claimed with its first statement and the
+     * claim is not won, the work is stopped at that statement, and its exception is dropped.
      */
     public Builder claimTiming(ClaimTiming timing) {
       this.claimTiming = timing;
@@ -530,7 +532,7 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Sets how much work may wait for running work, and how large its input may be together; {@link
+     * Sets how much work may wait for running work, and the total size of its input; {@link
      * WaitLimits#defaults} by default.
      */
     public Builder waitLimits(WaitLimits limits) {
@@ -539,8 +541,8 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Checks the procedures and the store, and returns the runner. Close it when the last work has
-     * ended.
+     * Checks the procedures and the store, and returns the {@code IdempotentWork}. Close it when
+     * the last work has ended.
      *
      * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
      *     every problem

@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A piece of work was refused: there is no result to return, for one of the reasons of the wire
- * contract.
- */
+/** A piece of work was refused, for one of the reasons of the wire contract. There is no result. */
 public final class WorkRefusedException extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -229,16 +229,8 @@ public final class ExpirySweeper implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Sets the maximum number of records that one statement deletes; 1,000 by default.
-     *
-     * @throws IllegalArgumentException if it is not positive
-     */
-    public Builder batchSize(int records) {
-      if (records <= 0) {
-        throw new IllegalArgumentException(
-            "the batch size of the sweep must be at least 1, not " + records);
-      }
+    /** Sets the maximum number of records that one statement deletes; 1,000 by default. */
+    Builder batchSize(int records) {
       this.batchSize = records;
       return this;
     }

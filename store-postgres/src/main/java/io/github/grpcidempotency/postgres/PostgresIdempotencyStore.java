@@ -72,7 +72,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             new Handles(builder.configuration),
             schema,
             builder.lease,
-            builder.serverName.orElseGet(ServerName::ofThisProcess),
+            builder.serverName,
             builder.listen,
             builder.advisoryLocks,
             builder.timeLines);
@@ -309,7 +309,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
-    private Optional<String> serverName = Optional.empty();
+    private String serverName = ServerName.ofThisProcess();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean advisoryLocks = true;
@@ -352,15 +352,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
       return this;
     }
 
-    /**
-     * Sets the name under which this process holds its reservations, so that operators can find the
-     * server that runs a call. The default is the host's name and the process id, such as {@code
-     * things-7d9f:1}.
-     *
-     * @throws IllegalArgumentException if it has not 1 to 255 visible characters, or a space
-     */
-    public Builder serverName(String name) {
-      this.serverName = Optional.of(ServerName.check(name));
+    /** Sets the name under which this process holds its reservations. */
+    Builder serverName(String name) {
+      this.serverName = name;
       return this;
     }
 

@@ -220,7 +220,7 @@ class StartupCheckTest {
                     .store(PostgresIdempotencyStore.builder(database.app()).build())
                     .build())
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("CreateThing: its retention must be at least a millisecond")
         .hasMessageContaining("CreateOther: its key: \"colour\" is not a singular string field")
         .hasMessageContaining("CreateMany: only unary methods can be idempotent")
         .hasMessageContaining("CreateThing: its outbox query fails")

@@ -49,7 +49,8 @@ class CardinalityTest {
       Optional<Duration> lag = Optional.of(Duration.ofHours(shard.equals("west") ? 2 : 1));
       metrics.swept(new IdempotencyEvent.Swept(1, Duration.ZERO, lag, Optional.of(shard)));
     }
-    metrics.sweepFailed(new IdempotencyEvent.SweepFailed(new IllegalStateException()));
+    metrics.sweepFailed(
+        new IdempotencyEvent.SweepFailed(new IllegalStateException(), Optional.empty()));
 
     assertThat(tags(MetricTags.SHARD)).containsExactlyInAnyOrder("east", "west", MetricTags.NONE);
     assertThat(

@@ -31,7 +31,7 @@ public final class FailureDecider {
     SEND_AGAIN,
     /** Read the record of the key, without writing. */
     FIND,
-    /** Nothing. */
+    /** Report the failure. */
     GIVE_UP
   }
 

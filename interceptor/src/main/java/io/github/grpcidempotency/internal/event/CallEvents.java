@@ -54,7 +54,7 @@ public final class CallEvents {
         listeners,
         log,
         listeners.capture(),
-        new CallInfo(procedure, Optional.empty(), Optional.empty()),
+        new CallInfo(procedure, Optional.empty(), Optional.empty(), Optional.empty()),
         Optional.empty(),
         Optional.empty());
   }

@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The keys that a client may mean when it reads the outcome of a call. If a source computes the key
- * from a value, the client can send the value, the text of the key, or the request.
+ * Finds the keys that a {@code Recover} request may refer to. If a key source computes the key from
+ * a value, the client can send the value, the text of the key, or the request.
  */
 final class AskedKey {
   private final Procedure procedure;
@@ -39,10 +39,10 @@ final class AskedKey {
   }
 
   /**
-   * Returns the keys that may be meant, the likeliest first; at least one.
+   * Returns the possible keys, the most likely first; at least one.
    *
    * @throws RefusedException if there is none
-   * @throws io.grpc.StatusRuntimeException if the request is not one of the method's
+   * @throws io.grpc.StatusRuntimeException if the request is not of the method's request type
    */
   static List<IdempotencyKey> of(Procedure procedure, Caller caller, RecoverRequest asked) {
     AskedKey key = new AskedKey(procedure, caller, asked);
@@ -67,7 +67,7 @@ final class AskedKey {
         : ofValue(asked.getKey(), source.get().alternatives());
   }
 
-  /** Finds the key as a call finds it in its header. */
+  /** Finds the keys that a call would have if its header contained the value. */
   private Set<String> ofValue(KeySource header) {
     try {
       return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
@@ -84,13 +84,13 @@ final class AskedKey {
                 source.keyOf(value), () -> "the key source " + source.name() + " returned null")
             .ifPresent(texts::add);
       } catch (MalformedKeyException otherSource) {
-        // It is not a value of this source.
+        // The text is not a value of this source.
       }
     }
     return texts;
   }
 
-  /** Finds the key as the call itself did. */
+  /** Finds the key in the request, as the call itself does. */
   private String ofRequest(KeySource source) {
     FoundKey found;
     try {
@@ -126,7 +126,7 @@ final class AskedKey {
     }
   }
 
-  /** The call whose outcome is read. The key stands for every header of the call. */
+  /** The call whose outcome is read. Every header of the call has the key as its value. */
   private final class Call implements KeyCall {
     private final Message request;
 

@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
  * A filter for listing operations, in the syntax of AIP-160: terms such as {@code done = true}
  * joined by {@code AND}, over an operation's procedure, its state, and whether it is done.
  *
- * @param procedure the only procedure; empty for all
+ * @param procedure the procedure to list; empty for all
  * @param states the states that an operation may be in
  */
 record OperationFilter(Optional<String> procedure, Set<State> states) {
   private static final int MAX_CHARACTERS = 1_000;
 
-  /** Possessive throughout, so that a text is read once, whatever it is. */
+  /** All quantifiers are possessive, so that every text is read only once. */
   private static final Pattern TERM =
       Pattern.compile("\\s*+(\\w++)\\s*+=\\s*+(?:\"([^\"]*+)\"|([^\\s\"]++))\\s*+(AND\\b|$)");
 
@@ -30,7 +30,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   /**
    * Parses a filter.
    *
-   * @throws StatusRuntimeException if the text is not such a filter
+   * @throws StatusRuntimeException if the text is not a valid filter
    */
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();

@@ -28,16 +28,16 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
   }
 
   /**
-   * Returns the message for an operation that was asked for by name.
+   * Returns the message for an operation that was requested by its name.
    *
-   * @throws RefusedException if the caller may no longer have the answer, or the answer cannot be
+   * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
    *     read
    */
   static Operation of(StoredOperation stored, State state, Procedure procedure) {
     return new OperationMessage(procedure, true).build(stored, state);
   }
 
-  /** Returns the message for a list. An answer that the caller may no longer have is left out. */
+  /** Returns the message for a list. An answer that the caller may no longer get is left out. */
   static Operation listed(StoredOperation stored, State state, Procedure procedure) {
     return new OperationMessage(procedure, false).build(stored, state);
   }
@@ -63,7 +63,7 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
         .build();
   }
 
-  /** The state is already known: because a status is given, no resolver is called again. */
+  /** Adds a status, so that no resolver is called again for an operation whose state is known. */
   private static ClaimResult.Recorded withoutResolver(ClaimResult.Recorded recorded) {
     return new ClaimResult.Recorded(
         recorded.fingerprint(),

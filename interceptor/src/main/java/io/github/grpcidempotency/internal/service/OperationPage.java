@@ -23,13 +23,15 @@ final class OperationPage {
   private static final int USUAL_SIZE = 50;
   private static final int MOST = 100;
 
-  /** How many records, with their answers, one page has in memory at once. */
+  /** The maximum number of records, with their answers, in the memory of one page. */
   private static final int AT_ONCE = 20;
 
-  /** A page reads at most this many records; if few of them match, the next page goes on there. */
+  /**
+   * A page reads at most this many records. If few of them match, the next page continues there.
+   */
   private static final int MOST_LOOKED_AT = 1_000;
 
-  /** How often one page calls the service's own resolvers at most. */
+  /** How often one page calls the resolvers of the service at most. */
   private static final int MOST_RESOLVED = 100;
 
   /** Well below the four megabytes that gRPC's clients take by default. */
@@ -47,9 +49,9 @@ final class OperationPage {
   private int bytes;
 
   /**
-   * Makes an empty page.
+   * Creates an empty page.
    *
-   * @throws io.grpc.StatusRuntimeException if the request cannot be served
+   * @throws io.grpc.StatusRuntimeException if the request is not valid
    */
   OperationPage(Operations operations, ListOperationsRequest request, Question question) {
     if (request.getPageSize() < 0) {
@@ -63,7 +65,7 @@ final class OperationPage {
     this.last = lastOfTheOneBefore(request.getPageToken());
   }
 
-  /** Fills the page. */
+  /** Reads the page. */
   ListOperationsResponse of(Caller caller) {
     Set<String> names = filter.procedure().map(Set::of).orElse(operations.procedures());
     List<StoredOperation> some;

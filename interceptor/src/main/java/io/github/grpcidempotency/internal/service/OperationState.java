@@ -22,7 +22,7 @@ final class OperationState implements ClaimResult.Visitor<State> {
   /**
    * Returns the state.
    *
-   * @param statusUnknown gets what the resolver of the status of asynchronous work throws
+   * @param statusUnknown receives the exception of the status resolver
    */
   static State of(
       ClaimResult standing, Procedure procedure, Consumer<RuntimeException> statusUnknown) {
@@ -77,7 +77,10 @@ final class OperationState implements ClaimResult.Visitor<State> {
             });
   }
 
-  /** Nobody can wait for work of which nothing is known, so the operation is done. */
+  /**
+   * Returns the state of an operation with an answer. Without a status, no client can wait for the
+   * asynchronous work, so the operation is done.
+   */
   private static State ofWork(Optional<IdempotencyStatus> status) {
     return status
         .map(

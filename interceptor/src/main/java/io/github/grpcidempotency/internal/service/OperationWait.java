@@ -20,15 +20,18 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One call that waits for an operation, without a thread or a connection: first for the end of the
- * call, if it is still running, and then for the end of the work behind its answer. When the limit
- * is over, or there is no room to wait, it answers with the operation as it is then.
+ * One {@code WaitOperation} call, which waits without a thread or a connection: first for the end
+ * of the operation's call, if it is still running, and then for the end of the asynchronous work.
+ * If the time limit is over, or too many calls wait, the answer contains the operation in its
+ * current state.
  */
 final class OperationWait implements Drain.Call {
-  /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
+  /** How often a deletion is checked, because no other event reports the end of its resource. */
   private static final Duration BETWEEN_LOOKS_AT_DELETION = Duration.ofSeconds(1);
 
-  /** How often a creation is checked: its resource may be deleted before its work has ended. */
+  /**
+   * How often a creation is checked, because its resource may be deleted before its work has ended.
+   */
   private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(10);
 
   private final Drain drain;
@@ -74,7 +77,7 @@ final class OperationWait implements Drain.Call {
     stopWaiting();
   }
 
-  /** Answers now, or waits; fails with what {@link ServiceError} makes of it. */
+  /** Answers now, or waits. Failures are converted by {@link ServiceError}. */
   void begin(SeenOperation seen) {
     StoredOperation stored = seen.stored();
     Duration left = left();
@@ -102,7 +105,7 @@ final class OperationWait implements Drain.Call {
     giveUpIfEnded();
   }
 
-  /** Whichever way the wait for the call ends, the operation is read again. */
+  /** Reads the operation again after the wait for its call, however the wait ended. */
   private final class CallEnds implements InFlightWaiter.Waiting {
     private final Caller caller;
     private final UUID id;
@@ -122,7 +125,7 @@ final class OperationWait implements Drain.Call {
       readAgain(caller, id);
     }
 
-    /** The limit is over, or there is no room: does not wait again. */
+    /** The time limit is over, or too many calls wait. Does not wait again. */
     @Override
     public void over(ClaimResult.InFlight met) {
       over = true;
@@ -131,11 +134,11 @@ final class OperationWait implements Drain.Call {
   }
 
   private void awaitWork(SeenOperation seen, ClaimResult.Recorded recorded, Duration left) {
-    // The answer itself is not kept while the call waits.
+    // The answer itself must not stay in memory while the call waits.
     Operation unfinished = seen.message();
     Caller caller = seen.stored().key().caller();
     UUID id = seen.stored().id();
-    // Without a resource, nothing is processed.
+    // Without a resource there is no asynchronous work.
     OwnedResource resource =
         new OwnedResource(caller.userId(), recorded.outcome().resourceId().orElseThrow());
     Duration look = seen.procedure().deletes() ? BETWEEN_LOOKS_AT_DELETION : BETWEEN_LOOKS;
@@ -158,7 +161,7 @@ final class OperationWait implements Drain.Call {
     return limit.minusNanos(System.nanoTime() - begun);
   }
 
-  /** Waits from now on. If the call has ended already, it gives up at once. */
+  /** Ends the wait at once if the call has already ended. */
   private void giveUpIfEnded() {
     drain.add(this);
     if (ended.get() || observer.isCancelled()) {
@@ -175,7 +178,7 @@ final class OperationWait implements Drain.Call {
         failure -> context.run(() -> fail(failure)));
   }
 
-  /** All steps that depend on the caller run here, within the caller's own call. */
+  /** Runs all steps that depend on the caller, within the caller's own call. */
   private void considerAgain(Optional<StoredOperation> found) {
     SeenOperation seen;
     try {
@@ -185,7 +188,7 @@ final class OperationWait implements Drain.Call {
     } catch (RuntimeException failure) {
       fail(failure);
       return;
-    } catch (Error defect) { // which nobody else would answer
+    } catch (Error defect) { // no other code would answer the call
       fail(new IllegalStateException(defect));
       throw defect;
     }

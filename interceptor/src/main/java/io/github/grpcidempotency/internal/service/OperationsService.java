@@ -34,8 +34,9 @@ import java.util.UUID;
 import java.util.function.Function;
 
 /**
- * A caller's operations, by the ids in the trailer {@code idempotency-operation}. A caller to whom
- * a replay is denied gets no answer here either. Operations of other callers are not found.
+ * Serves a caller's operations, by the ids in the trailer {@code idempotency-operation}. A caller
+ * to whom a replay is denied gets no answer from this service either. Operations of other callers
+ * are not found.
  */
 public final class OperationsService extends OperationsGrpc.OperationsImplBase
     implements AutoCloseable {
@@ -46,10 +47,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   private final Map<Engine, Operations> operations;
 
   /**
-   * Makes the service.
+   * Creates the service. *
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if the store does not find
-   *     operations by id
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
+   *     by id
    * @throws StoreException if the store cannot be reached
    */
   public OperationsService(Procedures procedures, CallerResolver callers, Engines engines) {
@@ -62,7 +63,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
             .collect(toMap(Function.identity(), engine -> engine.operations(readable)));
   }
 
-  /** Who asks, and who answers: one shard answers all of a question. */
+  /** The caller of a request, and the engine of the caller's shard. */
   private record Asked(Caller caller, Engine engine, Operations operations) {}
 
   /** Ends all waiting. */
@@ -156,8 +157,8 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   }
 
   /**
-   * Returns the id in a name. Names are case-sensitive (AIP-122). Other names are answered like
-   * those of unknown operations.
+   * Returns the id in a name. Names are case-sensitive (AIP-122). Other names get the same answer
+   * as names of unknown operations.
    */
   private static UUID idOf(String name) {
     return KeyFormat.uuid()

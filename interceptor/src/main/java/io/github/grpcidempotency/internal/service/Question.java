@@ -17,9 +17,11 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 
-/** One question about operations, and who hears of it. Made on the thread on which it arrives. */
+/**
+ * One request about operations, and its events. Created on the thread on which the request arrives.
+ */
 final class Question {
-  /** What is said of an operation that is not found. */
+  /** The description, in events, of an operation that is not found. */
   private static final ProcedureInfo UNKNOWN =
       new ProcedureInfo(
           "google.longrunning.Operations",
@@ -38,20 +40,20 @@ final class Question {
     this.events = engines.events(UNKNOWN);
   }
 
-  /** Notes who asks, and returns the engine that answers all of the question. */
+  /** Notes the caller, and returns the engine that serves the whole request. */
   Engine by(Caller caller) {
     Engine own = engines.of(caller);
     events = events.of(Optional.of(caller)).onShard(own.shard());
     return own;
   }
 
-  /** Notes what the question is about. */
+  /** Notes the operation that the request is about. */
   void about(StoredOperation stored, Procedure procedure) {
     events = eventsOf(stored, procedure);
     operationId = Optional.of(stored.id());
   }
 
-  /** Returns the operation that the question is about, if it is known. */
+  /** Returns the operation that the request is about, if it is known. */
   Optional<UUID> operation() {
     return operationId;
   }
@@ -59,19 +61,20 @@ final class Question {
   /**
    * Returns the part of an operation that the caller may see.
    *
-   * @throws RefusedException if it may not have the answer any more, or the answer cannot be read
+   * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
+   *     read
    */
   SeenOperation see(StoredOperation stored, Procedure procedure) {
     return SeenOperation.of(
         stored, procedure, failure -> statusUnknown(stored, procedure, failure));
   }
 
-  /** The status of the work behind an operation could not be read. */
+  /** Emits the event of asynchronous work whose status could not be read. */
   void statusUnknown(StoredOperation stored, Procedure procedure, RuntimeException failure) {
     eventsOf(stored, procedure).statusUnknown(stored.id(), failure);
   }
 
-  /** The answer that is recorded is about to be given, if it is. */
+  /** Emits the event of a replay if the answer of an operation is about to be sent. */
   void answered(SeenOperation seen) {
     if (OperationState.isDone(seen.state())
         && seen.stored().standing() instanceof ClaimResult.Recorded recorded) {
@@ -80,12 +83,12 @@ final class Question {
     }
   }
 
-  /** Returns what the client is told of a failure, once it has been heard. */
+  /** Emits the event of a failure, and returns the error for the client. */
   StatusRuntimeException failed(RuntimeException failure) {
     return ServiceError.of(failure, events, operationId);
   }
 
-  /** Runs an action within the scope of the call that asks. */
+  /** Runs an action within the scope of the request. */
   void within(Runnable action) {
     events.within(action);
   }

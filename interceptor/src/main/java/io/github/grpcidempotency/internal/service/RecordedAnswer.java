@@ -10,11 +10,14 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.protobuf.StatusProto;
 import java.util.Optional;
 
-/** Converts a recorded answer to a message that another response can carry. */
+/** Converts a recorded answer to a message that can be part of another response. */
 final class RecordedAnswer {
   private RecordedAnswer() {}
 
-  /** Returns whether a procedure's responses can be carried: their message type must be known. */
+  /**
+   * Returns whether a procedure's responses can be converted, for which their message type must be
+   * known.
+   */
   static boolean isReadable(Procedure procedure) {
     return responseType(procedure).isPresent();
   }

@@ -41,15 +41,15 @@ import java.util.UUID;
 
 /**
  * Finds the outcome of a call by its method and key, for a client that no longer has the request.
- * It claims nothing and runs nothing. A caller to whom a replay is denied gets no answer here
- * either.
+ * It claims no key and runs no handler. A caller to whom a replay is denied gets no answer from
+ * this service either.
  */
 public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Engines engines;
 
-  /** Makes the service. */
+  /** Creates the service. */
   public RecoveryService(Procedures procedures, CallerResolver callers, Engines engines) {
     this.procedures = procedures;
     this.callers = callers;
@@ -93,10 +93,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     recovery.run(found, WaitLimit.of(request.getWait()));
   }
 
-  /** The record of a call under one of the keys that the client may mean. */
+  /** The record of a call under one of the possible keys. */
   private record Found(IdempotencyKey key, Optional<ClaimResult> result, Duration took) {}
 
-  /** Looks for a call of the procedure under each key, until there is one. */
+  /** Looks for a call of the procedure under each key, until one is found. */
   private static Found find(List<IdempotencyKey> keys, Procedure procedure, Engine engine) {
     long begun = System.nanoTime();
     IdempotencyKey key;
@@ -109,7 +109,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     return new Found(key, result, Duration.ofNanos(System.nanoTime() - begun));
   }
 
-  /** Returns whether a result is about a call of the procedure, or ends the search anyway. */
+  /** Returns whether a result is a call of the procedure, or ends the search for another reason. */
   private static boolean isOf(Procedure procedure, ClaimResult known) {
     if (known instanceof ClaimResult.Recorded recorded) {
       return recorded.procedure().equals(procedure.name());
@@ -135,7 +135,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     return RefusalError.of(refusal, "key");
   }
 
-  /** One search. */
+  /** One {@code Recover} call. */
   private final class Recovery implements Drain.Call {
     private final Engine engine;
     private final Procedure procedure;
@@ -216,7 +216,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       return !running.outcomeUnknown() && !running.isAbandoned();
     }
 
-    /** Answers once the wait has ended, within the caller's own call. */
+    /** Answers after the wait, within the caller's own call. */
     private final class Waiting implements InFlightWaiter.Waiting {
       private final Context context;
 
@@ -353,7 +353,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       }
     }
 
-    /** Puts an answer into the response. */
+    /** Adds an answer to the response. */
     private final class Filler implements Replay.Actor<RuntimeException> {
       private final RecoverResponse.Builder builder;
 

@@ -3,7 +3,10 @@ package io.github.grpcidempotency.internal.service;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import java.util.Optional;
 
-/** A question cannot be answered. Whoever catches it lets it be heard and tells the client. */
+/**
+ * A request is refused. The code that catches the exception emits the event and sends the error to
+ * the client.
+ */
 final class RefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -18,9 +21,9 @@ final class RefusedException extends RuntimeException {
   }
 
   /**
-   * Makes the exception.
+   * Creates the exception.
    *
-   * @param why the failure behind it, if there is one
+   * @param why the failure that caused it, if there is one
    */
   RefusedException(Refusal refusal, Optional<Exception> why) {
     super(refusal.reason().name(), why.orElse(null), false, false);

@@ -7,20 +7,21 @@ import io.github.grpcidempotency.store.StoredOperation;
 import java.util.function.Consumer;
 
 /**
- * An operation as its caller may see it now.
+ * The part of an operation that its caller may see now.
  *
- * @param stored what is stored of it
- * @param procedure what was called
- * @param state how far it has come
- * @param message what its caller is sent
+ * @param stored the stored operation
+ * @param procedure the procedure that was called
+ * @param state the state of the operation
+ * @param message the message for its caller
  */
 record SeenOperation(StoredOperation stored, Procedure procedure, State state, Operation message) {
 
   /**
-   * Returns what a caller sees of its operation.
+   * Returns the part of an operation that its caller may see.
    *
-   * @param statusUnknown gets what the resolver of the status of asynchronous work throws
-   * @throws RefusedException if it may not have the answer any more, or the answer cannot be read
+   * @param statusUnknown receives the exception of the status resolver
+   * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
+   *     read
    */
   static SeenOperation of(
       StoredOperation stored, Procedure procedure, Consumer<RuntimeException> statusUnknown) {

@@ -9,7 +9,7 @@ import io.grpc.StatusRuntimeException;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The errors of a service that finds operations. */
+/** The errors of the services for operations. */
 final class ServiceError {
   private ServiceError() {}
 
@@ -18,13 +18,13 @@ final class ServiceError {
     return new RefusedException(refusal);
   }
 
-  /** Returns the error of a request that cannot be served. */
+  /** Returns the error of a request that is not valid. */
   static StatusRuntimeException invalid(String why) {
     return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
   }
 
   /**
-   * Returns what a client is told of a failure, and lets it be heard if it is a refusal.
+   * Returns the error for the client, and emits an event if the failure is a refusal.
    *
    * @param operationId the operation, if it is known
    */

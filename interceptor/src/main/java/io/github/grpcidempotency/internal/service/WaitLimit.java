@@ -7,13 +7,15 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** How long a call that asks to wait on the server may do so. */
+/** Limits how long a call may wait on the server. */
 final class WaitLimit {
   private static final Duration MOST = Duration.ofMinutes(1);
 
   private WaitLimit() {}
 
-  /** Returns what the client asks for, within the server's limit and the current deadline. */
+  /**
+   * Returns the wait that the client requests, within the server's limit and the current deadline.
+   */
   static Duration of(com.google.protobuf.Duration asked) {
     Duration most = most();
     return ProtobufDurations.read(asked)
@@ -30,7 +32,7 @@ final class WaitLimit {
         .orElse(MOST);
   }
 
-  /** Leaves time for an answer. */
+  /** Returns the time before a deadline, less some time for the answer. */
   private static Duration beforeItEnds(Deadline deadline) {
     return Duration.ofMillis(deadline.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10);
   }

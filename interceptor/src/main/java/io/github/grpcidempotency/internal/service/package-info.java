@@ -1,5 +1,5 @@
 /**
- * The gRPC services with which clients find what they have called before: by key, in {@code
+ * The gRPC services with which clients find their earlier calls: by key, in {@code
  * idempotency.v1.Recovery}, or by operation, in {@code google.longrunning.Operations}.
  */
 @NullMarked

@@ -18,14 +18,16 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** A refusal as the wire contract spells it: code, {@code ErrorInfo}, and when to try again. */
+/**
+ * Converts a refusal to the error of the wire contract: code, {@code ErrorInfo} and time of retry.
+ */
 public final class RefusalError {
   private RefusalError() {}
 
   /**
    * Returns the error of a refusal.
    *
-   * @param keyName where the key comes from: a header, a field
+   * @param keyName the place of the key: a header, a field
    */
   public static StatusRuntimeException of(Refusal refusal, String keyName) {
     Optional<Duration> retryAfter =
@@ -69,8 +71,9 @@ public final class RefusalError {
   }
 
   /**
-   * What was refused at one moment must not come back at one moment. A duplicate may come sooner
-   * than told; whoever waits for the end of a lease, or of an outage, had better come later.
+   * Adds jitter to a delay, so that calls that were refused at the same time do not retry at the
+   * same time. A duplicate may retry earlier than the delay. A call that waits for the end of a
+   * lease or of an outage retries later.
    */
   private static Duration jittered(RefusalReason reason, Duration delay) {
     long jitter = ThreadLocalRandom.current().nextLong(delay.toMillis() / 2 + 1);
@@ -110,7 +113,7 @@ public final class RefusalError {
               + " this server cannot rebuild it";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for another request or method";
       case IDEMPOTENCY_RESOURCE_GONE ->
-          "the call was answered before, but its resource does not" + " exist any more";
+          "the call was answered before, but its resource does not exist any more";
       case IDEMPOTENCY_KEY_UNKNOWN -> "there is no record of a call with this " + keyName;
       case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation with this name";
       case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation is not done";

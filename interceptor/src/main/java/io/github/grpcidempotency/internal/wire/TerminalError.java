@@ -11,10 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
 /**
- * A terminal error between the wire and its record, byte for byte.
+ * A terminal error, which is sent and recorded unchanged.
  *
  * @param status code and description
- * @param trailers what is sent again
+ * @param trailers the trailers that are sent with every replay
  */
 public record TerminalError(Status status, Metadata trailers) {
   private static final String DETAILS = "grpc-status-details-bin";

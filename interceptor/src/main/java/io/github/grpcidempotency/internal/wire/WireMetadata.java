@@ -9,7 +9,7 @@ public final class WireMetadata {
   public static final Metadata.Key<String> OPERATION = ascii(WireNames.OPERATION);
 
   /**
-   * Trailer on errors: when gRPC's own retries may try again, in milliseconds; negative for never
+   * Trailer on errors: when gRPC's built-in retries may retry, in milliseconds; negative for never
    * (gRFC A6).
    */
   public static final Metadata.Key<String> PUSHBACK = ascii(WireNames.PUSHBACK);
@@ -19,7 +19,7 @@ public final class WireMetadata {
   /**
    * Returns the key of an ASCII entry.
    *
-   * @throws IllegalArgumentException if it cannot have that name
+   * @throws IllegalArgumentException if the name is not valid
    */
   public static Metadata.Key<String> ascii(String name) {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);

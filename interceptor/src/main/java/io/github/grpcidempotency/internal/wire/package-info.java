@@ -1,4 +1,4 @@
-/** Errors and metadata as the wire contract spells them. */
+/** The errors and the metadata of the wire contract. */
 @NullMarked
 package io.github.grpcidempotency.internal.wire;
 

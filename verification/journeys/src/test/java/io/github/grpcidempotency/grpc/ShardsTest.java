@@ -170,7 +170,7 @@ class ShardsTest {
           .verify(List.of());
 
       assertThat(log.all())
-          .filteredOn(line -> line.contains("not marked"))
+          .filteredOn(line -> line.contains("does not contain the shard's name"))
           .hasSize(1)
           .allMatch(line -> line.contains("shard east: "));
     }

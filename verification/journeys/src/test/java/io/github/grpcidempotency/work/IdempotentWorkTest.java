@@ -323,7 +323,7 @@ class IdempotentWorkTest {
                             .status(id -> IdempotencyStatus.FAILED)
                             .build())
                     .build())
-        .withMessageContaining("jobs/a: its retention must be positive")
+        .withMessageContaining("jobs/a: its retention must be at least a millisecond")
         .withMessageContaining("jobs/b: it has a status resolver, but no resource");
   }
 

@@ -93,8 +93,7 @@ class OrderServiceTest {
     CreateOrderRequest refused =
         CreateOrderRequest.newBuilder().setItem("refused after the insert").build();
 
-    assertThatThrownBy(
-            () -> client("alice", UUID.randomUUID().toString()).createOrder(refused))
+    assertThatThrownBy(() -> client("alice", UUID.randomUUID().toString()).createOrder(refused))
         .isInstanceOf(StatusRuntimeException.class);
 
     assertThat(count("shop.orders")).isZero();

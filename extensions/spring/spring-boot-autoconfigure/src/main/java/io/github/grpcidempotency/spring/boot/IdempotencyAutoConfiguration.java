@@ -171,8 +171,7 @@ public final class IdempotencyAutoConfiguration {
       ExpirySweeper.Builder builder =
           ExpirySweeper.builder(dataSource)
               .schema(properties.schema())
-              .interval(properties.sweeper().interval())
-              .batchSize(properties.sweeper().batchSize());
+              .interval(properties.sweeper().interval());
       listeners.orderedStream().forEach(builder::listener);
       return builder.build();
     }

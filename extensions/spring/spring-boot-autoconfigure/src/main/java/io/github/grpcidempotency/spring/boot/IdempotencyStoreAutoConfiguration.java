@@ -96,9 +96,6 @@ public final class IdempotencyStoreAutoConfiguration {
         PostgresIdempotencyStore.builder(dataSource)
             .schema(properties.schema())
             .lease(properties.lease());
-    if (properties.serverName() != null) {
-      builder.serverName(properties.serverName());
-    }
     hostTransactions(properties, host, dataSource, transactions)
         .ifPresent(builder::hostTransactions);
     return builder.build();
