@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** Keeps the trailers of one call, before its caller learns that the call is over. */
+/** Keeps the trailers of one call, before the end of the call is reported to its caller. */
 final class TrailersCapture implements ClientInterceptor {
   private volatile Metadata trailers = new Metadata();
 
@@ -60,7 +60,7 @@ final class TrailersCapture implements ClientInterceptor {
     }
   }
 
-  /** Returns an observer that passes a call's response on once its trailers have arrived. */
+  /** Returns an observer that passes on a call's response after its trailers have arrived. */
   static <T> StreamObserver<T> observer(
       StreamObserver<Reply<T>> replies, Supplier<Metadata> trailers) {
     return new StreamObserver<>() {
