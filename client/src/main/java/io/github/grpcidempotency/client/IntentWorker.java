@@ -379,8 +379,9 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Returns the worker, which is not started yet. * * @throws IllegalStateException if no method
-     * was added
+     * Returns the worker, which is not started yet.
+     *
+     * @throws IllegalStateException if no method was added
      */
     public IntentWorker build() {
       if (registrations.isEmpty()) {

@@ -21,8 +21,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * A call that is sent several times, always with the same key, and the requests for its outcome.
  *
- * @param channel the channel of the stub * @param deadline the deadline of all attempts * @param
- *     attemptTimeout the timeout of each attempt
+ * @param channel the channel of the stub
+ * @param deadline the deadline of all attempts
+ * @param attemptTimeout the timeout of each attempt
  */
 record KeyedCall<RequestT, T>(
     Channel channel,

@@ -15,7 +15,6 @@ final class RetryLoop<RequestT, T> {
   private static final Duration POLL = Duration.ofSeconds(1);
 
   private final KeyedCall<RequestT, T> call;
-  private final int maxAttempts;
   private final Backoff backoff;
   private final AttemptChain<Reply<T>> chain = new AttemptChain<>();
 
@@ -30,10 +29,8 @@ final class RetryLoop<RequestT, T> {
    * @param waitsForOperations whether a refused attempt is repeated as soon as the operation in the
    *     refusal is done, rather than after a wait
    */
-  RetryLoop(
-      KeyedCall<RequestT, T> call, int maxAttempts, Backoff backoff, boolean waitsForOperations) {
+  RetryLoop(KeyedCall<RequestT, T> call, Backoff backoff, boolean waitsForOperations) {
     this.call = call;
-    this.maxAttempts = maxAttempts;
     this.backoff = backoff;
     this.waitsForOperations = waitsForOperations;
     this.sentBefore = call.intent().mayHaveBeenSent();
@@ -95,10 +92,7 @@ final class RetryLoop<RequestT, T> {
   private synchronized Optional<Duration> next(AttemptResult<T> result, boolean perhapsEarlier) {
     running = false;
     Optional<Duration> wait =
-        result
-            .retryAfter(backoff, made)
-            .filter(delay -> made < maxAttempts)
-            .filter(delay -> perhapsEarlier || !call.endsWithin(delay));
+        result.retryAfter(backoff, made).filter(delay -> perhapsEarlier || !call.endsWithin(delay));
     if (wait.isPresent()) {
       sentBefore |= result.sent();
     }

@@ -47,24 +47,17 @@ import java.util.stream.Stream;
 public final class RetryingCaller {
   private final Duration within;
   private final Duration attemptTimeout;
-  private final int maxAttempts;
   private final Backoff backoff;
   private final IdempotencyClientInterceptor keys;
 
   private RetryingCaller(Builder builder) {
     this.within = builder.within;
     this.attemptTimeout = builder.attemptTimeout;
-    this.maxAttempts = builder.maxAttempts;
     this.backoff = builder.backoff;
     this.keys = builder.keys;
   }
 
-  /** Returns a caller with the default settings. */
-  public static RetryingCaller create() {
-    return builder().build();
-  }
-
-  /** Returns a builder. */
+  /** Returns a builder. Every setting has a default. */
   public static Builder builder() {
     return new Builder();
   }
@@ -157,7 +150,7 @@ public final class RetryingCaller {
    *       through {@code idempotency.v1.Recovery}, with waits from 0.2 to 5 seconds.
    *   <li>If the server does not have that service either, the call is sent again with the same
    *       key, with the same waits, until a minute before {@link Reply#expires}, because an expired
-   *       call could run again. {@link Builder#maxAttempts} does not count these calls.
+   *       call could run again.
    *   <li>When the server reports that it has no such operation or key, the client stops.
    * </ol>
    *
@@ -168,9 +161,9 @@ public final class RetryingCaller {
    * <p>The result fails with an {@link AwaitFailedException}. Cancelling the result cancels the
    * running attempt, and no other attempt is made.
    *
-   * @param stub a stub of any kind, with the {@link Intent} of the answered call * @param request
-   *     the request of the answered call * @param answer the answer, from {@link #call} or from a
-   *     static method of {@link Reply}
+   * @param stub a stub of any kind, with the {@link Intent} of the answered call
+   * @param request the request of the answered call
+   * @param answer the answer, from {@link #call} or from a static method of {@link Reply}
    * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
    *     prohibits keys
    */
@@ -206,7 +199,7 @@ public final class RetryingCaller {
 
   private <RequestT, T> RetryLoop<RequestT, T> retries(
       KeyedCall<RequestT, T> call, boolean waitsForOperations) {
-    return new RetryLoop<>(call, maxAttempts, backoff, waitsForOperations);
+    return new RetryLoop<>(call, backoff, waitsForOperations);
   }
 
   private <RequestT, T> KeyedCall<RequestT, T> keyed(
@@ -250,7 +243,6 @@ public final class RetryingCaller {
   public static final class Builder {
     private Duration within = Duration.ofMinutes(1);
     private Duration attemptTimeout = Duration.ofSeconds(10);
-    private int maxAttempts = Integer.MAX_VALUE;
     private Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
     private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
@@ -265,15 +257,6 @@ public final class RetryingCaller {
     /** Sets the deadline of one attempt; 10 seconds by default. */
     public Builder attemptTimeout(Duration timeout) {
       this.attemptTimeout = positive(timeout);
-      return this;
-    }
-
-    /** Sets the maximum number of attempts, including the first; not limited by default. */
-    public Builder maxAttempts(int attempts) {
-      if (attempts < 1) {
-        throw new IllegalArgumentException("maxAttempts must be at least 1");
-      }
-      this.maxAttempts = attempts;
       return this;
     }
 

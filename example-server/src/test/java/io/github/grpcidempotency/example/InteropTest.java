@@ -10,7 +10,6 @@ import com.google.protobuf.Descriptors.FileDescriptor;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.test.RepositoryRoot;
-import io.github.grpcidempotency.test.Snippets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,13 +25,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients in other languages: what is on the wire is the contract, not our own classes. */
 @ExtendWith(SharedExample.class)
 class InteropTest {
   private static final Path CLIENTS = Path.of("src/test/interop").toAbsolutePath();
-  private static final Path PAGES = RepositoryRoot.resolve("docs/how-to/clients");
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
   private static final Path LIBRARY_PROTOS = RepositoryRoot.resolve("proto/src/main/protobuf");
 
@@ -76,23 +74,21 @@ class InteropTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"node.md, js", "python.md, python"})
+  @ValueSource(strings = {"idempotency.js", "idempotency.py"})
   @Timeout(120)
-  void theProgramOnAPageRunsAsItIsPasted(
-      String page, String language, RunningExample example, @TempDir Path folder)
+  void aProgramThatReadersCopyRunsByItself(
+      String name, RunningExample example, @TempDir Path folder)
       throws IOException, InterruptedException {
-    List<String> programs = Snippets.of(PAGES.resolve(page), language);
-    assertThat(programs).hasSize(1);
-    Path pasted = Files.writeString(folder.resolve("pasted"), programs.get(0));
+    Path copy = Files.copy(CLIENTS.resolve(name), folder.resolve(name));
     String interpreter;
-    if (language.equals("js")) {
+    if (name.endsWith(".js")) {
       assumeNode();
       interpreter = "node";
     } else {
       interpreter = assumePython();
     }
     ProcessBuilder command =
-        new ProcessBuilder(interpreter, pasted.toString(), "localhost:" + example.server().port())
+        new ProcessBuilder(interpreter, copy.toString(), "localhost:" + example.server().port())
             .redirectErrorStream(true);
     command.environment().put("NODE_PATH", CLIENTS.resolve("node_modules").toString());
     Process program = command.start();

@@ -14,10 +14,4 @@ public record CallInfo(
     ProcedureInfo procedure,
     Optional<String> tenant,
     Optional<String> project,
-    Optional<String> shard) {
-
-  /** Creates the description of a call on a store without shards. */
-  public CallInfo(ProcedureInfo procedure, Optional<String> tenant, Optional<String> project) {
-    this(procedure, tenant, project, Optional.empty());
-  }
-}
+    Optional<String> shard) {}

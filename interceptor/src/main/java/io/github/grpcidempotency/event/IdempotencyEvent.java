@@ -259,18 +259,13 @@ public sealed interface IdempotencyEvent {
   /**
    * The leases of a process were renewed, in one statement for each shard.
    *
-   * @param held how many leases were to be renewed * @param lost how many of them belong to another
-   *     owner now
+   * @param held how many leases were to be renewed
+   * @param lost how many of them belong to another owner now
    * @param took how long it took
    * @param shard the shard, if the store has shards
    */
   record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Creates the event for a store without shards. */
-    public LeasesRenewed(int held, int lost, Duration took) {
-      this(held, lost, took, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.leasesRenewed(this);
@@ -280,16 +275,12 @@ public sealed interface IdempotencyEvent {
   /**
    * The leases of a process could not be renewed. Renewal is tried again before the leases end.
    *
-   * @param held how many leases were to be renewed * @param cause what the store threw
+   * @param held how many leases were to be renewed
+   * @param cause what the store threw
    * @param shard the shard, if the store has shards
    */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Creates the event for a store without shards. */
-    public RenewalFailed(int held, Throwable cause) {
-      this(held, cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.renewalFailed(this);
@@ -300,17 +291,13 @@ public sealed interface IdempotencyEvent {
    * Expired records were swept.
    *
    * @param records how many records were deleted
-   * @param took how long the sweep took * @param lag how long ago the oldest of these records had
-   *     expired; zero if there was none, empty if the sweeper does not know
+   * @param took how long the sweep took
+   * @param lag how long ago the oldest of these records had expired; zero if there was none, empty
+   *     if the sweeper does not know
    * @param shard the name of the sweeper's database; empty if it was given none
    */
   record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Creates the event for a sweeper without a shard. */
-    public Swept(long records, Duration took, Optional<Duration> lag) {
-      this(records, took, lag, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.swept(this);
@@ -324,11 +311,6 @@ public sealed interface IdempotencyEvent {
    * @param shard the name of the sweeper's database; empty if it was given none
    */
   record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {
-    /** Creates the event for a sweeper without a shard. */
-    public SweepFailed(Throwable cause) {
-      this(cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.sweepFailed(this);

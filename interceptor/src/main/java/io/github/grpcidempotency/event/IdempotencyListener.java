@@ -7,7 +7,7 @@ package io.github.grpcidempotency.event;
  * that resumes waiting calls, and on the library's own threads that renew leases, record answers
  * and sweep. The methods for the events of a call run within the {@link CallScope} that {@link
  * #capture} returned for the call. An exception of a listener is logged and otherwise ignored; it
- * affects neither the call nor other listeners. * *
+ * affects neither the call nor other listeners.
  *
  * <p>The documentation of each method states when it is called, and thus which events a crash may
  * lose. A lost event is not delivered again, and no event is delivered twice.

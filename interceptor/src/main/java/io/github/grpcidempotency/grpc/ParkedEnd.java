@@ -20,8 +20,8 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
   /**
    * Creates the object for one handler.
    *
-   * @param settler settles the end * @param handlerContext the context that is current during the
-   *     settlement
+   * @param settler settles the end
+   * @param handlerContext the context that is current during the settlement
    */
   ParkedEnd(RecordingCall.Settler<ResponseT> settler, Context handlerContext) {
     this.settler = settler;

@@ -21,8 +21,10 @@ public final class MalformedKeyException extends RuntimeException {
   }
 
   /**
-   * Creates the exception. * * @param problem the kind of problem, for listeners * @param message
-   * describes the problem
+   * Creates the exception.
+   *
+   * @param problem the kind of problem, for listeners
+   * @param message describes the problem
    */
   public MalformedKeyException(KeyProblem problem, String message) {
     this(problem, message, problem.explanation(), null, null);

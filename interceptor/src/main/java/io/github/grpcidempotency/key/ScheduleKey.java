@@ -20,7 +20,8 @@ public final class ScheduleKey {
   /**
    * Returns the key of a run, which the scheduler's client sends.
    *
-   * @param id the id of the schedule * @param due when the run was due, not when it was started
+   * @param id the id of the schedule
+   * @param due when the run was due, not when it was started
    * @throws IllegalArgumentException if the id is not 1 to 128 characters of {@code
    *     [A-Za-z0-9._~-]}
    */

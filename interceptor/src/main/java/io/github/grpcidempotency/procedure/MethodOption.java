@@ -43,14 +43,14 @@ record MethodOption(
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
-      ProcedureBuilder<ResponseT> builder, RetentionClasses classes) {
+      ProcedureBuilder<ResponseT> builder) {
     if (!isUnderstood(declared)) {
       builder.problem(
           "its option has a field or a value that this version of the library does not know");
     }
     describeResource(builder);
     describeKey(builder);
-    describeRetention(builder, classes);
+    describeRetention(builder);
     describeFailures(builder);
     describeDuplicates(builder);
     builder.omit(declared.getOmittedFieldsList().toArray(String[]::new));
@@ -138,21 +138,9 @@ record MethodOption(
     }
   }
 
-  private void describeRetention(ProcedureBuilder<?> builder, RetentionClasses classes) {
-    String name = declared.getRetentionClass();
-    if (declared.hasRetention() && !name.isEmpty()) {
-      builder.problem("it has both a retention and a retention_class: remove one of them");
-    } else if (declared.hasRetention()) {
+  private void describeRetention(ProcedureBuilder<?> builder) {
+    if (declared.hasRetention()) {
       duration(builder, "retention", declared.getRetention()).ifPresent(builder::retention);
-    } else if (!name.isEmpty()) {
-      classes
-          .find(name)
-          .ifPresentOrElse(
-              builder::retention,
-              () ->
-                  builder.problem(
-                      "retention_class \"%s\" is unknown; the known classes are %s"
-                          .formatted(name, String.join(", ", classes.names()))));
     }
     if (declared.getRetainedFromLastReplay()) {
       builder.retainFromLastReplay();

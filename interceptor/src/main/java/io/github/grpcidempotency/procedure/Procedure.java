@@ -114,7 +114,7 @@ public interface Procedure {
    * the value can change while the server runs. Existing records are not changed.
    */
   default Duration retention() {
-    return RetentionClass.INTERACTIVE.duration();
+    return Retention.DEFAULT;
   }
 
   /**
@@ -219,16 +219,6 @@ public interface Procedure {
    */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {
-    return annotated(method, RetentionClasses.presets());
-  }
-
-  /**
-   * Returns the same builder, for an option that names a retention class of the service.
-   *
-   * @throws IllegalArgumentException if the method has no such option
-   */
-  static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
-      MethodDescriptor<? extends Message, ResponseT> method, RetentionClasses classes) {
-    return MethodOption.of(method).describe(of(method), classes);
+    return MethodOption.of(method).describe(of(method));
   }
 }

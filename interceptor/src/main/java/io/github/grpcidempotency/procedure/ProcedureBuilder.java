@@ -34,7 +34,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
           .execution(Execution.TRANSACTIONAL), or execution: EXECUTION_TRANSACTIONAL in its option, if \
       its handler only writes to the store's database: effect and record are one commit
           .execution(Execution.RESERVED), or execution: EXECUTION_RESERVED in its option, for any other \
-      handler: after a crash between effect and record, a retry runs the handler again""";
+      handler: after a crash between effect and record, a retry runs the handler again\
+      """;
 
   private final String name;
   private final Optional<MethodDescriptor<?, ?>> method;
@@ -50,7 +51,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Optional<PastResources> pastResources = Optional.empty();
   private Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
-  private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
+  private Retention retention = new Retention(() -> Retention.DEFAULT);
   private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
   private Optional<Execution> execution = Optional.empty();
@@ -167,11 +168,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /** Sets how long a record answers retries. */
   public ProcedureBuilder<ResponseT> retention(Duration retention) {
     return retention(() -> retention);
-  }
-
-  /** Sets how long a record answers retries. */
-  public ProcedureBuilder<ResponseT> retention(RetentionClass retention) {
-    return retention(retention::duration);
   }
 
   /**

@@ -186,8 +186,7 @@ final class ProcedureCheck {
 
   private boolean saysRetention() {
     try {
-      return procedure.retainedFromLastReplay()
-          || !procedure.retention().equals(RetentionClass.INTERACTIVE.duration());
+      return procedure.retainedFromLastReplay() || !procedure.retention().equals(Retention.DEFAULT);
     } catch (RuntimeException failed) {
       return true;
     }

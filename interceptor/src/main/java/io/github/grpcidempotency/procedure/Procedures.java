@@ -65,22 +65,12 @@ public final class Procedures {
     private final Map<String, StatusResolver> statuses = new LinkedHashMap<>();
     private Function<MethodDescriptor<?, ?>, Optional<Execution>> defaultExecution =
         method -> Optional.empty();
-    private RetentionClasses retentionClasses = RetentionClasses.presets();
 
     private Builder() {}
 
     /** Adds one descriptor. It replaces the option of the same method. */
     public Builder add(Procedure procedure) {
       described.add(procedure);
-      return this;
-    }
-
-    /**
-     * Sets the retention classes for the options of all methods that {@link #addAnnotated} adds,
-     * before or after this call. The default is the presets.
-     */
-    public Builder retentionClasses(RetentionClasses classes) {
-      this.retentionClasses = classes;
       return this;
     }
 
@@ -119,8 +109,7 @@ public final class Procedures {
 
     private Procedure describe(MethodDescriptor<Message, Message> method) {
       ProcedureBuilder<Message> builder =
-          Procedure.annotated(method, retentionClasses)
-              .defaultExecution(() -> defaultExecution.apply(method));
+          Procedure.annotated(method).defaultExecution(() -> defaultExecution.apply(method));
       builder
           .build()
           .resourceType()

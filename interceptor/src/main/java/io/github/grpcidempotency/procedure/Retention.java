@@ -12,6 +12,9 @@ import org.slf4j.LoggerFactory;
  * while the server runs, the last valid value stays in force. Thread-safe.
  */
 final class Retention {
+  /** How long records answer if nothing is set. */
+  static final Duration DEFAULT = Duration.ofHours(24);
+
   private static final Logger logger = LoggerFactory.getLogger(Procedure.class);
   private static final Duration MIN_RETENTION = Duration.ofMillis(1);
   private static final Duration MOST = Duration.ofDays(36_500);

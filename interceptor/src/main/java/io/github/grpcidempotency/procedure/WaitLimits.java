@@ -8,7 +8,7 @@ package io.github.grpcidempotency.procedure;
  * @param callsPerKey how many calls may wait for one key
  * @param calls how many calls may wait for all keys together
  * @param bytesPerKey the maximum total size of the requests that wait for one key, serialized
- *     * @param bytes the maximum total size of all waiting requests, serialized
+ * @param bytes the maximum total size of all waiting requests, serialized
  */
 public record WaitLimits(int callsPerKey, int calls, long bytesPerKey, long bytes) {
   private static final WaitLimits DEFAULTS = new WaitLimits(1_000, 10_000, 8L << 20, 64L << 20);

@@ -98,8 +98,8 @@ public interface Claim {
    * the handler's thread. Until the settlement runs, the lease is renewed.
    *
    * @param settlement runs once, when the transaction has ended, on the transaction's thread; must
-   *     not block * @return whether the settlement is deferred; if not, the claim can be settled at
-   *     once
+   *     not block
+   * @return whether the settlement is deferred; if not, the claim can be settled at once
    */
   default boolean deferSettlement(Runnable settlement) {
     return false;
@@ -137,8 +137,9 @@ public interface Claim {
 
   /**
    * Marks the outcome as unknown: the reservation stays until its lease ends. The transaction of a
-   * transactional claim is rolled back instead. * * @throws StoreException if it is unknown whether
-   * the mark was made
+   * transactional claim is rolled back instead.
+   *
+   * @throws StoreException if it is unknown whether the mark was made
    */
   Settled markUnknown();
 }

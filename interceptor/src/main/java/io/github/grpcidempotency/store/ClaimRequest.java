@@ -31,8 +31,9 @@ public record ClaimRequest(
   public static final int MAX_TRACE = 64;
 
   /**
-   * Creates a request. * @throws IllegalArgumentException if the trace is longer than {@link
-   * #MAX_TRACE}
+   * Creates a request.
+   *
+   * @throws IllegalArgumentException if the trace is longer than {@link #MAX_TRACE}
    */
   public ClaimRequest {
     if (trace.filter(bytes -> bytes.size() > MAX_TRACE).isPresent()) {
@@ -40,23 +41,13 @@ public record ClaimRequest(
     }
   }
 
-  /** Creates the request of a call that is not marked as a retry. */
-  public ClaimRequest(
-      IdempotencyKey key,
-      RecordedProcedure procedure,
-      Fingerprint fingerprint,
-      Duration retention,
-      Optional<ByteString> trace) {
-    this(key, procedure, fingerprint, retention, trace, false);
-  }
-
-  /** Creates the request of a call without a trace. */
+  /** Creates the request of a call that has no trace and is not marked as a retry. */
   public ClaimRequest(
       IdempotencyKey key,
       RecordedProcedure procedure,
       Fingerprint fingerprint,
       Duration retention) {
-    this(key, procedure, fingerprint, retention, Optional.empty());
+    this(key, procedure, fingerprint, retention, Optional.empty(), false);
   }
 
   /** Returns whether a record with this procedure and fingerprint belongs to the same request. */

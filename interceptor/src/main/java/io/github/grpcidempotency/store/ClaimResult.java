@@ -42,9 +42,9 @@ public sealed interface ClaimResult {
   }
 
   /**
-   * Another call owns the key. * @param fingerprint the fingerprint of the owner's request, if the
-   * store can see it
+   * Another call owns the key.
    *
+   * @param fingerprint the fingerprint of the owner's request, if the store can see it
    * @param procedure the name of the owner's procedure, if the store can see it
    * @param operationId the id of the owner's operation, if the store can see it
    * @param leaseLeft how long the owner keeps the key if its server does not renew the lease; empty
@@ -99,17 +99,6 @@ public sealed interface ClaimResult {
       Optional<IdempotencyStatus> status,
       Optional<ByteString> trace)
       implements ClaimResult {
-
-    /** Creates the result for an operation without a trace. */
-    public Recorded(
-        Fingerprint fingerprint,
-        String procedure,
-        UUID operationId,
-        Instant expires,
-        RecordedOutcome outcome,
-        Optional<IdempotencyStatus> status) {
-      this(fingerprint, procedure, operationId, expires, outcome, status, Optional.empty());
-    }
 
     @Override
     public <T> T accept(Visitor<T> visitor) {

@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * The properties of a procedure that a store needs.
  *
- * @param name the procedure's name in records * @param resourceType the type of the resource in its
- *     answers, for a store that keeps references
+ * @param name the procedure's name in records
+ * @param resourceType the type of the resource in its answers, for a store that keeps references
  * @param deletes whether its calls delete the resource; a store that keeps references then keeps
  *     none to a resource that does not exist when the answer is recorded
  * @param statusResolver finds the status of the asynchronous work behind an answer. A store that

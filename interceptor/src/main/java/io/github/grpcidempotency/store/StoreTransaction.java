@@ -27,9 +27,9 @@ public interface StoreTransaction {
    * Commits.
    *
    * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused to commit, or the transaction
-   *     was set to rollback-only * @throws StoreException if it is unknown whether the transaction
-   *     was committed * @throws TransactionMisuseException if the handler has ended the transaction
-   *     itself
+   *     was set to rollback-only
+   * @throws StoreException if it is unknown whether the transaction was committed
+   * @throws TransactionMisuseException if the handler has ended the transaction itself
    */
   Claim.Settled commit();
 

@@ -12,8 +12,9 @@ import java.util.Optional;
 public interface TransactionalStore extends IdempotencyStore {
   /**
    * Checks that a duplicate cannot run while a transactional call is running. Called at start-up,
-   * after {@link #verify} has found no problem. * * @throws SetupException if the check fails
+   * after {@link #verify} has found no problem.
    *
+   * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
    */
   void verifyTransactions();
@@ -40,8 +41,9 @@ public interface TransactionalStore extends IdempotencyStore {
   /**
    * Checks that {@link #claimLater} works as documented. Called at start-up, after {@link
    * #verifyTransactions}. A store that cannot send a claim together with a handler's first
-   * statement throws here. * * @throws SetupException if the check fails
+   * statement throws here.
    *
+   * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
    */
   default void verifyLateClaims() {

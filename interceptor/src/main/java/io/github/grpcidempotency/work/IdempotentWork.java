@@ -93,18 +93,10 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Checks the procedures and the store, and returns an {@code IdempotentWork} without listeners.
-   * Close it when the last work has ended.
+   * Returns a builder.
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists every
-   *     problem
-   * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
+   * @param kinds the procedures of the work
    */
-  public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
-    return builder(store, kinds).build();
-  }
-
-  /** Returns a builder. * @param kinds the procedures of the work */
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {
     return new Builder(store, kinds);
   }

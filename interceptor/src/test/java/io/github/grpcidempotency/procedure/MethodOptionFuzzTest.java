@@ -49,10 +49,7 @@ class MethodOptionFuzzTest {
   @FuzzTest
   void anyOptionMakesAProcedureThatWorksOrSaysWhatIsWrongWithIt(
       io.github.grpcidempotency.proto.v1.@NotNull Procedure option) {
-    Procedure procedure =
-        new MethodOption(SCHEMA, option)
-            .describe(Procedure.of(METHOD), RetentionClasses.presets())
-            .build();
+    Procedure procedure = new MethodOption(SCHEMA, option).describe(Procedure.of(METHOD)).build();
     List<String> problems = Procedures.of(procedure).problems();
     if (problems.isEmpty()) {
       assertWorks(procedure);

@@ -148,13 +148,9 @@ class MethodOptionTest {
   }
 
   @Test
-  void aRetentionClassIsADuration() {
-    assertThat(annotated(OptionServiceGrpc.getInteractiveMethod()).retention())
-        .isEqualTo(Duration.ofHours(24));
+  void aReplayMayRestartTheRetention() {
     assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retention())
         .isEqualTo(Duration.ofDays(7));
-    assertThat(annotated(OptionServiceGrpc.getFinancialMethod()).retention())
-        .isEqualTo(Duration.ofDays(30));
     assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retainedFromLastReplay()).isTrue();
   }
 
@@ -372,7 +368,7 @@ class MethodOptionTest {
   private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
     return new MethodOption(
             MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
-        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()), RetentionClasses.presets())
+        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
         .defaultExecution(() -> Optional.of(Execution.RESERVED))
         .build()
         .problems();

@@ -224,10 +224,6 @@ class ProceduresTest {
                 + " singular string field of CreateThingRequest",
             "DeletedAndCreated: it has both a resource that it creates and a resource that it"
                 + " deletes: remove one of them",
-            "BothRetentions: it has both a retention and a retention_class: remove one of them",
-            "Audited: retention_class \"audit\" is unknown; the known classes are financial,"
-                + " interactive,"
-                + " webhook",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
             "BothCodes: a status code can be only one of terminal, unknown and without effect",

@@ -8,9 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection tells of its database while statements wait to be sent in front of another. For
- * what the driver does not know by itself they are sent first. Spring asks for the driver's name
- * before it sets a parameter to null.
+ * The metadata of a connection whose leading statements are not sent yet. A question that the
+ * driver answers without the database is passed on. Before any other question, the leading
+ * statements are sent. Spring reads the driver's name before it sets a parameter to null.
  */
 final class CarriedMetaData implements InvocationHandler {
   private static final Set<String> KNOWN =

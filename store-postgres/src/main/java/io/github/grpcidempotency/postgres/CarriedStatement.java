@@ -21,15 +21,18 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.PSQLState;
 
 /**
- * A handler's statement that goes behind leading ones if it is the first to be executed:
+ * A handler's statement. If it is the first statement that the handler executes, the leading
+ * statements travel with it:
  *
  * <ol>
- *   <li>It is prepared with them in front. Its parameters are shifted, and remembered.
- *   <li>When it is executed and nobody has sent them yet, they go with it. Their results are read,
- *       and the handler sees its own only.
- *   <li>When it is executed after that, or asked for anything that is not known to be harmless, it
- *       is prepared anew as the handler has written it, with what was remembered. The results of
- *       what went with them can be read until it is executed again.
+ *   <li>It is prepared together with the leading statements. The index of each parameter is
+ *       shifted, and each setter call is remembered.
+ *   <li>When it is executed and the leading statements are not sent yet, both are sent together.
+ *       The results of the leading statements are read here; the handler gets only the results of
+ *       its own statement.
+ *   <li>When it is executed later, or when a method is called that is not known to be harmless, it
+ *       is prepared again as the handler wrote it, and the remembered setter calls are repeated.
+ *       Results of the first execution stay readable until the next execution.
  * </ol>
  */
 final class CarriedStatement implements InvocationHandler {
@@ -76,7 +79,7 @@ final class CarriedStatement implements InvocationHandler {
   /**
    * Prepares a statement.
    *
-   * @param prepare how the connection's user has asked for it
+   * @param prepare the prepare method that the handler called
    */
   static PreparedStatement prepare(
       CarryingConnection connection,
@@ -213,7 +216,7 @@ final class CarriedStatement implements InvocationHandler {
     }
   }
 
-  /** Goes on with the statement as the handler has written it. */
+  /** Executes a method on the statement as the handler wrote it, without leading statements. */
   private @Nullable Object plainly(Method method, Object @Nullable [] given) throws Throwable {
     connection.sendBeforeUse();
     PreparedStatement asWritten = connection.prepareOwn(prepare, arguments, sql);
@@ -230,8 +233,8 @@ final class CarriedStatement implements InvocationHandler {
   }
 
   /**
-   * Whether it is what it was when it was set. A stream is read once; a large object is written
-   * when it is set.
+   * Returns whether a parameter can be set a second time with the same effect. A stream can be read
+   * only once, and a large object is written when it is set.
    */
   private static boolean isValue(@Nullable Object value) {
     return value == null
@@ -269,7 +272,7 @@ final class CarriedStatement implements InvocationHandler {
     return copies;
   }
 
-  @SuppressWarnings("JavaUtilDate") // so are JDBC's own
+  @SuppressWarnings("JavaUtilDate") // JDBC's own exceptions are checked, too
   private static @Nullable Object copy(@Nullable Object value) {
     if (value instanceof Object[] values) {
       return copy(values);

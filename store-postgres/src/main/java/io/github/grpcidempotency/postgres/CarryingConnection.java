@@ -18,20 +18,20 @@ import org.postgresql.jdbc.PreferQueryMode;
 import org.postgresql.util.PSQLException;
 
 /**
- * A connection that puts statements in front of its user's first one, and others in front of its
- * commit:
+ * A connection that sends statements of the library in front of its user's first statement, and
+ * others in front of its user's commit:
  *
  * <ol>
- *   <li>A prepared statement that wants nothing special goes behind the leading statements, in
- *       their flush; see {@link CarriedStatement}.
- *   <li>What neither reaches the database nor hands out the driver is passed on.
- *   <li>For everything else the leading statements are sent by themselves.
- *   <li>Once they are sent, everything is passed on. If they refuse what comes after them, nothing
- *       is any more, but for what a host does at the end of a transaction.
+ *   <li>A prepared statement without special options is sent in one flush with the leading
+ *       statements; see {@link CarriedStatement}.
+ *   <li>A call that neither reaches the database nor exposes the driver is passed on.
+ *   <li>Before any other call, the leading statements are sent by themselves.
+ *   <li>Once the leading statements are sent, every call is passed on. If the leading statements
+ *       fail, every later call is refused, except the calls by which a host ends a transaction.
  * </ol>
  *
- * <p>A connection that has carried statements is used by their {@link HandlerThread} only, until it
- * is given back. Any thread may cancel a statement.
+ * <p>A connection that has carried statements can be used only by the {@link HandlerThread} of
+ * these statements, until it is returned to the pool. Any thread may cancel a statement.
  */
 final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private final Connection connection;
@@ -56,7 +56,10 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     return proxy;
   }
 
-  /** Sets which connection its statements say that they are of, if its user sees another one. */
+  /**
+   * Sets the connection that {@code Statement.getConnection} returns, if its user sees another
+   * connection than this one.
+   */
   void showAs(Connection shown) {
     this.shown = shown;
   }
@@ -149,13 +152,13 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     return type == PGConnection.class && leading != null ? driver() : sendAlone(method, arguments);
   }
 
-  /** Returns the driver for those who only tell it about types, as Jdbi's plugin does. */
+  /** Returns the driver's connection to callers that only register types, such as Jdbi's plugin. */
   private PGConnection driver() throws SQLException {
     BaseConnection driver = connection.unwrap(BaseConnection.class);
     return (PGConnection)
         Proxy.newProxyInstance(
             CarryingConnection.class.getClassLoader(),
-            new Class<?>[] {BaseConnection.class}, // to which some cast it
+            new Class<?>[] {BaseConnection.class}, // some callers cast the result to this class
             (self, method, arguments) -> {
               if (!method.getName().equals("addDataType")) {
                 sendBeforeUse();
@@ -199,7 +202,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   private @Nullable Object rollback(Method method, Object @Nullable [] arguments) throws Throwable {
-    if (arguments != null) { // to a savepoint
+    if (arguments != null) { // a rollback to a savepoint
       return sendAlone(method, arguments);
     }
     trailing = null;
@@ -208,7 +211,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   private @Nullable Object setAutoCommit(Method method, Object @Nullable [] arguments)
       throws Throwable {
-    if (argument(arguments) == Boolean.TRUE) { // which ends the transaction
+    if (argument(arguments) == Boolean.TRUE) { // this ends the transaction
       if (refused) {
         forget();
         refused = false;
@@ -227,12 +230,15 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     }
     Object statement = sendAlone(method, arguments);
     if (statement == null) {
-      throw new IllegalStateException("the driver has prepared nothing");
+      throw new IllegalStateException("the driver returned no prepared statement");
     }
     return statement;
   }
 
-  /** Whether a statement is prepared with nothing that its results would have to do with. */
+  /**
+   * Returns whether a statement is prepared without options that affect its results, such as a
+   * scrollable result set.
+   */
   private static boolean isPlain(Object @Nullable [] arguments) {
     if (arguments == null || !(arguments[0] instanceof String sql) || sql.isBlank()) {
       return false;
@@ -249,8 +255,8 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   /**
-   * Whether the driver sends several statements as it sends one: in one flush, without a savepoint
-   * in front of them, and without asking for results in portions.
+   * Returns whether the driver sends several statements as it sends one: in one flush, without a
+   * savepoint in front, and without fetching results in portions.
    */
   private boolean driverJoins() throws SQLException {
     if (!connection.isWrapperFor(PGConnection.class)) {
@@ -268,7 +274,10 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     return shown;
   }
 
-  /** Prepares a statement of its user's, or that with others in front. */
+  /**
+   * Prepares a statement of the connection's user, or this statement with leading statements in
+   * front.
+   */
   PreparedStatement prepareOwn(Method method, Object[] arguments, String sql) throws Throwable {
     Object[] changed = arguments.clone();
     changed[0] = sql;
@@ -276,7 +285,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     if (statement instanceof PreparedStatement prepared) {
       return prepared;
     }
-    throw new IllegalStateException("the driver has prepared nothing");
+    throw new IllegalStateException("the driver returned no prepared statement");
   }
 
   @Override
@@ -296,8 +305,9 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   /**
-   * Sends what waits, and the statement behind it. Returns whether its first result has rows; empty
-   * if nothing waits any more, and it was not sent.
+   * Sends the leading statements and the statement behind them. Returns whether the first result of
+   * that statement has rows. Returns empty, and sends nothing, if the leading statements were sent
+   * before.
    */
   Optional<Boolean> send(LeadingStatements first, PreparedStatement statement) throws SQLException {
     if (leading != first) {
@@ -329,7 +339,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     }
   }
 
-  /** Whether the driver has found fault with a statement, and sent nothing. */
+  /** Returns whether the driver rejected a statement without sending anything. */
   private boolean isUnsent(SQLException failure) {
     try {
       return failure instanceof PSQLException found
@@ -342,9 +352,9 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   /**
-   * Checks that its user may go on.
+   * Checks that the leading statements did not fail.
    *
-   * @throws ClaimPreemptedException if not
+   * @throws ClaimPreemptedException if they failed
    */
   void checkAccepted() {
     if (refused) {

@@ -4,8 +4,8 @@ import java.util.UUID;
 
 /**
  * Another server has taken over the operation that a handler wants to complete. Thrown inside the
- * handler's own transaction, which must roll back, because the other server now owns the effect.
- * Whatever the handler then answers, its client gets {@code ABORTED} and can retry.
+ * handler's own transaction, which must roll back, because the other server now runs the operation.
+ * Whatever response the handler returns afterwards, its client gets {@code ABORTED} and can retry.
  */
 public final class ClaimLostException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -4,12 +4,13 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claim that was sent with a handler's first statement was not won: another call has the key,
- * or has recorded an answer under it; or, seldom, the connection broke, or nothing can be written.
- * Thrown from that statement, and from every later use of the transaction, of a procedure that is
- * claimed {@link io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT with its
- * first statement}. Nothing of the handler remains, and whatever it answers is dropped: it should
- * just let this pass. It has no stack trace.
+ * The claim that was sent with a handler's first statement was not won. Usually another call holds
+ * the key or has recorded an answer for the key. Rarely, the connection broke, or the database is
+ * read-only. Only procedures that claim {@link
+ * io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT with their first statement}
+ * throw this exception: from that statement, and from every later use of the transaction. The
+ * handler's writes are rolled back, and its response is discarded. Rethrow this exception
+ * unchanged: it does not indicate a failure. It has no stack trace.
  */
 public final class ClaimPreemptedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -19,14 +20,15 @@ public final class ClaimPreemptedException extends RuntimeException {
   }
 
   /**
-   * Makes the exception of the statement that the claim was sent with.
+   * Creates the exception for the statement that the claim was sent with.
    *
-   * @param cause what the driver threw
+   * @param cause the driver's exception
    */
   ClaimPreemptedException(@Nullable SQLException cause) {
     super(
-        "the claim sent with this statement was not won, mostly because another call has the key or"
-            + " has answered it; nothing of this handler remains, and what it answers is dropped",
+        "the claim that was sent with this statement was not won, usually because another"
+            + " call holds or has completed the key: the handler's writes are rolled back and its"
+            + " response is discarded. Rethrow this exception unchanged",
         cause,
         false,
         false);

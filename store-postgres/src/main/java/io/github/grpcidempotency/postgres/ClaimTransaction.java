@@ -9,12 +9,14 @@ import org.jdbi.v3.core.Handle;
  * it, with the caller's {@code app.current_user_id} set. It commits the transaction together with
  * the record of the answer if the handler succeeds, and rolls it back if the handler fails. The
  * handler must neither commit nor close it, nor use it after it has answered. With {@link
- * HostTransactions} it is a transaction of the host, which is also reached by the host's own means.
+ * HostTransactions} it is a transaction of the host, and the host's own means, such as {@code
+ * JdbcTemplate}, use it too.
  *
- * <p>It is found through the gRPC {@code Context}: on the handler's own thread, or wherever that
- * context is current. Like any transaction, use it from one thread at a time. If the procedure
- * claims {@link io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT}, only the
- * handler's own thread can use it, until the handler returns.
+ * <p>The transaction is looked up in the gRPC {@code Context}, so it is available on the handler's
+ * thread and wherever that context is current. Like any transaction, use it from one thread at a
+ * time. If the procedure claims {@link
+ * io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT}, only the handler's own
+ * thread can use it, until the handler returns.
  */
 public final class ClaimTransaction {
   private ClaimTransaction() {}
@@ -42,7 +44,7 @@ public final class ClaimTransaction {
       return ours;
     }
     throw new IllegalStateException(
-        "the transaction of the current call belongs to another store: ClaimTransaction needs a"
-            + " PostgresIdempotencyStore");
+        "the transaction of the current call belongs to another store: ClaimTransaction works"
+            + " with a PostgresIdempotencyStore only");
   }
 }

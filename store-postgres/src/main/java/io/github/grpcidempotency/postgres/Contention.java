@@ -23,9 +23,9 @@ final class Contention {
   private Contention() {}
 
   /**
-   * Does something that is one transaction, or none.
+   * Runs a transaction, and retries it.
    *
-   * @throws JdbiException if it fails otherwise, or too often
+   * @throws JdbiException if the transaction fails for another reason, or too often
    */
   static <T> T retrying(Supplier<T> transaction) {
     for (int tries = 1; ; tries++) {

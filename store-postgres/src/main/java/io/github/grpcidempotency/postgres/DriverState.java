@@ -9,7 +9,7 @@ import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the driver knows of a connection's transaction, without asking the database. */
+/** The state of a connection's transaction as the driver knows it, without a round trip. */
 final class DriverState {
   private static final Logger logger = LoggerFactory.getLogger(DriverState.class);
 
@@ -22,12 +22,15 @@ final class DriverState {
           ? Optional.of(connection.unwrap(BaseConnection.class).getTransactionState())
           : Optional.empty();
     } catch (SQLException hidden) {
-      logger.debug("the connection does not tell its state; the database will", hidden);
+      logger.debug(
+          "the connection does not report the state of its transaction; the database"
+              + " reports it with the next statement",
+          hidden);
       return Optional.empty();
     }
   }
 
-  /** Cancels the statement that another thread runs, if one does. */
+  /** Cancels the statement that another thread is running, if there is one. */
   static void cancel(Connection connection) {
     try {
       connection.unwrap(PGConnection.class).cancelQuery();
@@ -36,7 +39,7 @@ final class DriverState {
     }
   }
 
-  /** Cuts a connection off from its database, even during a statement. The pool replaces it. */
+  /** Closes a connection immediately, even during a statement. The pool replaces it. */
   static void abort(Connection connection) {
     try {
       connection.abort(Runnable::run);
@@ -46,8 +49,9 @@ final class DriverState {
   }
 
   /**
-   * Returns whether a transaction is open, or has failed and was not rolled back. Of a connection
-   * that was given back to its pool, whose state is somebody else's, it is not known.
+   * Returns whether a transaction is known to be open, or known to have failed without a rollback.
+   * Returns false for a connection that was returned to its pool, because another call may use it
+   * by now.
    */
   static boolean isKnownOpen(Connection connection) {
     try {
@@ -55,7 +59,7 @@ final class DriverState {
           && of(connection).filter(state -> state != TransactionState.IDLE).isPresent()
           && !connection.isClosed();
     } catch (SQLException hidden) {
-      logger.debug("the connection does not tell whether it is closed", hidden);
+      logger.debug("the connection does not report whether it is closed", hidden);
       return false;
     }
   }

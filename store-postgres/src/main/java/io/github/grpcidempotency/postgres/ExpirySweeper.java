@@ -45,7 +45,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final Optional<String> shard;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
 
-  /** The result of one batch, and whether the batch before it was committed. */
+  /** The result of one batch. Also reports whether the previous batch was committed. */
   private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
     static final Batch NONE = new Batch(0, null, true);
 
@@ -65,7 +65,7 @@ public final class ExpirySweeper implements AutoCloseable {
     this.shard = builder.shard;
   }
 
-  /** Starts the settings of a sweeper that uses the application's role. */
+  /** Returns a builder of a sweeper that uses the application's role. */
   public static Builder builder(DataSource dataSource) {
     return new Builder(dataSource);
   }
@@ -74,14 +74,14 @@ public final class ExpirySweeper implements AutoCloseable {
    * Starts to sweep, one interval from now and then every interval. It starts even if the database
    * cannot be reached.
    *
-   * @throws SetupException if the pool cannot be used for sweeping; it says why
+   * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
    */
   public ExpirySweeper start() {
     try {
       checkPool();
     } catch (JdbiException unreachable) {
       logger.warn(
-          "{} could not be checked, and is checked with the first sweep: {}",
+          "{} could not be checked and will be checked at the first sweep: {}",
           poolName(),
           unreachable.toString());
     }
@@ -100,7 +100,7 @@ public final class ExpirySweeper implements AutoCloseable {
    * deleting. Blocks.
    *
    * @return how many records were deleted
-   * @throws SetupException if the pool cannot be used for sweeping; it says why
+   * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
    * @throws JdbiException if the database cannot be reached
    */
   public long sweep() {
@@ -120,7 +120,10 @@ public final class ExpirySweeper implements AutoCloseable {
     return swept;
   }
 
-  /** Asks for what only listeners want to know; empty if the pool's role may not ask. */
+  /**
+   * Returns how old the oldest expired record is, which only listeners use; empty if the pool's
+   * role may not execute {@code statistics()}.
+   */
   private Optional<Duration> lag() {
     if (listeners.isEmpty()) {
       return Optional.empty();
@@ -164,7 +167,8 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   /**
-   * Checks that the batch before was committed; otherwise the same records would be swept for ever.
+   * Checks that the previous batch was committed. Otherwise, the sweeper would sweep the same
+   * records forever.
    */
   private Batch sweepBatch(Batch before) {
     Batch batch =
@@ -177,7 +181,7 @@ public final class ExpirySweeper implements AutoCloseable {
                     .map((row, context) -> Batch.read(row))
                     .one());
     if (before.transaction() != null && !batch.beforeKept()) {
-      refuseIfAny(Optional.of(poolName() + " rolls back what it has swept"));
+      refuseIfAny(Optional.of(poolName() + " rolls back the sweep"));
     }
     return batch;
   }
@@ -225,22 +229,15 @@ public final class ExpirySweeper implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Sets how many records one statement deletes; 1,000 by default.
-     *
-     * @throws IllegalArgumentException if it is not positive
-     */
-    public Builder batchSize(int records) {
-      if (records <= 0) {
-        throw new IllegalArgumentException("a batch has at least one record, not " + records);
-      }
+    /** Sets the maximum number of records that one statement deletes; 1,000 by default. */
+    Builder batchSize(int records) {
       this.batchSize = records;
       return this;
     }
 
     /**
-     * Names the shard that is swept, for events, metrics and the log; none by default. It is the
-     * name that the {@link io.github.grpcidempotency.store.ShardedStore} has for it.
+     * Names the shard that is swept, for events, metrics and the log; none by default. Use the name
+     * by which the {@link io.github.grpcidempotency.store.ShardedStore} knows the shard.
      */
     public Builder shard(String name) {
       this.shard = Optional.of(name);
@@ -248,8 +245,8 @@ public final class ExpirySweeper implements AutoCloseable {
     }
 
     /**
-     * Adds a listener, which hears of every sweep after those that were added before; there is none
-     * by default.
+     * Adds a listener, which is called after every sweep; none by default. Listeners are called in
+     * the order in which they were added.
      */
     public Builder listener(IdempotencyListener listener) {
       this.listeners.add(listener);

@@ -22,7 +22,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** What a database failure means, by its SQLSTATE and by when it happened. */
+/** Classifies failures of the database, by SQLSTATE and by the step that failed. */
 final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
   private static final String READ_ONLY_SQL_TRANSACTION = "25006";
@@ -31,8 +31,9 @@ final class Failures {
   private static final String TOO_MANY_CONNECTIONS = "53300";
 
   /**
-   * The database answers this on a connection that stays open. PgBouncer says so, too, when it has
-   * lost the database, and hangs up: then it is fatal.
+   * The database returns this code on a connection that stays open. PgBouncer returns it as well
+   * when it has lost the database; PgBouncer then closes the connection, so the code counts as
+   * fatal.
    */
   private static final String PROTOCOL_VIOLATION = "08P01";
 
@@ -61,26 +62,29 @@ final class Failures {
   private static final Set<String> BREAKAGES =
       Set.of(INSUFFICIENT_PRIVILEGE, "42P01", "42703", "42883", "3F000", "53100");
 
-  /** Where PostgreSQL finds that a new row violates a policy. */
+  /** The PostgreSQL routine that reports that a new row violates a policy. */
   private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
 
-  /** The table's own, or a partition's. */
+  /** The constraint of the table, or of one of its partitions. */
   private static final Pattern KEY_CONSTRAINT = Pattern.compile("idempotency_keys(_p\\d+)?_key");
 
-  /** How HikariCP reports that it has no connection at all, rather than none to give. */
+  /**
+   * Part of HikariCP's message if the pool has no connection at all. If all connections are in use,
+   * the total is greater.
+   */
   private static final String NO_CONNECTIONS = "(total=0,";
 
   private Failures() {}
 
-  /** Returns the store's failure, for an operation that is no claim. */
+  /** Returns the store's exception for an operation that is not a claim. */
   static StoreException of(String message, JdbiException failure) {
     return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
   }
 
   /**
-   * Returns a host's failure to begin a transaction as one of the database, which was not reached;
-   * unless the failure is none of the database, or a connection broke that the host's pool took for
-   * a good one.
+   * Returns a host's failure to begin a transaction as a failure to connect to the database.
+   * Failures that the database did not cause are returned as they are, and so is a broken
+   * connection that the host's pool still held.
    */
   static JdbiException ofBegin(RuntimeException failure) {
     if (failure instanceof JdbiException known) {
@@ -90,17 +94,19 @@ final class Failures {
     boolean waited = chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
     return unreached && (waited || !BROKEN_CONNECTIONS.contains(sqlState(failure)))
         ? new ConnectionException(failure)
-        : new TransactionException("the host could not begin a transaction", failure);
+        : new TransactionException(
+            "the host's transaction manager could not begin a transaction", failure);
   }
 
   /** Returns a host's failure to commit as one of the database. */
   static JdbiException ofCommit(RuntimeException failure) {
     return failure instanceof JdbiException known
         ? known
-        : new TransactionException("the host could not commit a transaction", failure);
+        : new TransactionException(
+            "the host's transaction manager could not commit a transaction", failure);
   }
 
-  /** Returns why the database, or the way to it, failed. */
+  /** Returns the reason why the database, or the connection to the database, failed. */
   static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);
     if (SHUTDOWNS.contains(state)) {
@@ -139,9 +145,9 @@ final class Failures {
   }
 
   /**
-   * Only if no TCP connection can be made, the database may be unreachable for all servers. A
-   * refused login is an answer. An accepted connection shows that a server exists, even if that
-   * server does not answer.
+   * The database counts as unreachable for all servers only if no TCP connection can be made. A
+   * refused login shows that the database answers. An accepted connection shows that a server
+   * exists, even if that server does not answer.
    */
   private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
     if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
@@ -153,8 +159,8 @@ final class Failures {
   }
 
   /**
-   * Whether a pool whose wait for a connection timed out may have other connections, in use. If a
-   * later HikariCP words its message differently, the calls are refused.
+   * Returns whether a pool may have connections in use although the wait for a connection timed
+   * out. If a later version of HikariCP changes its message, calls are refused.
    */
   private static boolean mayHaveConnections(JdbiException failure) {
     return chain(failure)
@@ -162,7 +168,10 @@ final class Failures {
         .anyMatch(waited -> !String.valueOf(waited.getMessage()).contains(NO_CONNECTIONS));
   }
 
-  /** Whether nobody accepts a connection at the address: the name is unknown, or TCP fails. */
+  /**
+   * Returns whether no server accepts a connection at the address: the name is unknown, or TCP
+   * fails.
+   */
   private static boolean isFailureToConnect(Throwable failure) {
     return failure instanceof ConnectException
         || failure instanceof NoRouteToHostException
@@ -170,7 +179,7 @@ final class Failures {
         || (failure instanceof SocketTimeoutException && isThrownByConnect(failure));
   }
 
-  /** A read times out with the same class, once somebody has accepted the connection. */
+  /** A read timeout throws the same class, but only after a server has accepted the connection. */
   private static boolean isThrownByConnect(Throwable failure) {
     return Stream.of(failure.getStackTrace())
         .anyMatch(
@@ -179,28 +188,39 @@ final class Failures {
                     && frame.getMethodName().equals("connect"));
   }
 
-  /** Whether the connection broke while it was used: what was sent may have been done. */
+  /**
+   * Returns whether the connection broke while it was used. The statements that were sent may have
+   * been executed.
+   */
   static boolean isCutOff(JdbiException failure) {
     return isConnected(failure) && isCut(causeOf(failure));
   }
 
-  /** Whether a connection broke, or could not be made because the database starts or stops. */
+  /**
+   * Returns whether a connection broke, or was refused because the database is starting or
+   * stopping.
+   */
   static boolean isCut(FailureCause cause) {
     return cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN;
   }
 
-  /** Whether a transaction's snapshot is older than the row that it wanted to change. */
+  /**
+   * Returns whether a transaction's snapshot is older than the row that the transaction tried to
+   * change.
+   */
   static boolean isSerializationFailure(JdbiException failure) {
     return sqlState(failure).equals(SERIALIZATION_FAILURE);
   }
 
-  /** Whether another claim of the same key was faster, or the transaction may be tried again. */
+  /**
+   * Returns whether another claim of the same key won, or whether the transaction can be retried.
+   */
   static boolean isLostRace(JdbiException failure) {
     return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
         || isTakenKey(failure);
   }
 
-  /** Whether a row stayed locked for longer than {@code lock_timeout}. */
+  /** Returns whether a row stayed locked for longer than {@code lock_timeout}. */
   static boolean isLockTimeout(JdbiException failure) {
     return sqlState(failure).equals(LOCK_NOT_AVAILABLE);
   }
@@ -220,7 +240,9 @@ final class Failures {
         .findFirst();
   }
 
-  /** Whether row-level security rejects a row; a missing privilege has the same SQLSTATE. */
+  /**
+   * Returns whether row-level security rejected a row. A missing privilege has the same SQLSTATE.
+   */
   static boolean violatesRowSecurity(JdbiException failure) {
     return serverError(failure)
         .map(ServerErrorMessage::getRoutine)
@@ -228,12 +250,12 @@ final class Failures {
         .isPresent();
   }
 
-  /** Whether a row refers to a resource that does not exist. */
+  /** Returns whether a row refers to a resource that does not exist. */
   static boolean isForeignKeyViolation(JdbiException failure) {
     return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
   }
 
-  /** Whether there was a connection when it failed. */
+  /** Returns whether the connection existed when the operation failed. */
   static boolean isConnected(JdbiException failure) {
     return !(failure instanceof ConnectionException);
   }
@@ -246,7 +268,7 @@ final class Failures {
         : Optional.empty();
   }
 
-  /** Whether the database, or the driver, has said what is wrong. */
+  /** Returns whether the database, or the driver, reported what is wrong. */
   static boolean isAnswered(JdbiException failure) {
     return !sqlState(failure).isEmpty();
   }
@@ -262,8 +284,8 @@ final class Failures {
   }
 
   /**
-   * Returns the causes, nearest first, and then what they have suppressed, where some hosts leave
-   * the reason of a rollback.
+   * Returns the causes, nearest first, and then the suppressed exceptions. Some hosts put the
+   * reason of a rollback into a suppressed exception.
    */
   private static Stream<Throwable> chain(Throwable failure) {
     List<Throwable> causes = Throwables.getCausalChain(failure);

@@ -4,7 +4,10 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 
-/** The only class that uses Flyway, so that everything else links without it. */
+/**
+ * Runs the migrations. Only this class uses Flyway, so all other classes can be loaded without
+ * Flyway.
+ */
 final class FlywayMigration {
   private static final String LOCATION = "classpath:io/github/grpcidempotency/postgres/migration";
 

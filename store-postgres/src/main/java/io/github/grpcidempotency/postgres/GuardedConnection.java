@@ -17,12 +17,12 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that a handler may use for everything but ending its transaction, be it by a method
- * or by a statement's text. Once the use has ended, no new statement reaches the driver, and the
- * caller of {@link #end} can wait for the running statements.
+ * A connection that a handler can use for everything except ending its transaction, whether by a
+ * JDBC method or by a statement's text. Once the handler's use has ended, no new statement reaches
+ * the driver, and the caller of {@link #end} can wait for the running statements.
  *
- * <p>Objects that a statement or the driver itself returns are not guarded. Once the handler has
- * answered, the store checks whether the transaction is still open.
+ * <p>Objects that a statement or the driver itself returns are not guarded. For these, the store
+ * checks after the handler whether the transaction is still open.
  */
 final class GuardedConnection {
   private static final Set<String> ENDING =
@@ -31,7 +31,7 @@ final class GuardedConnection {
   private final Connection connection;
   private final Connection forHandler;
 
-  /** Its read lock is held by each thread that is in the driver. */
+  /** Each thread that calls the driver holds the read lock. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
   private volatile @Nullable HandlerThread only;
@@ -51,7 +51,7 @@ final class GuardedConnection {
                         : call(method, arguments));
   }
 
-  /** Returns what the handler gets; the same object each time. */
+  /** Returns the connection for the handler; always the same object. */
   Connection forHandler() {
     return forHandler;
   }
@@ -71,10 +71,10 @@ final class GuardedConnection {
   }
 
   /**
-   * Waits until no other thread is in the driver. Once the use has ended, no other thread enters
-   * the driver.
+   * Waits until no other thread is calling the driver. Once the handler's use has ended, no other
+   * thread starts a call to the driver.
    *
-   * @return whether there is none
+   * @return whether no thread is calling the driver any more
    */
   boolean awaitUnused(Duration patience) {
     if (use.getReadLockCount() == use.getReadHoldCount()) {
@@ -127,7 +127,8 @@ final class GuardedConnection {
     }
     if (ended) {
       throw new IllegalStateException(
-          "the handler has answered or returned, and its transaction cannot be used any more");
+          "the transaction of this call has ended, because its handler has answered or"
+              + " returned: use the transaction before the handler answers");
     }
   }
 
@@ -184,7 +185,7 @@ final class GuardedConnection {
     }
   }
 
-  /** Some statements get their text when they are executed. */
+  /** Checks methods that take the statement's text when it is executed. */
   private static @Nullable Object passOnText(
       Statement statement, Method method, Object @Nullable [] arguments) throws Throwable {
     checkText(method, arguments);

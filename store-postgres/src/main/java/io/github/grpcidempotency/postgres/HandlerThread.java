@@ -4,9 +4,9 @@ import java.sql.SQLException;
 import org.postgresql.util.PSQLState;
 
 /**
- * The thread that runs the handler of a claim that travels with the handler's first statement. Only
- * this thread may use the connection. If another thread used it, the call could end while the first
- * statement is still running, and the driver would not yet report a transaction.
+ * The thread that runs the handler of a procedure whose claim is sent with the handler's first
+ * statement. Only this thread may use the connection. If another thread used it, the call could end
+ * while the first statement is still running, and the driver would not yet report a transaction.
  */
 final class HandlerThread {
   private final Thread thread = Thread.currentThread();
@@ -27,10 +27,10 @@ final class HandlerThread {
     Thread current = Thread.currentThread();
     if (current != thread) {
       throw new SQLException(
-          ("%s: the use of the connection by thread %s was refused, and nothing was sent: the"
-                  + " procedure claims with the handler's first statement, so only the thread that"
-                  + " runs the handler, %s, can use the connection. Set ClaimTiming.BEFORE_HANDLER"
-                  + " for a handler that uses other threads")
+          ("%s: thread %s must not use this connection, and nothing was sent: the procedure claims"
+                  + " with the handler's first statement, so only the thread that runs the handler,"
+                  + " %s, can use the connection. Set ClaimTiming.BEFORE_HANDLER for a handler that"
+                  + " uses other threads")
               .formatted(procedure, current.getName(), thread.getName()),
           PSQLState.OBJECT_NOT_IN_STATE.getState());
     }

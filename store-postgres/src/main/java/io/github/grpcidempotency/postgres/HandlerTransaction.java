@@ -29,10 +29,10 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   private volatile boolean rollbackOnly;
 
   /**
-   * Makes a transaction.
+   * Creates a transaction.
    *
-   * @param connection for the library's own statements
-   * @param forHandler for the handler's, which may put others in front
+   * @param connection the connection for the library's own statements
+   * @param forHandler the connection for the handler, which may send leading statements
    */
   HandlerTransaction(Connection connection, Connection forHandler, Handles handles) {
     this.connection = connection;
@@ -52,17 +52,18 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   abstract void carry(LeadingStatements statements);
 
   /**
-   * The handler has ended, and the statements in front of its first one were not sent yet: sends
-   * them, if they have to go with anything that is to come.
+   * Sends the leading statements after the handler has returned, if they were not sent yet and have
+   * to be part of this transaction.
    *
-   * @return whether another transaction may take the place of this one if they are not sent
+   * @return whether another transaction may replace this one if the leading statements were not
+   *     sent
    */
   abstract boolean sendFirst();
 
-  /** The statements in front of the handler's first one were sent, whatever became of them. */
+  /** Records that the leading statements were sent, whether or not they succeeded. */
   abstract void begun();
 
-  /** Nothing of the handler is to remain. Whatever it was given is refused from now on. */
+  /** Refuses every later use by the handler, because its writes must not remain. */
   abstract void preempted();
 
   /**
@@ -73,18 +74,18 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   abstract <T> T begin(Function<Connection, T> firstStatements);
 
   /**
-   * Ends the handler's use, and commits together with the last statements.
+   * Ends the handler's use, runs the last statements and commits.
    *
-   * @throws StoreException if they could not be committed, or if that is not known
-   * @throws TransactionMisuseException if the handler has ended the transaction behind the guard's
-   *     back
+   * @throws StoreException if the transaction could not be committed, or if the outcome is unknown
+   * @throws TransactionMisuseException if the handler has ended the transaction in spite of the
+   *     guard
    */
   abstract Settled finish(LastStatements statements, UnaryOperator<Parameters> values);
 
   /**
-   * Rolls back, and then does something else on a connection in autocommit.
+   * Rolls back, and then runs work on a connection in autocommit mode.
    *
-   * @throws JdbiException if that fails; the rollback has been done, or the database does it
+   * @throws JdbiException if either fails; the transaction does not commit
    */
   abstract <T> T rollbackAnd(Function<Connection, T> work);
 
@@ -94,7 +95,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     return guard.forHandler();
   }
 
-  /** Returns a handle for the handler. */
+  /** Returns a Jdbi handle for the handler. */
   final Handle handle() {
     taken = true;
     return handles.on(guard.forHandler());
@@ -105,32 +106,32 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     return connection;
   }
 
-  /** Returns what the handler sees. */
+  /** Returns the guarded connection that the handler uses, without marking it as used. */
   final Connection guarded() {
     return guard.forHandler();
   }
 
-  /** Makes what the handler was given useless, because the claim is not its own. */
+  /** Refuses every later use by the handler, because another call owns the key. */
   final void refuseUse() {
     guard.preempt();
   }
 
-  /** Takes the place of a transaction that the handler was given, and that has ended. */
+  /** Replaces an earlier transaction that the handler has used and that has ended. */
   final void takeOver(HandlerTransaction earlier) {
     taken |= earlier.taken;
     rollbackOnly |= earlier.rollbackOnly;
   }
 
   /**
-   * Waits until no other thread is in a statement of the handler, whose use has ended.
+   * Waits until no other thread is running a statement of the handler, whose use has ended.
    *
-   * @return whether there is none
+   * @return whether no such thread is left
    */
   final boolean awaitUnused(Duration patience) {
     return guard.awaitUnused(patience);
   }
 
-  /** Makes what the handler was given useless. */
+  /** Refuses every later use by the handler. */
   final void endUse() {
     guard.end();
   }
@@ -149,7 +150,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     return taken;
   }
 
-  /** Says what it means that the last statements have failed: nothing remains, or nobody knows. */
+  /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
   static Settled onFailure(JdbiException failure) {
     Optional<Refusal> refusal = Refusal.of(failure);
     if (refusal.filter(Refusal.TRANSACTION_ENDED::equals).isPresent()) {
@@ -159,31 +160,39 @@ abstract sealed class HandlerTransaction implements StoreTransaction
       return Settled.LOST;
     }
     if (Failures.violatesRowSecurity(failure)) {
-      logger.error("the record of a transaction was refused", failure);
+      logger.error(
+          "the record of the answer was refused, so its transaction was rolled back", failure);
       throw endedByHandler();
     }
     if (Failures.causeOf(failure) != FailureCause.OTHER) {
       throw Failures.of("could not commit the transaction", failure);
     }
-    logger.error("the transaction could not be committed", failure);
+    logger.error("the transaction could not be committed and was rolled back", failure);
     return Settled.ROLLED_BACK;
   }
 
-  /** The user's setting ends with the transaction, and without a user nothing can be recorded. */
+  /**
+   * The setting of the user ends with the transaction, and without a user no record can be written.
+   */
   static TransactionMisuseException endedByHandler() {
     return new TransactionMisuseException(
-        "the handler has ended the transaction itself, or has changed app.current_user_id; what it"
-            + " committed has no record");
+        "the handler has ended its transaction, or has changed app.current_user_id: what the"
+            + " handler committed has no record. Leave the end of the transaction to the"
+            + " interceptor, and do not set app.current_user_id");
   }
 
   static TransactionMisuseException stillInUse() {
     return new TransactionMisuseException(
-        "the handler answered OK while another thread was still using its transaction, which was"
-            + " rolled back");
+        "the handler answered OK while another thread was still using its transaction: the"
+            + " transaction was rolled back. Let the handler wait for its threads before it"
+            + " answers");
   }
 
   static Settled failedInHandler() {
-    logger.warn("the handler answered OK although a statement of its transaction had failed");
+    logger.warn(
+        "the handler answered OK although a statement of its transaction had failed: the"
+            + " transaction was rolled back. Answer with an error, or use a savepoint around a"
+            + " statement that may fail");
     return Settled.ROLLED_BACK;
   }
 

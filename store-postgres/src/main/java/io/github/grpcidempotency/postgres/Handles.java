@@ -6,7 +6,10 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
 
-/** Makes handles on connections that are already open, all of one Jdbi, which parses SQL once. */
+/**
+ * Creates Jdbi handles on open connections. All handles belong to one Jdbi, so each SQL text is
+ * parsed once.
+ */
 final class Handles {
   private static final ThreadLocal<@Nullable Connection> LENT = new ThreadLocal<>();
 
@@ -16,7 +19,7 @@ final class Handles {
     configuration.accept(jdbi);
   }
 
-  /** Returns a handle for a handler, as the host has configured it. */
+  /** Returns a handle for a handler, with the host's configuration of Jdbi. */
   Handle on(Connection connection) {
     LENT.set(connection);
     try {
@@ -29,7 +32,7 @@ final class Handles {
   private static Connection lent() {
     Connection connection = LENT.get();
     if (connection == null) {
-      throw new IllegalStateException("handles are opened on a connection only");
+      throw new IllegalStateException("this Jdbi opens handles on existing connections only");
     }
     return connection;
   }

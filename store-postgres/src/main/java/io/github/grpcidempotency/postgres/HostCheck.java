@@ -9,19 +9,19 @@ import java.util.Map;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 
-/** Looks for anything that makes the host's transactions unfit for the store's claims. */
+/** Checks that the host's transactions can be used for claims. */
 final class HostCheck {
   private static final String PLACE = SqlFile.load("check/place", Map.of());
 
   private static final String NO_CARRIER =
-      "the host's transactions do not run on connections of an IdempotencyDataSource, so no claim"
-          + " can travel with a handler's first statement: wrap the pool in one, and give that to"
-          + " the host's transaction manager, its repositories and its HostTransactions; or let the"
-          + " procedures claim BEFORE_HANDLER";
+      "the host's transactions do not run on connections of an IdempotencyDataSource, so a"
+          + " claim cannot be sent with a handler's first statement: wrap the connection pool in"
+          + " an IdempotencyDataSource and give that to the transaction manager, the repositories"
+          + " and the HostTransactions; or set ClaimTiming.BEFORE_HANDLER for the procedures";
 
   private HostCheck() {}
 
-  /** Where a connection leads, and as whom. */
+  /** The database that a connection leads to, and its role. */
   private record Place(String database, String id, String role, boolean readOnly) {
     static Place of(Connection connection) {
       return StatementBatch.run(connection, PLACE, values -> values, Place::read).orElseThrow();
@@ -41,9 +41,9 @@ final class HostCheck {
   }
 
   /**
-   * Returns what is wrong with the host's transactions; nothing if there are none.
+   * Returns the problems of the host's transactions; empty if the store has no HostTransactions.
    *
-   * @throws JdbiException if the database cannot be reached, or the host gives no transaction
+   * @throws JdbiException if the database cannot be reached, or the host returns no transaction
    */
   static List<String> problems(RecordDatabase database) {
     if (database.hosts().isEmpty()) {
@@ -59,10 +59,10 @@ final class HostCheck {
   }
 
   /**
-   * Returns what keeps a claim from travelling with a handler's first statement; nothing if there
-   * are no transactions of a host.
+   * Returns the problems that prevent a claim from being sent with a handler's first statement;
+   * empty if the store has no HostTransactions.
    *
-   * @throws JdbiException if the database cannot be reached, or the host gives no transaction
+   * @throws JdbiException if the database cannot be reached, or the host returns no transaction
    */
   static List<String> problemsOfCarrying(RecordDatabase database) {
     if (database.hosts().isEmpty()) {
@@ -86,16 +86,20 @@ final class HostCheck {
       problems.add(
           "the host's transactions are on another database (%s) than the store's pool (%s), so"
                   .formatted(host.database(), pool.database())
-              + " effect and record are no one commit; give both one data source");
+              + " the handler's writes and the record cannot be committed together: use the same"
+              + " data source for both");
     }
     if (!host.role().equals(pool.role())) {
       problems.add(
-          "the host's transactions have the role %s, and the store's pool has %s; row-level security"
+          ("the host's transactions have the role %s, and the store's pool has the role %s;"
+                      + " row-level security")
                   .formatted(host.role(), pool.role())
-              + " must bind both alike, so give both one data source");
+              + " must apply to both in the same way: use the same data source for both");
     }
     if (host.readOnly() && !pool.readOnly()) {
-      problems.add("the host's transactions are read-only; let it give ones that write");
+      problems.add(
+          "the host's transactions are read-only: configure the host's data source or"
+              + " transaction manager to begin transactions that can write");
     }
     return problems;
   }

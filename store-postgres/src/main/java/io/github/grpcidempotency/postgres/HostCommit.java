@@ -5,9 +5,12 @@ import java.sql.SQLException;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.transaction.TransactionException;
 
-/** The last statements of a transaction of the host, which its commit takes with it if it can. */
+/**
+ * The last statements of a host's transaction. They are sent together with the host's commit if
+ * possible.
+ */
 final class HostCommit {
-  /** Runs the last statements, and fails if they do. */
+  /** Runs the last statements, and throws if they fail. */
   interface Sender {
     void run(Connection connection, String statements);
   }
@@ -15,10 +18,10 @@ final class HostCommit {
   private HostCommit() {}
 
   /**
-   * Lets the host's commit take the statements with it, in one flush. If that is not possible they
-   * run now. Called just before the host commits.
+   * Sends the statements together with the host's commit, in one flush. If that is not possible,
+   * runs the statements now. Called just before the host commits.
    *
-   * @param connection the transaction's
+   * @param connection the transaction's connection
    */
   static void carry(
       HostTransaction transaction,
@@ -38,11 +41,12 @@ final class HostCommit {
       return connection.isWrapperFor(StatementCarrier.class)
           && connection.unwrap(StatementCarrier.class).carryLast(statements);
     } catch (SQLException failure) {
-      throw new TransactionException("could not use the host's connection", failure);
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
     }
   }
 
-  /** The host gets a failure of the database as that of its own commit. */
+  /** Throws a failure of the database as the exception that the host expects from its commit. */
   private static void commit(Connection connection, LastStatements statements, Sender sender)
       throws SQLException {
     try {

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is known of how a transaction of the host ends, and what that means for its call. The
- * record's own failure counts first, whatever the host has made of it; then what the host says; and
- * if the host throws, what the database has said.
+ * Collects how a transaction of the host ends, and decides how the call is settled. A failure to
+ * write the record decides first, even if the host reports something else; then the completion that
+ * the host reports; and if the host throws, the error of the database.
  *
- * <p>The host may be heard, and the use be asked for, on any thread. All else is for the
- * transaction's own.
+ * <p>The host may report the completion on any thread, and any thread may call {@link #mayBeUsed}.
+ * All other methods are for the transaction's thread.
  */
 final class HostOutcome {
   private static final Logger logger = LoggerFactory.getLogger(HostOutcome.class);
@@ -36,18 +36,18 @@ final class HostOutcome {
     this.connection = connection;
   }
 
-  /** The host has said how it ended. */
+  /** The host has reported the completion. */
   void heard(Completion completion) {
     heard = Optional.of(completion);
   }
 
-  /** What the host had held back could not be written. */
+  /** The host could not write the changes that it had deferred. */
   void flushFailed(RuntimeException failure) {
     flushFailure = Optional.of(failure);
   }
 
   /**
-   * The record is written.
+   * The record was written.
    *
    * @param handlerUsedIt whether the handler has used the transaction
    */
@@ -55,7 +55,7 @@ final class HostOutcome {
     used = Optional.of(handlerUsedIt);
   }
 
-  /** The record could not be written. Returns what the host is to get. */
+  /** The record could not be written. Returns the exception for the host. */
   RuntimeException recordFailed(JdbiException failure) {
     boolean ended = Refusal.of(failure).filter(Refusal.TRANSACTION_ENDED::equals).isPresent();
     RuntimeException meant = ended ? HandlerTransaction.endedByHandler() : failure;
@@ -64,24 +64,27 @@ final class HostOutcome {
   }
 
   /**
-   * Returns whether the handler may have used the transaction. The record's flush knows it. Of a
-   * call that fails nobody does: its handler may have written what the host still holds back.
+   * Returns whether the handler may have used the transaction. The flush that writes the record
+   * finds this out. If the call fails, nothing is recorded and the result is true: the host may
+   * have deferred the handler's writes.
    */
   boolean mayBeUsed() {
     return used.orElse(true);
   }
 
   /**
-   * Returns how it has ended if it cannot be committed any more.
+   * Returns the settlement if the transaction cannot be committed any more; otherwise empty.
    *
-   * @param rollbackOnly whether it is not to be committed
+   * @param rollbackOnly whether the transaction is marked for rollback
    */
   Optional<Settled> beforeCommit(boolean rollbackOnly) {
     if (heard.isPresent()) {
       if (heard.get() != Completion.ROLLED_BACK) {
         throw HandlerTransaction.endedByHandler();
       }
-      logger.warn("the host rolled the transaction back before its handler had ended");
+      logger.warn(
+          "the host's transaction manager rolled the transaction back before the handler"
+              + " returned, for example after a timeout");
       return Optional.of(Settled.ROLLED_BACK);
     }
     checkOpen();
@@ -100,7 +103,7 @@ final class HostOutcome {
         .map(failed -> HandlerTransaction.failedInHandler());
   }
 
-  /** Returns what it means that the host's commit has returned. */
+  /** Returns the settlement after the host's commit has returned. */
   Settled afterCommit(Completion completion, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
@@ -108,20 +111,25 @@ final class HostOutcome {
     return switch (completion) {
       case COMMITTED -> committed(mustRecord);
       case ROLLED_BACK -> {
-        logger.warn("the host rolled the transaction back: somebody has set it to rollback-only");
+        logger.warn(
+            "the host's transaction manager rolled the transaction back instead of"
+                + " committing it, because the transaction was marked for rollback");
         yield Settled.ROLLED_BACK;
       }
       case UNKNOWN -> throw unknown(null);
     };
   }
 
-  /** Returns what it means that the host's commit has thrown. */
+  /** Returns the settlement after the host's commit has thrown. */
   Settled afterFailure(RuntimeException failure, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }
     if (heard.filter(Completion.COMMITTED::equals).isPresent()) {
-      logger.warn("the transaction is committed, but the host has failed after that", failure);
+      logger.warn(
+          "the transaction was committed, but the host's transaction manager failed after"
+              + " the commit",
+          failure);
       return committed(mustRecord);
     }
     JdbiException known = Failures.ofCommit(failure);
@@ -134,7 +142,7 @@ final class HostOutcome {
     if (!Failures.isAnswered(known) && heard.filter(Completion.UNKNOWN::equals).isPresent()) {
       throw unknown(failure);
     }
-    logger.error("the transaction could not be committed", failure);
+    logger.error("the transaction could not be committed and was rolled back", failure);
     return Settled.ROLLED_BACK;
   }
 
@@ -142,9 +150,13 @@ final class HostOutcome {
     if (mustRecord && used.isEmpty()) {
       TransactionMisuseException unrecorded =
           new TransactionMisuseException(
-              "the host has committed without running what was registered before the commit; what"
-                  + " the handler wrote has no record: its HostTransactions are at fault");
-      logger.error("a call has lost its protection", unrecorded);
+              "the host's transaction manager has committed without running the work that was"
+                  + " registered before the commit, so the handler's writes have no record: correct"
+                  + " the HostTransactions implementation");
+      logger.error(
+          "the writes of a call were committed without a record, so a retry may run the"
+              + " handler again",
+          unrecorded);
       throw unrecorded;
     }
     return Settled.DONE;
@@ -159,7 +171,7 @@ final class HostOutcome {
 
   private static StoreException unknown(@Nullable Throwable cause) {
     return new StoreException(
-        "the host does not know whether it has committed the transaction",
+        "the host's transaction manager does not know whether the transaction was committed",
         cause,
         FailurePhase.HANDLER_DONE,
         FailureCause.CONNECTION_LOST);
@@ -171,7 +183,8 @@ final class HostOutcome {
         throw HandlerTransaction.closed(null);
       }
     } catch (SQLException hidden) {
-      logger.debug("the host's connection does not tell whether it is closed", hidden);
+      logger.debug(
+          "the connection of the host's transaction does not report whether it is closed", hidden);
     }
   }
 }

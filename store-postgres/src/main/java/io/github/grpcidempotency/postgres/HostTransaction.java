@@ -3,46 +3,47 @@ package io.github.grpcidempotency.postgres;
 import java.sql.Connection;
 import java.util.function.Consumer;
 
-/** A transaction of the host, bound to the thread that has begun it. */
+/** A transaction of the host, bound to the thread that began it. */
 public interface HostTransaction {
   /** How a transaction ended. */
   enum Completion {
     /** It was committed. */
     COMMITTED,
-    /** Nothing of it remains. */
+    /** It was rolled back. */
     ROLLED_BACK,
     /** The host does not know. */
     UNKNOWN
   }
 
   /**
-   * Returns the connection that the transaction's statements run on, with autocommit off. It is of
-   * use until the transaction ends. The store never closes it, and neither commits nor rolls back
-   * on it.
+   * Returns the connection that the transaction's statements run on, with autocommit off. The
+   * connection can be used until the transaction ends. The store does not close it, and does not
+   * commit or roll back on it.
    */
   Connection connection();
 
   /**
-   * Registers work for the end of the transaction: the host runs it within the transaction, on its
-   * thread, just before the commit, after it has written all that it had held back until then. If
-   * it throws, the transaction is rolled back. It does not run if the transaction is rolled back.
-   * What is registered first runs first.
+   * Registers work for the end of the transaction. Just before the commit, the host first writes
+   * everything that it had deferred, and then runs the work within the transaction, on the
+   * transaction's thread. If the work throws, the host rolls the transaction back. If the
+   * transaction is rolled back, the work does not run. Works run in the order of registration.
    */
   void beforeCommit(Runnable work);
 
   /**
-   * Registers what is to hear how the transaction ended: after a commit that was asked for by
-   * anybody, after a rollback of any cause. It may be heard on another thread, such as that of a
-   * timeout.
+   * Registers a listener that is called with the result after the transaction has ended: after
+   * every commit that was attempted and every rollback, whatever its cause. The listener may be
+   * called on another thread, such as the thread of a timeout.
    *
-   * @throws IllegalStateException if it can only be rolled back, and lets nobody register any more
+   * @throws IllegalStateException if the transaction is marked for rollback and therefore accepts
+   *     no registration
    */
   void afterCompletion(Consumer<Completion> heard);
 
   /**
    * Returns whether the host commits by {@link Connection#commit} of {@link #connection()}, after
-   * what was registered for before the commit. What the store writes last can then be sent together
-   * with the commit, if the connection is one of an {@code IdempotencyDataSource}.
+   * the work that was registered by {@link #beforeCommit}. The store's last statements can then be
+   * sent together with the commit, if the connection comes from an {@code IdempotencyDataSource}.
    */
   default boolean commitsByConnection() {
     return false;
@@ -51,34 +52,35 @@ public interface HostTransaction {
   /** A transaction that the store has begun, and that the store ends. */
   interface Begun extends HostTransaction {
     /**
-     * Writes what the host has held back until now, as JPA does. A claim that was to travel with
-     * the handler's first statement then travels with the first of these. Does nothing if the
-     * transaction is set to rollback-only, or if the host holds nothing back, or writes it before
-     * the commit only; then the claim is sent by itself.
+     * Writes the changes that the host has deferred so far, as JPA does. A claim that was to be
+     * sent with the handler's first statement is then sent with the first of these statements. Does
+     * nothing if the transaction is marked for rollback, if the host defers nothing, or if the host
+     * writes deferred changes only before the commit; the claim is then sent by itself.
      *
-     * @throws RuntimeException if it cannot be written; the transaction is then rolled back
+     * @throws RuntimeException if the changes cannot be written; the transaction is then rolled
+     *     back
      */
     default void flush() {}
 
     /**
      * Commits.
      *
-     * @return {@code ROLLED_BACK} if somebody had set it to rollback-only; {@code UNKNOWN} if the
-     *     host does not know how it ended
-     * @throws RuntimeException if it could not be committed; a lost connection among the causes
-     *     means that the outcome is not known
+     * @return {@code ROLLED_BACK} if the transaction was marked for rollback; {@code UNKNOWN} if
+     *     the host does not know how it ended
+     * @throws RuntimeException if it could not be committed; if a lost connection is among the
+     *     causes, the outcome is unknown
      */
     Completion commit();
 
     /**
-     * Rolls back; does nothing if the transaction has ended, as after a commit that failed. Never
-     * throws; a transaction that cannot be reached ends by itself.
+     * Rolls back. Does nothing if the transaction has ended, as after a failed commit. Never
+     * throws: a transaction that cannot be reached ends by itself.
      */
     void rollback();
 
     /**
-     * Returns whether the host has, in the meantime, run another transaction beside this one, as
-     * {@code REQUIRES_NEW} does. A host that does not tell returns false.
+     * Returns whether the host has suspended this transaction to run another one, as {@code
+     * REQUIRES_NEW} does. A host that cannot detect this returns false.
      */
     default boolean wasSuspended() {
       return false;

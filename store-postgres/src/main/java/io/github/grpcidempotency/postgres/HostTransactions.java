@@ -3,27 +3,29 @@ package io.github.grpcidempotency.postgres;
 import java.util.Optional;
 
 /**
- * The transactions of the host: Spring's, JTA's, or those of another framework. With them, the
- * claim of a transactional call is a transaction of the host, which everything joins that the
- * handler calls; and a reserved handler's own transaction records its answer.
+ * The transactions of the host: Spring's, JTA's, or those of another framework. With an
+ * implementation, the claim of a transactional call is a transaction of the host, and everything
+ * that the handler calls joins it. A reserved handler's own transaction records its answer.
  *
- * <p>A transaction is bound to the thread that has begun it: every method here speaks of the
- * current thread. So the interceptor claims, runs the handler and settles on one thread, and
- * settles when the handler has returned. An answer that another thread gives is waited for.
+ * <p>A transaction is bound to the thread that began it, so every method here refers to the current
+ * thread. The interceptor claims, runs the handler and settles the claim on one thread, and settles
+ * the claim when the handler has returned. If another thread sends the answer, the interceptor
+ * waits for it.
  *
- * <p>Without an implementation the store uses the transactions of its own pool, which handlers
- * reach by {@link ClaimTransaction}. Implementations are thread-safe, and throw what their host
- * throws: the store looks for the {@link java.sql.SQLException} among the causes.
+ * <p>Without an implementation, the store uses transactions of its own pool, which handlers reach
+ * by {@link ClaimTransaction}. Implementations are thread-safe, and throw the host's own
+ * exceptions: the store looks for the {@link java.sql.SQLException} among the causes.
  */
 public interface HostTransactions {
   /**
-   * Begins a transaction on the current thread, in read committed isolation unless the host has
-   * another default. One that the thread already has is suspended until the new one has ended.
+   * Begins a transaction on the current thread, with read committed isolation unless the host has
+   * another default. If the thread already has a transaction, that transaction is suspended until
+   * the new one has ended.
    *
-   * @param name what the host may show as its name
+   * @param name the name that the host may show for the transaction
    */
   HostTransaction.Begun begin(String name);
 
-  /** Returns the transaction that the current thread has, whoever has begun it. */
+  /** Returns the current thread's transaction, no matter who began it. */
   Optional<HostTransaction> current();
 }

@@ -14,21 +14,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transaction of the host, begun by the store. It is ended by the thread that has begun it:
+ * A transaction of the host that the store began, and that the same thread ends:
  *
  * <ol>
- *   <li>The handler must not have ended it by itself.
- *   <li>The record is registered for the moment before the commit, and so comes after everything
- *       that the host has held back until then, such as the resource that it refers to. The commit
- *       takes it along if it can.
- *   <li>The host commits. What that has come to is the {@link HostOutcome}.
+ *   <li>Check that the handler has not ended it.
+ *   <li>Register the record for the moment before the commit. At that moment, the host has written
+ *       everything that it had deferred, such as the resource that the record refers to. The record
+ *       is sent with the commit if possible.
+ *   <li>Let the host commit. {@link HostOutcome} decides what the result means.
  * </ol>
  */
 final class HostedTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(HostedTransaction.class);
 
   private static final String NOT_ITS_OWNER =
-      "a transaction of the host is ended by the thread that has begun it";
+      "a transaction of the host can be ended only by the thread that began it";
 
   private final RecordDatabase database;
   private final HostTransaction.Begun host;
@@ -75,11 +75,13 @@ final class HostedTransaction extends HandlerTransaction {
     try {
       if (connection.getAutoCommit()) {
         throw new TransactionException(
-            "the host's transaction has a connection in autocommit mode: its data source is not"
-                + " the one that the host's transaction manager manages");
+            "the connection of the host's transaction is in autocommit mode: let the"
+                + " HostTransactions use the data source that the host's transaction manager"
+                + " manages");
       }
     } catch (SQLException failure) {
-      throw new TransactionException("could not use the host's connection", failure);
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
     }
   }
 
@@ -90,14 +92,15 @@ final class HostedTransaction extends HandlerTransaction {
       itsCarrier.carryFirst(statements);
       carrier = Optional.of(itsCarrier);
     } catch (SQLException failure) {
-      throw new TransactionException("could not use the host's connection", failure);
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
     }
   }
 
   /**
-   * What the host holds back belongs to this transaction, and so does what it will do before the
-   * commit. So the claim is sent within it: in front of the first statement of a flush, or by
-   * itself if there is nothing to flush.
+   * The host's deferred changes belong to this transaction, and so do the changes that the host
+   * makes before the commit. So the claim is sent within this transaction: in front of the first
+   * statement of a flush, or by itself if the host has nothing to flush.
    */
   @Override
   boolean sendFirst() {
@@ -114,23 +117,26 @@ final class HostedTransaction extends HandlerTransaction {
     } catch (ClaimPreemptedException known) {
       return false;
     } catch (SQLException failure) {
-      logger.warn("a claim could not be sent at its handler's end", failure);
+      logger.warn("could not send the claim after its handler returned", failure);
     }
     return false;
   }
 
-  /** The handler has taken a connection, which is not this transaction's on another thread. */
+  /**
+   * The handler has taken a connection. If it did so on another thread, the connection does not
+   * belong to this transaction.
+   */
   void connectionTaken() {
     if (Thread.currentThread() != owner && !over.get()) {
       beside = true;
     }
   }
 
-  /** The host has begun it. */
+  /** The host began the transaction already. */
   @Override
   void begun() {}
 
-  /** The host's thread rolls it back. */
+  /** The host's thread rolls the transaction back. */
   @Override
   void preempted() {
     refuseUse();
@@ -208,7 +214,7 @@ final class HostedTransaction extends HandlerTransaction {
     if (Thread.currentThread() != owner) {
       setRollbackOnly();
       logger.error(
-          "only {} can roll its transaction back", owner, new IllegalStateException(NOT_ITS_OWNER));
+          "only {} can roll back its transaction", owner, new IllegalStateException(NOT_ITS_OWNER));
       return;
     }
     end();
@@ -240,7 +246,10 @@ final class HostedTransaction extends HandlerTransaction {
     try {
       host.rollback();
     } catch (RuntimeException broken) {
-      logger.error("the host's rollback, which must not throw, has thrown", broken);
+      logger.error(
+          "the host's rollback has thrown an exception; HostTransaction.Begun.rollback"
+              + " must not throw",
+          broken);
     }
   }
 }

@@ -9,33 +9,32 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /**
- * A pool through which statements of the library travel together with those of the host: a claim
- * {@link io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT} with a handler's
- * first statement, and a record with the host's commit. Without it they need round trips of their
- * own.
+ * A connection pool that can send statements of the library together with the host's statements: a
+ * claim {@link io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT} with a
+ * handler's first statement, and a record with the host's commit. Without this data source, claim
+ * and record need round trips of their own.
  *
  * <p>A store with {@link HostTransactions} needs it around the pool that the host uses. Give this
  * data source, and not the pool, to the host's transaction manager, its repositories and its {@code
  * HostTransactions}:
  *
- * <pre>{@code
- * DataSource dataSource = new IdempotencyDataSource(pool);
- * }</pre>
+ * <pre>{@code DataSource dataSource = new IdempotencyDataSource(pool); }</pre>
  *
- * <p>A connection that has nothing to carry is the pool's own in all that it does. One that has
- * sends what it carries in front of the first statement; by itself if it must, as before a batch, a
- * savepoint or an {@code unwrap}. What is not part of a claim's transaction is never touched.
+ * <p>A connection without statements to carry behaves exactly like the pool's connection.
+ * Otherwise, the connection sends the carried statements in front of the first statement, or by
+ * themselves before a batch, a savepoint or an {@code unwrap}. Transactions without a claim are
+ * never changed.
  *
- * <p>If a handler takes a connection on another thread than that of its transaction, with the
- * call's {@code Context}, the call is reported as {@code TRANSACTION_SUSPENDED}.
+ * <p>If a handler takes a connection on another thread than its transaction's, with the call's
+ * {@code Context}, the call is reported as {@code TRANSACTION_SUSPENDED}.
  *
- * <p>{@link #unwrap} reaches the pool, so that what measures or migrates it finds it. Thread-safe,
- * if the pool is.
+ * <p>{@link #unwrap} returns the pool, so metrics and migration tools find the pool. Thread-safe if
+ * the pool is thread-safe.
  */
 public final class IdempotencyDataSource implements DataSource, AutoCloseable {
   private final DataSource pool;
 
-  /** Makes a data source that gives the connections of a pool. */
+  /** Creates a data source that returns the pool's connections. */
   public IdempotencyDataSource(DataSource pool) {
     this.pool = pool;
   }
@@ -58,7 +57,10 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
     return new CarryingConnection(connection).proxy();
   }
 
-  /** Reaches the pool also as a mere {@code DataSource}, as those expect who ask for its URL. */
+  /**
+   * Returns the pool also if {@code DataSource} is asked for, because some libraries read the
+   * pool's URL in this way.
+   */
   @Override
   public <T> T unwrap(Class<T> type) throws SQLException {
     if (type == IdempotencyDataSource.class) {
@@ -97,7 +99,7 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
     return pool.getParentLogger();
   }
 
-  /** Closes the pool, if that can be closed. */
+  /** Closes the pool, if it is {@code AutoCloseable}. */
   @Override
   public void close() throws SQLException {
     if (pool instanceof AutoCloseable closeable) {

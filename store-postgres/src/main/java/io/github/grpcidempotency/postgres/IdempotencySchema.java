@@ -9,9 +9,9 @@ import javax.sql.DataSource;
  * service without Flyway runs the same SQL files with another tool: {@code
  * docs/how-to/migrations.md}.
  *
- * <p>Migrate as the role that will own the table, which must not be the application's. The
- * service's own migration then calls {@code idempotency.add_resource_type(name, table, column)}
- * once per {@link io.github.grpcidempotency.procedure.ResourceType} and {@code
+ * <p>Run the migrations as the role that will own the table. This must not be the application's
+ * role. The service's own migration then calls {@code idempotency.add_resource_type(name, table,
+ * column)} once per {@link io.github.grpcidempotency.procedure.ResourceType} and {@code
  * idempotency.grant_to(application_role)}.
  */
 public final class IdempotencySchema {
@@ -23,7 +23,8 @@ public final class IdempotencySchema {
   private IdempotencySchema() {}
 
   /**
-   * Brings the schema up to date, in {@link #DEFAULT_NAME}. Does nothing if it is. Blocks.
+   * Brings the schema up to date, in {@link #DEFAULT_NAME}. Does nothing if the schema is up to
+   * date already. Blocks.
    *
    * @param owner connects as the role that owns, or will own, the table
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
@@ -49,10 +50,10 @@ public final class IdempotencySchema {
   }
 
   /**
-   * Returns all migrations as one script in one transaction, for another tool than Flyway: {@code
-   * psql} and the JDBC driver run it as it is.
+   * Returns all migrations as one script in one transaction, for tools other than Flyway. {@code
+   * psql} and the JDBC driver can run the script unchanged.
    *
-   * @param schema the schema's name, which the script creates
+   * @param schema the schema's name; the script creates the schema
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    */
   public static String sql(String schema) {
@@ -60,11 +61,12 @@ public final class IdempotencySchema {
   }
 
   /**
-   * Returns the migrations that a schema lacks which was made by {@link #sql} of an earlier
-   * release.
+   * Returns the migrations that are missing in a schema that {@link #sql} of an earlier release
+   * created.
    *
    * @param schema the schema's name
-   * @param version the version of the schema, which is that of the last file that it was made by
+   * @param version the version of the schema, which is the version of the last migration file that
+   *     was run
    * @throws IllegalArgumentException if the name is not a plain lower case identifier, or there is
    *     no such version
    */
@@ -81,7 +83,7 @@ public final class IdempotencySchema {
       throw new IllegalStateException(
           "Flyway is not on the class path: add org.flywaydb:flyway-core and"
               + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's"
-              + " jar by another tool (docs/how-to/migrations.md)",
+              + " jar with another tool (docs/how-to/migrations.md)",
           absent);
     }
   }
@@ -89,7 +91,7 @@ public final class IdempotencySchema {
   static String checkName(String schema) {
     if (!NAME.matcher(schema).matches()) {
       throw new IllegalArgumentException(
-          "a schema name is a plain lower case identifier, not \"" + schema + "\"");
+          "the name of a schema must be a plain lower case identifier, not \"" + schema + "\"");
     }
     return schema;
   }

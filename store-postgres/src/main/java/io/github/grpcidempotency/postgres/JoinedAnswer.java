@@ -6,21 +6,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a handler's own transaction records, and what is known of that transaction's end.
+ * The answer that a handler's own transaction records, and the known state of that transaction.
  * Thread-safe.
  */
 final class JoinedAnswer {
-  /** What is known. */
+  /** The state of the transaction. */
   enum State {
-    /** The host's transaction is open, and is about to write it. */
+    /** The host's transaction is open, and will write the answer before it commits. */
     OPEN,
-    /** It is committed. */
+    /** The transaction is committed with the answer. */
     COMMITTED,
-    /** The host has committed, but not this. */
+    /** The host has committed the transaction without the answer. */
     UNRECORDED,
-    /** The host has rolled it back. */
+    /** The host has rolled the transaction back. */
     ROLLED_BACK,
-    /** It was sent together with its commit, or the host does not know. */
+    /**
+     * The outcome is unknown: the answer was sent together with the commit, or the host does not
+     * know.
+     */
     UNKNOWN
   }
 
@@ -34,12 +37,12 @@ final class JoinedAnswer {
     this.state = state;
   }
 
-  /** Makes what is about to be sent together with its commit. */
+  /** Creates an answer that is about to be sent together with the commit. */
   static JoinedAnswer sent(RecordedOutcome outcome) {
     return new JoinedAnswer(outcome, State.UNKNOWN);
   }
 
-  /** Makes what a transaction of the host will write before it commits. */
+  /** Creates an answer that a transaction of the host will write before it commits. */
   static JoinedAnswer ofHost(RecordedOutcome outcome) {
     return new JoinedAnswer(outcome, State.OPEN);
   }
@@ -52,7 +55,7 @@ final class JoinedAnswer {
     return state;
   }
 
-  /** It has been written in its transaction. */
+  /** The answer was written in its transaction. */
   synchronized void recorded() {
     recorded = true;
   }

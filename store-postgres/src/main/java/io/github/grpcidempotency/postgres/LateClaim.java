@@ -22,20 +22,20 @@ import org.slf4j.LoggerFactory;
  * A claim that is sent together with its handler's first statement, in front of it:
  *
  * <ol>
- *   <li>If it finds the key free, it is won, and is a {@link TransactionalClaim} from then on.
- *   <li>If the claim finds a row of the key, or another transaction holds the key's lock, the claim
- *       raises an error, so that the handler's statement neither runs nor waits. The error does not
- *       tell the two cases apart: the claim is preempted, and the key is claimed anew. The same
- *       happens if the connection breaks.
- *   <li>If anything else fails, nobody knows whether the claim or the handler's statement did. The
- *       transaction has failed, and the claim counts as not made.
- *   <li>If the claim is not made when its handler returns, it is sent then, by itself: in a
- *       transaction of its own, or in the host's, which may still have to run the statements that
- *       the handler deferred.
+ *   <li>If the key is free, the claim is won, and becomes a {@link TransactionalClaim}.
+ *   <li>If the claim finds a row for the key, or another transaction holds the key's lock, the
+ *       claim raises an error, so that the handler's statement neither runs nor waits. The error
+ *       does not distinguish the two cases: the claim is preempted, and the key is claimed again.
+ *       The same happens if the connection breaks.
+ *   <li>If anything else fails, it is unknown whether the claim or the handler's statement failed.
+ *       The transaction has failed, and the claim counts as not made.
+ *   <li>If the claim was not sent when its handler returns, it is sent then, by itself: in a
+ *       transaction of its own, or in the host's transaction, which may still have to run the
+ *       statements that the handler deferred.
  * </ol>
  *
  * <p>The thread that opens the claim runs the handler, sends its statements and confirms the claim.
- * Other threads may read its state.
+ * Other threads may read the claim's state.
  */
 final class LateClaim implements Claim, LeadingStatements {
   private static final Logger logger = LoggerFactory.getLogger(LateClaim.class);
@@ -55,7 +55,7 @@ final class LateClaim implements Claim, LeadingStatements {
     WAITING,
     /** The first flush has failed. */
     FAILED,
-    /** Nothing of the handler remains. */
+    /** The handler's writes are rolled back. */
     PREEMPTED,
     WON
   }
@@ -71,7 +71,7 @@ final class LateClaim implements Claim, LeadingStatements {
   /**
    * Opens a transaction for a claim, and sends nothing.
    *
-   * @throws org.jdbi.v3.core.JdbiException if none can be had
+   * @throws org.jdbi.v3.core.JdbiException if no connection is available
    */
   static LateClaim open(RecordDatabase database, ClaimRequest request) {
     HandlerTransaction transaction = database.openLate(request.procedure().name());
@@ -137,9 +137,10 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   /**
-   * Makes the claim after its handler has ended. What the handler has sent is rolled back.
+   * Makes the claim after its handler has returned. The handler's earlier statements are rolled
+   * back.
    *
-   * @param failed whether that may not be followed by an OK
+   * @param failed whether a statement of the handler failed, so that the call must not succeed
    */
   private boolean claimByItself(boolean failed) {
     state = State.PREEMPTED;
@@ -150,7 +151,9 @@ final class LateClaim implements Claim, LeadingStatements {
     }
     claim.takeOver(first);
     if (failed) {
-      logger.debug("the first statement of a handler has failed, and may not be followed by an OK");
+      logger.debug(
+          "the first statement of the handler has failed, so the handler must answer with"
+              + " an error");
       claim.failed();
     }
     win(claim);
@@ -173,7 +176,7 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   private TransactionalClaim confirmed() {
-    return won.orElseThrow(() -> new IllegalStateException("the claim is not known to be won"));
+    return won.orElseThrow(() -> new IllegalStateException("this claim was not confirmed yet"));
   }
 
   @Override
@@ -214,7 +217,7 @@ final class LateClaim implements Claim, LeadingStatements {
   private static Instant readExpires(PreparedStatement statement) throws SQLException {
     try (ResultSet claimed = statement.getResultSet()) {
       if (!claimed.next()) {
-        throw new SQLException("a claim has returned nothing");
+        throw new SQLException("the statements of a claim returned no row");
       }
       Instant expires = claimed.getObject("expires", OffsetDateTime.class).toInstant();
       boolean unused = statement.getMoreResults();

@@ -4,11 +4,14 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The statements of a claim that goes in front of a handler's first statement, as the driver takes
- * them. Thread-safe.
+ * The statements of a claim that is sent in front of a handler's first statement, in the driver's
+ * syntax. Thread-safe.
  */
 final class LateClaimSql {
-  /** More statements than handlers have; their text may be made up anew each time. */
+  /**
+   * More than the number of statements of usual handlers. A limit is needed because a handler can
+   * build a new text for each call.
+   */
   private static final int MAX_KNOWN = 1_000;
 
   private final String leading;
@@ -26,12 +29,15 @@ final class LateClaimSql {
     this.begins = !boundaries.begin().isEmpty();
   }
 
-  /** Returns them alone. */
+  /** Returns the statements of the claim alone. */
   String alone() {
     return leading;
   }
 
-  /** Returns a statement with them in front. The driver finds it again sooner if it is the same. */
+  /**
+   * Returns a statement with the claim in front. Returns the same object for the same text, which
+   * the driver finds faster in its cache.
+   */
   String inFrontOf(String sql) {
     String joined = known.get(sql);
     if (joined != null) {
@@ -44,12 +50,12 @@ final class LateClaimSql {
     return joined;
   }
 
-  /** Returns the names of their parameters. */
+  /** Returns the names of the statements' parameters. */
   Parameters.Names parameters() {
     return parameters;
   }
 
-  /** Whether the first of them begins the transaction, and returns nothing. */
+  /** Returns whether the first statement begins the transaction. Such a statement has no result. */
   boolean begins() {
     return begins;
   }

@@ -5,40 +5,40 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 /**
- * Statements that go in front of a handler's first one. They raise an error if that one must not
- * run. They are sent once.
+ * Statements that are sent in front of a handler's first statement. They raise an error if the
+ * handler's statement must not run. They are sent once.
  */
 interface LeadingStatements {
   /** Returns the only thread that may use the connection, now and later in the transaction. */
   HandlerThread thread();
 
-  /** Returns a statement with them in front, as the driver takes it. */
+  /** Returns a statement with the leading statements in front, in the driver's syntax. */
   String inFrontOf(String sql);
 
-  /** Returns how many parameters they have. */
+  /** Returns the number of parameters of the leading statements. */
   int parameters();
 
-  /** Sets their parameters, which are the statement's first ones. */
+  /** Sets the parameters of the leading statements, which come first. */
   void bind(PreparedStatement statement) throws SQLException;
 
   /**
-   * They were sent in front of a statement, and all have succeeded. Reads their results, and moves
-   * on to the first result of that statement. Returns whether that has rows.
+   * Called after the leading statements were sent and have succeeded. Reads their results, and
+   * moves on to the first result of the handler's statement. Returns whether that result has rows.
    */
   boolean succeeded(PreparedStatement statement) throws SQLException;
 
   /**
-   * They were sent, and they or the statement behind them failed. Returns what the user of the
-   * connection is to get.
+   * Called after the leading statements, or the statement behind them, failed. Returns the
+   * exception for the user of the connection.
    *
    * @throws ClaimPreemptedException if the statement behind them must not run
    */
   SQLException failed(SQLException failure);
 
   /**
-   * Sends them by themselves.
+   * Sends the leading statements by themselves.
    *
-   * @throws ClaimPreemptedException if no statement may come after them
+   * @throws ClaimPreemptedException if no statement may follow
    */
   void runAlone(Connection connection) throws SQLException;
 }

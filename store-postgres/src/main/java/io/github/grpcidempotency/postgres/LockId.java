@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
 /**
- * The advisory lock of an operation: 64 bits of a SHA-256, so that nobody can choose a key that
- * collides with another user's.
+ * The advisory lock of an operation: 64 bits of a SHA-256, so that nobody can choose a key whose
+ * lock collides with the lock of another user's key.
  */
 final class LockId {
   private LockId() {}

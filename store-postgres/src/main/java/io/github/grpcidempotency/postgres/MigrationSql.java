@@ -9,7 +9,10 @@ import java.util.stream.Collectors;
 
 /** The migrations as one script, for tools other than Flyway. */
 final class MigrationSql {
-  /** By their versions, from 1 on. A jar cannot be asked which files are in it. */
+  /**
+   * The files by version, starting with 1. Listed here because a jar cannot list the files of a
+   * folder.
+   */
   static final List<String> FILES =
       List.of(
           "V1__idempotency_keys.sql",
@@ -31,7 +34,7 @@ final class MigrationSql {
   static String script(String schema, int after) {
     if (after < 0 || after > FILES.size()) {
       throw new IllegalArgumentException(
-          "there are versions 0 to %d, not %d".formatted(FILES.size(), after));
+          "the schema's version must be between 0 and %d, not %d".formatted(FILES.size(), after));
     }
     return FILES.stream()
         .skip(after)

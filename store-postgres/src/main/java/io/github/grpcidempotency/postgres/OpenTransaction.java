@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 final class OpenTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
-  /** For how long a transaction's end waits for a statement of another thread. */
+  /** The maximum time for which the end of a transaction waits for another thread's statement. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final RecordDatabase database;
@@ -43,7 +43,7 @@ final class OpenTransaction extends HandlerTransaction {
     carrying.showAs(guarded());
   }
 
-  /** Makes one that begins with the handler's first statement. */
+  /** Opens a transaction that begins with the handler's first statement. */
   static OpenTransaction late(RecordDatabase database, Connection connection, Handles handles) {
     return new OpenTransaction(database, connection, new CarryingConnection(connection), handles);
   }
@@ -53,7 +53,10 @@ final class OpenTransaction extends HandlerTransaction {
     carrying.orElseThrow().carryFirst(statements);
   }
 
-  /** All that the handler can have done is to send a statement. */
+  /**
+   * The handler can only have sent statements, so the leading statements need not be part of this
+   * transaction.
+   */
   @Override
   boolean sendFirst() {
     return true;
@@ -71,9 +74,8 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   /**
-   * Runs the first statements, the first of which is {@code BEGIN}. The driver would send its own
-   * {@code BEGIN} as a message that the database answers separately, so the driver would wake up
-   * twice.
+   * Runs the first statements, the first of which is {@code BEGIN}. The driver's own {@code BEGIN}
+   * would be a separate message with a separate answer, so the driver's thread would wake up twice.
    */
   @Override
   <T> T begin(Function<Connection, T> firstStatements) {
@@ -84,16 +86,16 @@ final class OpenTransaction extends HandlerTransaction {
     }
   }
 
-  /** From here on, the driver knows that there is a transaction; this sends nothing. */
+  /** Tells the driver that a transaction is open. Sends nothing. */
   private void endAutoCommit() {
     try {
       own().setAutoCommit(false);
     } catch (SQLException closed) {
-      logger.debug("the transaction's connection was closed as it began", closed);
+      logger.debug("the transaction's connection was closed while the transaction began", closed);
     }
   }
 
-  /** Runs the last statements, which commit by themselves, and gives the connection back. */
+  /** Runs the last statements, which commit, and returns the connection to the pool. */
   @Override
   Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
     endUse();
@@ -124,9 +126,10 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   /**
-   * What the handler has committed itself would be done again by every retry, so its answer is
-   * recorded as early as may be. If it has rolled back, and the answer refers to what it has
-   * created, the database refuses the record. Returns what the handler has done wrong.
+   * Handles a transaction that the handler has ended itself. If the handler committed, every retry
+   * would repeat its writes, so the answer is recorded now. If the handler rolled back, and the
+   * answer refers to a resource that the handler created, the database refuses the record. Returns
+   * the exception for the handler's mistake.
    */
   private TransactionMisuseException endedEarly(
       LastStatements statements, UnaryOperator<Parameters> values) {
@@ -138,12 +141,16 @@ final class OpenTransaction extends HandlerTransaction {
       Optional<String> unused =
           StatementBatch.run(own(), statements.afterwards(), values, row -> row.getString(1));
     } catch (JdbiException | SQLException unrecorded) {
-      logger.error("what a handler has committed itself is not recorded", unrecorded);
+      logger.error(
+          "the handler has committed its transaction itself, and the answer could not be"
+              + " recorded",
+          unrecorded);
       return endedByHandler();
     }
     return new TransactionMisuseException(
-        "the handler has ended the transaction itself; its answer was recorded after that, so that"
-            + " no retry does it again");
+        "the handler has ended its transaction itself; its answer was recorded afterwards, so"
+            + " that a retry does not run the handler again. Leave the end of the transaction to"
+            + " the interceptor");
   }
 
   @Override
@@ -176,10 +183,10 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   /**
-   * Rolls back unless the transaction is committed, and gives the connection back once no thread
-   * uses it and the driver reports it outside a transaction. Otherwise the connection is aborted,
-   * so that the pool replaces it: a statement of the handler could run within the next call that
-   * gets the connection.
+   * Rolls back unless the transaction is committed, and returns the connection to the pool once no
+   * thread uses it and the driver reports no open transaction. Otherwise, the connection is aborted
+   * and the pool replaces it: a late statement of the handler must not run within the next call
+   * that gets the connection.
    */
   private void giveBack(boolean committed) {
     if (givenBack.getAndSet(true)) {
@@ -191,12 +198,13 @@ final class OpenTransaction extends HandlerTransaction {
         DriverState.abort(connection);
       }
     } catch (SQLException closed) {
-      logger.debug("a connection was closed before it was given back", closed);
+      logger.debug("a connection was closed before it was returned to the pool", closed);
     }
   }
 
   /**
-   * Cancels the running statement of another thread, if any. Returns whether none runs after that.
+   * Cancels the running statement of another thread, if any. Returns whether no statement is
+   * running afterwards.
    */
   private boolean isStopped() {
     if (awaitUnused(Duration.ZERO)) {
@@ -214,7 +222,10 @@ final class OpenTransaction extends HandlerTransaction {
       }
       return !DriverState.isKnownOpen(connection);
     } catch (SQLException unreachable) {
-      logger.debug("a transaction could not be rolled back; the database does so", unreachable);
+      logger.debug(
+          "a transaction could not be rolled back; the connection is closed, so the"
+              + " database rolls the transaction back",
+          unreachable);
       return false;
     }
   }

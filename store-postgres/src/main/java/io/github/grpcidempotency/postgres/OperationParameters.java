@@ -5,9 +5,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.UUID;
 
-/**
- * The parameters that identify an operation in every statement; a statement uses those it needs.
- */
+/** The parameters that identify an operation. Each statement uses those that it needs. */
 final class OperationParameters {
   private OperationParameters() {}
 
@@ -21,7 +19,7 @@ final class OperationParameters {
         .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
   }
 
-  /** Returns those that are enough to read what stands under a key. */
+  /** Returns the parameters that are needed to read the row of a key. */
   static Parameters of(Parameters parameters, IdempotencyKey key) {
     return parameters
         .bind("user", key.caller().userId().toString())

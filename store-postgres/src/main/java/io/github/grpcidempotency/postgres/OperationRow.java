@@ -24,7 +24,7 @@ record OperationRow(
             .map(OffsetDateTime::toInstant));
   }
 
-  /** Returns the resource whose asynchronous work may still be going on. */
+  /** Returns the resource whose asynchronous work may still be running. */
   Optional<OwnedResource> resource(Caller caller) {
     return content
         .resourceId()

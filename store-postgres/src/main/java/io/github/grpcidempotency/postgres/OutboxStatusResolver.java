@@ -18,11 +18,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads a resource's status from the service's own outbox table. The query is sent with the claim,
  * or with the rollback of a transactional claim that found an answer, so it costs no extra round
- * trip. It runs as the application's role, with the caller's {@code app.current_user_id} set, and
- * sees only the rows that row-level security lets that user see.
+ * trip. The query runs as the application's role, with the caller's {@code app.current_user_id}
+ * set, so it sees only the rows that row-level security shows to that user.
  *
- * <p>Index the outbox for it, newest entry first: {@code CREATE INDEX ON outbox (project_id, id
- * DESC)}.
+ * <p>The outbox needs an index for the query, newest entry first: {@code CREATE INDEX ON outbox
+ * (project_id, id DESC)}.
  *
  * <p>Immutable. Only {@link PostgresIdempotencyStore} can run it; with another store the status is
  * {@code processing}.
@@ -32,7 +32,8 @@ public final class OutboxStatusResolver implements StatusResolver {
   private static final Pattern PLACEHOLDER = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
 
   /**
-   * Anything that could name the record beside which the query runs, also if spelled with escapes.
+   * Matches every identifier that could refer to the columns of the record, including identifiers
+   * with Unicode escapes.
    */
   private static final Pattern RESERVED =
       Pattern.compile("idempotency_record|u&\"", Pattern.CASE_INSENSITIVE);
@@ -52,8 +53,7 @@ public final class OutboxStatusResolver implements StatusResolver {
    *
    * <p>End the query with {@code LIMIT 1}: if it finds more than one row, the status is {@code
    * processing}, with a warning. A query that finds more than one row for a resource that does not
-   * exist is refused when the server starts. The query sees nothing of the record but the resource
-   * id.
+   * exist is refused when the server starts. Of the record, the query can use the resource id only.
    *
    * @param query a SELECT of one text value in at most one row, such as {@code SELECT status FROM
    *     outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1}
@@ -67,7 +67,8 @@ public final class OutboxStatusResolver implements StatusResolver {
   @Override
   public IdempotencyStatus resolve(UUID resourceId) {
     throw new UnsupportedOperationException(
-        "only the PostgreSQL store can read an outbox, and it could not");
+        "only the PostgreSQL store can run an outbox query, and the query of this call could"
+            + " not be run: the status is reported as processing");
   }
 
   @Override
@@ -80,30 +81,41 @@ public final class OutboxStatusResolver implements StatusResolver {
     return PLACEHOLDER.matcher(query).replaceAll(Matcher.quoteReplacement(resourceId));
   }
 
-  /** Returns what the query found: no entry, one, or the first two of more. */
+  /** Returns the entries that the query found: none, one, or the first two. */
   static List<String> found(ResultSet row) throws SQLException {
     return foundIfAsked(row).orElse(List.of());
   }
 
-  /** Returns what the query found; empty if the statement did not ask it about this row. */
+  /**
+   * Returns the entries that the query found; empty if the statement did not run the query for this
+   * row.
+   */
   static Optional<List<String>> foundIfAsked(ResultSet row) throws SQLException {
     Array entries = row.getArray("outbox_status");
     return entries == null ? Optional.empty() : Optional.of(List.of((String[]) entries.getArray()));
   }
 
-  /** Maps what the query found; anything unknown is {@code processing}. */
+  /**
+   * Maps the entries that the query found to a status. Unknown values map to {@code processing}.
+   */
   IdempotencyStatus statusOf(List<String> found) {
     if (found.isEmpty()) {
       return absent;
     }
     if (found.size() > 1) {
-      logger.warn("the outbox query finds more than one row: {}", query);
+      logger.warn(
+          "the outbox query found more than one row, so the status is reported as"
+              + " processing; end the query with LIMIT 1: {}",
+          query);
       return IdempotencyStatus.PROCESSING;
     }
     String word = found.get(0);
     IdempotencyStatus status = statuses.get(word);
     if (status == null) {
-      logger.warn("the outbox says \"{}\", which maps to no idempotency status", word);
+      logger.warn(
+          "the outbox value \"{}\" is not mapped to a status, so the status is reported as"
+              + " processing; map it with OutboxStatusResolver.Builder.map",
+          word);
       return IdempotencyStatus.PROCESSING;
     }
     return status;
@@ -120,8 +132,8 @@ public final class OutboxStatusResolver implements StatusResolver {
           || query.contains(";")
           || RESERVED.matcher(query).find()) {
         throw new IllegalArgumentException(
-            "an outbox query is one SELECT with :resource_id, without a semicolon, and without"
-                + " names that contain idempotency_record or Unicode escapes");
+            "an outbox query must be one SELECT that contains :resource_id, has no semicolon, and"
+                + " uses no name that contains idempotency_record and no Unicode escapes");
       }
       this.query = query;
     }

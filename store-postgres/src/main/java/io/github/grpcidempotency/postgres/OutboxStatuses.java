@@ -17,14 +17,14 @@ import java.util.stream.IntStream;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * Asks an outbox about many resources at once. Row-level security binds a query to one user, and a
- * plan may keep what it has read for one user. So there is one query per user, and one flush, which
- * is one round trip, for up to 64 of them. Thread-safe.
+ * Queries an outbox for many resources at once. Row-level security restricts a query to one user,
+ * and a query plan may keep rows that it has read for one user. So there is one query per user, and
+ * up to 64 queries share a flush, which is one round trip. Thread-safe.
  */
 final class OutboxStatuses {
   /**
-   * Only a few statement texts, so that the driver prepares them. Unused places of a flush ask
-   * about nobody.
+   * The sizes of a flush. There are only a few sizes, so that the driver prepares each statement
+   * once. Unused places of a flush query for no user.
    */
   private static final List<Integer> SIZES = List.of(1, 8, 64);
 
@@ -40,10 +40,10 @@ final class OutboxStatuses {
   }
 
   /**
-   * Returns the status of each resource, as its user sees it. Without those that the query has
-   * failed for; empty if the procedure has no outbox.
+   * Returns the status of each resource, as its user sees it. Resources whose query failed are
+   * missing; empty if the procedure has no outbox.
    *
-   * @throws io.github.grpcidempotency.store.StoreException if the database cannot be asked
+   * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
   Map<OwnedResource, IdempotencyStatus> of(
       RecordedProcedure procedure, Collection<OwnedResource> resources) {

@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 
-/** The parameters of what is recorded for an answer. */
+/** The parameters that record an answer. */
 final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
   private final Parameters values;
 

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 
 /**
  * A thread without a transaction of the host. Some pools return the connection of the thread's
- * transaction for every request on that thread. On such a thread, the store's own statements would
- * be committed or rolled back with the host's.
+ * transaction for every request on that thread. On such a thread, the host's transaction would
+ * include the store's own statements.
  */
 final class OwnThread {
   private static final ExecutorService THREADS =

@@ -12,21 +12,24 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PGobject;
 
-/** The values of one statement, by name; what it has no use for is dropped. Not thread-safe. */
+/**
+ * The values of one statement, by name. Values that the statement does not use are ignored. Not
+ * thread-safe.
+ */
 final class Parameters {
   private final Names names;
   private final @Nullable Object[] values;
 
-  /** No value, of a type of the database's. */
+  /** A null value of a database type. */
   private record Absent(String type) {}
 
-  /** Which of a statement's values each of its question marks stands for. Immutable. */
+  /** The name of the value that each question mark of a statement stands for. Immutable. */
   static final class Names {
     private final List<String> marks;
     private final int[] placeOfMark;
     private final Map<String, Integer> places = new HashMap<>();
 
-    /** Takes the names of a statement's question marks, in their order. */
+    /** Takes the names of a statement's question marks, in order. */
     Names(List<String> marks) {
       this.marks = List.copyOf(marks);
       List<String> distinct = marks.stream().distinct().toList();
@@ -42,28 +45,29 @@ final class Parameters {
     }
   }
 
-  /** Has no values yet. */
+  /** Creates an object without values. */
   Parameters(Names names) {
     this.names = names;
     this.values = new Object[names.places.size()];
   }
 
-  /** Binds what the driver can bind by itself, text, numbers, UUIDs, bytes; or an array. */
+  /** Binds a value whose type the driver recognises: text, number, UUID, bytes or array. */
   Parameters bind(String name, Object value) {
     put(name, value);
     return this;
   }
 
   /**
-   * Binds a value of a type of the database's, or null. A null without a type would have the driver
-   * ask for it, and then send what may return long rows in a flush of its own: one round trip more.
+   * Binds a value of a database type, or null. For a null without a type, the driver would ask the
+   * database for the type, and would then send a statement that may return long rows in a flush of
+   * its own: one more round trip.
    */
   Parameters bind(String name, String type, Optional<?> value) {
     put(name, value.isPresent() ? value.get() : new Absent(type));
     return this;
   }
 
-  /** Binds a value that only some statements use, and that takes time to compute. */
+  /** Binds a value that only some statements use and that is expensive to compute. */
   Parameters bindLate(String name, Supplier<?> value) {
     put(name, value);
     return this;
@@ -87,9 +91,9 @@ final class Parameters {
   }
 
   /**
-   * Text is bound as text even if the driver is set to leave its type open ({@code
-   * stringtype=unspecified}): the driver would ask the database what type it is, and to do so send
-   * a flush in pieces, each in its own transaction.
+   * Binds text as text even if the driver leaves the type open ({@code stringtype=unspecified}).
+   * The driver would otherwise ask the database for the type, and would split the flush, so that
+   * each part had a transaction of its own.
    */
   private static void set(PreparedStatement statement, int index, Object value)
       throws SQLException {

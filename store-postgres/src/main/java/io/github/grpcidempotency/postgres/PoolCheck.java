@@ -15,7 +15,7 @@ import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks for anything that makes a pool's connections unfit for the library's statements. */
+/** Checks that the connections of a pool can run the library's statements. */
 final class PoolCheck {
   private static final Logger logger = LoggerFactory.getLogger(PoolCheck.class);
   private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
@@ -23,15 +23,18 @@ final class PoolCheck {
   private static final String CHECK_LEAK = SqlFile.load("check/leak", Map.of());
   private static final String CHECK_DURABILITY = SqlFile.load("check/durability", Map.of());
 
-  /** One flush prepares the statements, one describes them, and the last one uses both. */
+  /**
+   * The driver prepares the statements in the first flush, describes them in the second, and uses
+   * both in the third.
+   */
   private static final int FLUSHES = 3;
 
   private PoolCheck() {}
 
   /**
-   * Returns what is wrong with a pool that claims and settles.
+   * Returns the problem of a pool that claims and settles; empty if there is none.
    *
-   * @param name what to call it
+   * @param name the pool's name in messages
    * @throws JdbiException if the database cannot be reached
    */
   static Optional<String> ofFlushes(String name, DataSource pool) {
@@ -45,9 +48,9 @@ final class PoolCheck {
   }
 
   /**
-   * Returns what is wrong with a pool that sends one statement at a time.
+   * Returns the problem of a pool that sends one statement at a time; empty if there is none.
    *
-   * @param name what to call it
+   * @param name the pool's name in messages
    * @throws JdbiException if the database cannot be reached
    */
   static Optional<String> ofSingleStatements(String name, DataSource pool) {
@@ -66,7 +69,7 @@ final class PoolCheck {
           Failures.refusedLogin(failure)
               .map(
                   refusal ->
-                      ("%s is refused a login: \"%s\"; check its user, password and database, and"
+                      ("%s cannot log in: \"%s\"; check its user, password and database, and"
                               + " pg_hba.conf")
                           .formatted(name, refusal))
               .orElseThrow(() -> failure));
@@ -78,40 +81,47 @@ final class PoolCheck {
   private static Optional<String> problemOf(Connection connection) throws SQLException {
     if (!connection.getAutoCommit()) {
       return Optional.of(
-          "must give connections in autocommit mode: without it, what was done is rolled back");
+          "must give connections in autocommit mode: otherwise, the library's writes are rolled"
+              + " back");
     }
     if (!connection.isWrapperFor(PGConnection.class)) {
-      return Optional.of("must give connections of PgJDBC, or ones that unwrap to them");
+      return Optional.of(
+          "must give connections of the PostgreSQL driver (PgJDBC), or connections that"
+              + " unwrap to them");
     }
     if (connection.isReadOnly()) {
-      return Optional.of("gives connections that are read-only: it must give ones that can write");
+      return Optional.of(
+          "gives connections that are read-only: configure it to give connections that"
+              + " can write");
     }
     return StatementBatch.run(
         connection, CHECK_POOL, values -> values, row -> row.getString("problem"));
   }
 
-  /** It may be what the host wants, for its own effects as well. */
+  /** Only warns, because the host may want this setting for its own writes. */
   private static void warnOfLostCommits(String name, Connection connection) {
     if (StatementBatch.run(
             connection, CHECK_DURABILITY, values -> values, row -> row.getString("commits"))
         .isPresent()) {
       logger.warn(
-          "{} commits with synchronous_commit = off: an answer that a client has got may be lost"
-              + " with its effect when the database crashes, and a retry then runs again",
+          "{} commits with synchronous_commit = off: a crash of the database may lose the"
+              + " record and the handler's writes of a call that was already answered, and a retry"
+              + " then runs the handler again. Set synchronous_commit = on for the pool",
           name);
     }
   }
 
   /**
-   * A pool without PostgreSQL's driver cannot report the setting, and is refused by another check.
+   * Warns if no socket timeout is set. A pool without the PostgreSQL driver cannot report the
+   * setting; another check refuses such a pool.
    */
   private static void warnOfEndlessWaits(String name, Connection connection) {
     try {
       if (connection.getNetworkTimeout() == 0) {
         logger.warn(
             "{} sets no socketTimeout: if the database stops answering, the pool's connections and"
-                + " their threads are blocked without end; set socketTimeout, in seconds, on the"
-                + " JDBC URL, longer than the slowest statement and shorter than a lease",
+                + " their threads are blocked forever. Set socketTimeout, in seconds, on the JDBC"
+                + " URL: longer than the slowest statement and shorter than a lease",
             name);
       }
     } catch (SQLException | UnsupportedOperationException untold) {
@@ -119,7 +129,10 @@ final class PoolCheck {
     }
   }
 
-  /** What else runs on the connection would see the rows of a user who has set nothing in it. */
+  /**
+   * Checks that the user's setting ends with its transaction. Otherwise, later statements on the
+   * connection that set no user would see this user's rows.
+   */
   private static Optional<String> leaking(Connection connection) {
     String user = UUID.randomUUID().toString();
     UnaryOperator<Parameters> bindings = values -> values.bind("user", user);
@@ -130,15 +143,16 @@ final class PoolCheck {
             .orElse(false);
     return kept
         ? Optional.of(
-            "keeps a transaction's user after its end, so whoever gets the connection next may see"
-                + " this user's rows; set_config(…, true) must end with its transaction")
+            "keeps app.current_user_id after the end of the transaction, so the next user of the"
+                + " connection may see this user's rows: the database, or the pooler in"
+                + " front of it, must end set_config(…, true) with the transaction")
         : Optional.empty();
   }
 
   /**
-   * A flush of several statements is one transaction, and the user that is set in the first is set
-   * in the others; but some settings of the driver let it send a flush in pieces, the first time or
-   * once it has prepared the statements.
+   * Checks that a flush of several statements is one transaction, so that the user that the first
+   * statement sets holds for the others. With some settings, the driver splits a flush, either the
+   * first time or after it has prepared the statements.
    */
   private static Optional<String> splitting(Connection connection) {
     try {
@@ -149,9 +163,9 @@ final class PoolCheck {
         return keepsTogether(connection)
             ? Optional.empty()
             : Optional.of(
-                ("sends the statements of a flush one by one: use neither preferQueryMode=simple"
-                        + " nor prepareThreshold=-1 (they are %s and %d); or set_config(…, true) has no"
-                        + " effect on the rest of its transaction")
+                ("sends the statements of a flush separately, so set_config(…, true) has no effect"
+                        + " on the statements after it: change preferQueryMode (%s) if it is simple,"
+                        + " and prepareThreshold (%d) if it is -1")
                     .formatted(driver.getPreferQueryMode().value(), threshold));
       } finally {
         driver.setPrepareThreshold(threshold);

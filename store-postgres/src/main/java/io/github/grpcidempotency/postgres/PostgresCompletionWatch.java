@@ -28,15 +28,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out when operations of other servers end, on a separate connection: by {@code LISTEN}, and
- * by asking for all of them at once, every second and whenever one is added. A pooler in between
- * loses notifications. The watch detects a pooler if it names another backend than the one that
- * answers, or if a notification that the watch sends to itself does not arrive. Then the watch asks
- * ten times a second instead, as it does if it is told not to listen.
+ * Detects when operations of other servers end. It uses a separate connection in two ways: {@code
+ * LISTEN}, and a query for all watched operations, every second and whenever an operation is added.
+ * A pooler loses notifications. The watch detects a pooler if the answering backend is not the one
+ * that the driver knows, or if a notification that the watch sends to itself does not arrive. Then,
+ * and also if it is configured not to listen, the watch polls ten times a second instead.
  *
- * <p>One daemon thread, started with the first operation watched. Once none has been watched for a
- * while, it gives its connection back and sleeps, because a listener that does not read fills the
- * database's queue.
+ * <p>One daemon thread, which starts with the first watched operation. When no operation has been
+ * watched for a while, the thread returns its connection and sleeps, because a listener that does
+ * not read fills the database's notification queue.
  */
 final class PostgresCompletionWatch implements CompletionWatch {
   private static final Logger logger = LoggerFactory.getLogger(PostgresCompletionWatch.class);
@@ -61,9 +61,9 @@ final class PostgresCompletionWatch implements CompletionWatch {
   private volatile boolean closed;
 
   /**
-   * Makes the watch.
+   * Creates the watch.
    *
-   * @param listens whether the database has notifications
+   * @param listens whether to use {@code LISTEN}
    */
   PostgresCompletionWatch(
       DataSource dataSource, String schema, boolean listens, Consumer<IdempotencyKey> ended) {
@@ -77,9 +77,10 @@ final class PostgresCompletionWatch implements CompletionWatch {
   }
 
   /**
-   * Listens and notifies once, as a watch does, where a notification could be received.
+   * Listens and notifies once, as a watch does, on a connection that could receive the
+   * notification.
    *
-   * @throws JdbiException if the database has no notifications
+   * @throws JdbiException if the database does not support notifications
    */
   static void tryListening(Handle handle, String schema) {
     if (isBackendOf(handle, driverOf(handle))) {
@@ -102,7 +103,10 @@ final class PostgresCompletionWatch implements CompletionWatch {
     return schema + "_ended";
   }
 
-  /** Returns whether the driver's connection and the database's are one: no pooler is between. */
+  /**
+   * Returns whether the driver is connected to the backend that answers, so that no pooler is
+   * between.
+   */
   private static boolean isBackendOf(Handle handle, PGConnection connection) {
     return handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one()
         == connection.getBackendPID();
@@ -150,9 +154,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
     }
   }
 
-  /**
-   * Waits for an operation to watch. Returns whether there is one; otherwise the watch is closed.
-   */
+  /** Waits until there is an operation to watch. Returns false if the watch was closed. */
   private synchronized boolean awaitWork() throws InterruptedException {
     while (watched.isEmpty() && !closed) {
       wait();
@@ -205,7 +207,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
     try {
       jdbi.useHandle(other -> other.execute("SELECT pg_notify(?, ?)", channel, echo));
     } catch (JdbiException exhausted) {
-      logger.debug("no connection to test notifications with", exhausted);
+      logger.debug("the pool gave no second connection to test notifications with", exhausted);
       return false;
     }
     long end = System.nanoTime() + ECHO_LIMIT.toNanos();
@@ -217,7 +219,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
     return false;
   }
 
-  /** Announces to other servers which ends are awaited. */
+  /** Tells other servers for which operations this server awaits the end. */
   private void announce(Handle handle, boolean notified) {
     List<Long> locks = List.copyOf(unannounced);
     if (notified && !locks.isEmpty()) {

@@ -37,18 +37,18 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
- * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role.
- * Row-level security must bind that role.
+ * IdempotencySchema} migrates. It needs a pool of the application's role, with connections in
+ * autocommit mode. Row-level security must apply to that role.
  *
  * <p>A claim and a completion take one round trip each. A replay with its outbox status takes two,
- * or one if the call {@linkplain ClaimRequest#retry() says that it is a retry}, and writes nothing.
- * Thread-safe.
+ * or one if the call {@linkplain ClaimRequest#retry() announces that it is a retry}, and writes
+ * nothing. Thread-safe.
  */
 public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
   /** What the host may show as the name of the transaction of a call without a key. */
   private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
 
-  /** How often the store is checked at most if connections are cut. */
+  /** The maximum number of times that the store is checked if connections break. */
   private static final int MAX_CHECKS = 5;
 
   private static final Duration PAUSE_BETWEEN_CHECKS = Duration.ofMillis(500);
@@ -72,7 +72,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             new Handles(builder.configuration),
             schema,
             builder.lease,
-            builder.serverName.orElseGet(ServerName::ofThisProcess),
+            builder.serverName,
             builder.listen,
             builder.advisoryLocks,
             builder.timeLines);
@@ -80,7 +80,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
 
-  /** Starts a store on a pool of the application's role. */
+  /** Returns a builder of a store on a pool of the application's role. */
   public static Builder builder(DataSource dataSource) {
     return new Builder(dataSource);
   }
@@ -100,7 +100,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     check(StartupCheck::runLateClaims);
   }
 
-  /** Checks again, a few times, if a connection was cut: a failover may be under way. */
+  /** Repeats the check a few times if a connection broke, because a failover may be under way. */
   private void check(Consumer<StartupCheck> checks) {
     boolean cut = false;
     for (int tries = 1; ; tries++) {
@@ -109,7 +109,10 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         checks.accept(startupCheck());
         return;
       } catch (JdbiException failed) {
-        failure = Failures.of("could not check the store", failed);
+        failure =
+            Failures.of(
+                "could not check the store at start-up, because the database did not answer",
+                failed);
       } catch (StoreException failed) {
         failure = failed;
       }
@@ -118,19 +121,22 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         throw failure;
       }
       logger.warn(
-          "a connection to the database was cut while the store was checked, for example by a"
-              + " failover; the check starts again",
+          "a connection to the database broke while the store was checked, for example during a"
+              + " failover; the check is repeated",
           failure);
       LockSupport.parkNanos(PAUSE_BETWEEN_CHECKS.toNanos());
     }
   }
 
-  /** Returns the name in the schema's comment {@code shard name}, which its owner sets. */
+  /**
+   * Returns the shard's name from the schema's comment {@code shard name}, which the schema's owner
+   * sets.
+   */
   @Override
   public Optional<String> markedShard() {
     return on(
         Jdbi.create(database.pool()),
-        "read the mark of the shard",
+        "read the shard's name from the schema's comment",
         handle ->
             handle
                 .createQuery(SqlFile.load("check/shard", Map.of()))
@@ -303,7 +309,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
-    private Optional<String> serverName = Optional.empty();
+    private String serverName = ServerName.ofThisProcess();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean advisoryLocks = true;
@@ -321,9 +327,10 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets another pool, of two connections, for renewing leases and for watching other servers'
-     * calls. The default is the store's own pool. Set it if handlers can occupy every connection of
-     * the store's pool for a whole lease, because a lease that cannot be renewed is taken over.
+     * Sets a separate pool for renewing leases and for watching other servers' calls; it needs two
+     * connections. The default is the store's own pool. Set it if handlers can occupy every
+     * connection of the store's pool for a whole lease, because a lease that cannot be renewed is
+     * taken over.
      */
     public Builder maintenance(DataSource dataSource) {
       this.maintenance = dataSource;
@@ -345,20 +352,15 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
       return this;
     }
 
-    /**
-     * Sets the name under which this process holds its reservations, so that operators find it from
-     * a record. The default is the host's name and the process id, such as {@code things-7d9f:1}.
-     *
-     * @throws IllegalArgumentException if it has not 1 to 255 visible characters, or a space
-     */
-    public Builder serverName(String name) {
-      this.serverName = Optional.of(ServerName.check(name));
+    /** Sets the name under which this process holds its reservations. */
+    Builder serverName(String name) {
+      this.serverName = name;
       return this;
     }
 
     /**
-     * Configures the Jdbi whose handles {@link ClaimTransaction} gives to handlers: plugins,
-     * mappers.
+     * Configures the Jdbi of the handles that {@link ClaimTransaction} returns to handlers:
+     * plugins, mappers.
      */
     public Builder jdbi(Consumer<Jdbi> configuration) {
       this.configuration = configuration;
@@ -366,10 +368,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Lets claims be transactions of the host, so that handlers write through its own means: {@code
-     * JdbcTemplate}, JPA, {@code @Transactional}. The default is transactions of the pool.
+     * Uses transactions of the host for claims, so that handlers can write through {@code
+     * JdbcTemplate}, JPA or {@code @Transactional}. By default, the store uses transactions of its
+     * own pool.
      *
-     * @param transactions must be on the same database as the pool
+     * @param transactions the host's transactions, on the same database as the pool
      */
     public Builder hostTransactions(HostTransactions transactions) {
       this.hostTransactions = Optional.of(transactions);
@@ -377,11 +380,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets whether duplicates that wait for another server's call hear of its end by {@code
-     * LISTEN}; true by default. Set it to false for a database that has no notifications, and on
-     * all servers of the service alike. Then nothing is notified, and a server with waiting
-     * duplicates polls ten times a second. If only a pooler is in the way, leave it: the store
-     * finds that out by itself.
+     * Sets whether duplicates that wait for another server's call are notified of its end by {@code
+     * LISTEN}; true by default. Set it to false, on all servers of the service, for a database that
+     * does not support notifications. Then nothing is notified, and a server with waiting
+     * duplicates polls ten times a second. A pooler needs no change of this setting: the store
+     * detects the pooler and polls.
      */
     public Builder listen(boolean listen) {
       this.listen = listen;
@@ -389,11 +392,12 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets whether transactional calls keep their duplicates out by an advisory lock; true by
-     * default. Set it to false for a database that has none, and on all servers of the service
-     * alike. Then such a call commits a reservation first, as a reserved one does, and completes it
-     * in the commit of its effect: one commit and one round trip more. No claim can travel with a
-     * handler's first statement. After a crash, the key is blocked until the lease ends.
+     * Sets whether transactional calls use an advisory lock to keep duplicates out; true by
+     * default. Set it to false, on all servers of the service, for a database without advisory
+     * locks. A transactional call then commits a reservation first, as a reserved call does, and
+     * completes the reservation together with its effect: one more commit and one more round trip.
+     * No claim can be sent with a handler's first statement. After a crash, the key is blocked
+     * until the lease ends.
      */
     public Builder advisoryLocks(boolean advisoryLocks) {
       this.advisoryLocks = advisoryLocks;
@@ -402,11 +406,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
     /**
      * Sets whether a reservation is bound to the time line of the database on which it was made;
-     * true by default. If the database fails over while the handler runs, and replicates
-     * asynchronously, what the handler wrote before may be lost although its reservation is not.
-     * Its answer is then not recorded: the outcome is unknown, and a retry runs the handler again
-     * once the lease has ended. Pass false for a database that does not report its time line, or if
-     * all effects are in other systems.
+     * true by default. If the database replicates asynchronously and fails over while the handler
+     * runs, the handler's earlier writes may be lost although the reservation is not. The answer is
+     * then not recorded: the outcome is unknown, and a retry runs the handler again once the lease
+     * has ended. Pass false for a database that does not report its time line, or if all effects
+     * are in other systems.
      */
     public Builder timeLines(boolean timeLines) {
       this.timeLines = timeLines;

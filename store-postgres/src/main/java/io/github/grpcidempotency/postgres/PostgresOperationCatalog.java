@@ -28,13 +28,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds operations in the table of keys: their rows in one round trip, and the status of their work
- * in another. Row-level security hides the operations of other users from a caller. Thread-safe.
+ * Lists operations from the table of keys: one round trip reads the rows, and another one the
+ * status of their asynchronous work. Row-level security hides the operations of other users from a
+ * caller. Thread-safe.
  */
 final class PostgresOperationCatalog implements OperationCatalog {
   private static final Logger logger = LoggerFactory.getLogger(PostgresOperationCatalog.class);
 
-  /** PostgreSQL compares UUIDs by their unsigned bytes. */
+  /** PostgreSQL compares UUIDs as unsigned bytes, so this is the greatest one. */
   private static final UUID GREATEST = new UUID(-1, -1);
 
   private final RecordDatabase database;
@@ -55,14 +56,17 @@ final class PostgresOperationCatalog implements OperationCatalog {
     this.forgetSql = SqlFile.load("operation/forget", Map.of("schema", database.schema()));
   }
 
-  /** Opens the catalog, and warns if listing will read everybody's operations. */
+  /**
+   * Opens the catalog. Warns if no index supports listing, so that every listing reads the
+   * operations of all users.
+   */
   static PostgresOperationCatalog open(
       RecordDatabase database, Collection<RecordedProcedure> procedures) {
     try (Handle handle = Jdbi.open(database.pool())) {
       if (!new SchemaCheck(handle, database.schema()).operationIndexExists()) {
         logger.warn(
-            "without an index, listing operations reads those of all users; call"
-                + " {}.add_operation_index() in a migration",
+            "no index supports listing the operations of one user, so every listing reads the"
+                + " operations of all users; call {}.add_operation_index() in a migration",
             database.schema());
       }
     } catch (JdbiException failure) {
@@ -158,7 +162,7 @@ final class PostgresOperationCatalog implements OperationCatalog {
         .bind("procedures", procedures.toArray(String[]::new));
   }
 
-  /** Asks the outbox of one procedure once for all rows. */
+  /** Queries the outbox of one procedure once for all rows. */
   private Map<UUID, IdempotencyStatus> statusesOf(
       RecordedProcedure procedure, Caller caller, List<OperationRow> rows) {
     Map<OwnedResource, IdempotencyStatus> found =

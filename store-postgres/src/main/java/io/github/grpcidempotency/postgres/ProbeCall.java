@@ -44,33 +44,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A trial call by the library, for a user that does not exist. It runs the statements of a real
- * call over every connection that they use:
+ * A trial call at start-up, for a user that does not exist. It runs the statements of a real call
+ * on all connections that a real call uses:
  *
  * <ol>
  *   <li>Listen and notify, unless servers are told not to.
  *   <li>Read the time line, unless reservations are not bound to it.
- *   <li>Have a commit refused.
- *   <li>Reserve a key. Another user does not see it, and a duplicate learns that it runs.
- *   <li>Through the maintenance pool, renew its lease, announce that its end is awaited, and ask
- *       whether it runs. Through the store's pool, check the result.
- *   <li>Complete it, which removes the announcement, and replay it.
+ *   <li>Check that a refused commit fails.
+ *   <li>Reserve a key. Check that another user does not see the record, and that a duplicate is
+ *       reported as in flight.
+ *   <li>Through the maintenance pool, renew the lease, announce that the end of the call is
+ *       awaited, and query whether the call is running. Through the store's pool, check the result.
+ *   <li>Complete the call, which removes the announcement, and replay it.
  *   <li>Reserve another key, and release it.
- *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction. A
- *       duplicate on another connection is kept out, or a lock on one of the maintenance pool's if
- *       the store's pool has no other. Whoever asks is told that it runs. Complete it, and replay
- *       it.
- *   <li>If one is claimed with its handler's first statement: send a statement with a claim.
- *       Complete it, and replay it. The statement of a duplicate does not run.
+ *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction.
+ *       Check that a duplicate on another connection is refused, or, if the store's pool has only
+ *       one connection, that a connection of the maintenance pool cannot take the lock. Check that
+ *       {@code in_flight} reports the call. Complete it, and replay it.
+ *   <li>If a procedure claims with its handler's first statement: send a claim with a statement.
+ *       Complete it, and replay it. Check that the statement of a duplicate does not run.
  * </ol>
  *
- * <p>It leaves no row. A row that a crash leaves behind expires after a minute.
+ * <p>The trial call deletes its rows. After a crash, they expire within a minute.
  */
 final class ProbeCall {
   private static final Logger logger = LoggerFactory.getLogger(ProbeCall.class);
   private static final Duration RETENTION = Duration.ofMinutes(1);
 
-  /** How long to wait for a second connection; a pool of one connection never has one. */
+  /** The time to wait for a second connection, because a pool may have only one. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private static final RecordedProcedure PROCEDURE =
@@ -84,9 +85,9 @@ final class ProbeCall {
       new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
 
   private static final String BOTH_LOCKED =
-      "%s hold one advisory lock at the same time, so nothing keeps a transactional call's duplicate"
-          + " out; PostgreSQL itself, and a pooler that pools transactions or sessions, do not let"
-          + " them; elsewhere, build the store with advisoryLocks(false)";
+      "an advisory lock does not keep duplicates of transactional calls out: %s could hold"
+          + " the same lock at the same time. Check that no pooler pools statements; if the"
+          + " database has no working advisory locks, build the store with advisoryLocks(false)";
 
   private final TransactionalStore store;
   private final RecordDatabase database;
@@ -94,16 +95,16 @@ final class ProbeCall {
   private final boolean separateMaintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
 
-  /** The keys of all trial calls, whose records have no index by their user. */
+  /** The keys of all trial calls. They are kept here because no index finds a user's records. */
   private final List<String> keys = new ArrayList<>();
 
-  /** How the trial call claims a key. */
+  /** Claims the key of a trial call. */
   private Function<ClaimRequest, ClaimResult> claiming;
 
   /** The current step, for the error message. */
   private String step = "";
 
-  /** A statement did not fail, but did not have the expected result. */
+  /** A statement succeeded without the expected result. */
   private static final class Unproved extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -112,7 +113,7 @@ final class ProbeCall {
     }
   }
 
-  /** What the store's pool sees of the maintenance pool's changes. */
+  /** The maintenance pool's changes, as the store's pool sees them. */
   private record State(boolean renewed, boolean awaited) {}
 
   ProbeCall(TransactionalStore store, RecordDatabase database, DataSource maintenance) {
@@ -124,9 +125,9 @@ final class ProbeCall {
   }
 
   /**
-   * Makes reserved calls, and returns what went wrong.
+   * Makes reserved calls, and returns the problems.
    *
-   * @throws RuntimeException what the store threw, if that is nothing that lasts
+   * @throws RuntimeException what the store threw, if the failure is temporary
    */
   List<String> problemsOfReservations() {
     claiming = store::claim;
@@ -141,9 +142,9 @@ final class ProbeCall {
   }
 
   /**
-   * Makes a transactional call, and returns what went wrong.
+   * Makes a transactional call, and returns the problems.
    *
-   * @throws RuntimeException what the store threw, if that is nothing that lasts
+   * @throws RuntimeException what the store threw, if the failure is temporary
    */
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
@@ -152,9 +153,9 @@ final class ProbeCall {
   }
 
   /**
-   * Makes a call that is claimed with its first statement, and returns what went wrong.
+   * Makes a call whose claim is sent with its first statement, and returns the problems.
    *
-   * @throws RuntimeException what the store threw, if that is nothing that lasts
+   * @throws RuntimeException what the store threw, if the failure is temporary
    */
   List<String> problemsOfLateClaims() {
     claiming = store::claimInTransaction;
@@ -167,8 +168,8 @@ final class ProbeCall {
             () ->
                 maintenance.useHandle(
                     handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
-            "the maintenance pool's database has no LISTEN and pg_notify for its role (%s); build the"
-                + " store with listen(false), and servers poll instead")
+            "the maintenance pool's database has no LISTEN and pg_notify for the pool's role"
+                + " (%s); build the store with listen(false), so that servers poll instead")
         : Optional.empty();
   }
 
@@ -185,8 +186,9 @@ final class ProbeCall {
                               values -> values,
                               row -> row.getString("time_line")));
             },
-            "the database does not report its time line to the role of the store's pool (%s), by"
-                + " which a reservation notices a failover; build the store with timeLines(false)")
+            "the database does not report its time line to the role of the store's pool (%s), so a"
+                + " failover during a call cannot be detected; grant EXECUTE on pg_walfile_name and"
+                + " pg_current_wal_lsn, or build the store with timeLines(false)")
         : Optional.empty();
   }
 
@@ -195,12 +197,12 @@ final class ProbeCall {
         () -> {
           boolean unused = database.onConnection(connection -> locks(connection, request()));
         },
-        "the database has no advisory locks for the role of the store's pool (%s), by which"
-            + " transactional calls keep their duplicates out; build the store with"
+        "the database has no advisory locks for the role of the store's pool (%s), so"
+            + " duplicates of transactional calls cannot be kept out; build the store with"
             + " advisoryLocks(false)");
   }
 
-  /** What a flush refuses must not be committed, and its SQLSTATE must say why. */
+  /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
   private Optional<String> problemOfRefusals() {
     Map<String, String> values = new HashMap<>(Refusal.codes());
     values.put("schema", database.schema());
@@ -218,11 +220,12 @@ final class ProbeCall {
       }
     }
     return Optional.of(
-        "%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of a call that has lost its key would be committed"
+        ("%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of"
+                + " a call that has lost its key would be committed; migrate the schema again")
             .formatted(database.schema()));
   }
 
-  /** Tries something, and returns why it is refused for good. */
+  /** Runs a trial, and returns why it fails permanently. */
   private static Optional<String> refusal(Runnable trial, String problem) {
     try {
       trial.run();
@@ -235,7 +238,7 @@ final class ProbeCall {
     }
   }
 
-  /** Returns whether an operation's advisory lock is free. */
+  /** Returns whether an operation's advisory lock could be taken. */
   private boolean locks(Connection connection, ClaimRequest request) {
     return StatementBatch.run(
             connection,
@@ -257,7 +260,8 @@ final class ProbeCall {
         throw failure;
       }
       logger.debug("a trial call failed", failure);
-      return Optional.of("a trial call fails to %s: %s".formatted(step, reasonOf(failure)));
+      return Optional.of(
+          "a trial call of the start-up check could not %s: %s".formatted(step, reasonOf(failure)));
     } finally {
       forget(request);
     }
@@ -269,16 +273,18 @@ final class ProbeCall {
     step = "meet a call in flight";
     check(
         store.claim(request) instanceof ClaimResult.InFlight,
-        "a trial call that runs does not keep its duplicate out");
+        "a duplicate of a running trial call was not refused");
     checkMaintenance(claim);
     complete(claim);
-    check(!state(claim).awaited(), "a trial call's end wakes nobody who waits for it");
+    check(
+        !state(claim).awaited(),
+        "the end of a trial call did not notify the calls that wait for it");
   }
 
   private void releaseReserved(ClaimRequest request) {
     Claim claim = win(request);
     step = "release its key";
-    check(claim.release() == Settled.DONE, "a trial call's key is not released");
+    check(claim.release() == Settled.DONE, "the key of a trial call was not released");
   }
 
   private void completeTransaction(ClaimRequest request) {
@@ -300,7 +306,9 @@ final class ProbeCall {
     step = "claim a key with a statement";
     Claim claim = store.claimLater(request);
     try {
-      check(runs(claim) && claim.confirm(), "a trial call's statement does not claim its key");
+      check(
+          runs(claim) && claim.confirm(),
+          "the claim with the first statement of a trial call did not win its key");
       complete(claim);
     } catch (RuntimeException failure) {
       claim.transaction().ifPresent(StoreTransaction::rollback);
@@ -309,13 +317,13 @@ final class ProbeCall {
     step = "stop a duplicate at its first statement";
     Claim duplicate = store.claimLater(request);
     try {
-      check(!runs(duplicate), "the first statement of a trial call's duplicate runs");
+      check(!runs(duplicate), "the first statement of a trial call's duplicate was executed");
     } finally {
       duplicate.transaction().ifPresent(StoreTransaction::rollback);
     }
   }
 
-  /** Runs a claim's first statement, and returns whether it was won with it. */
+  /** Runs the first statement of a claim, and returns whether the claim was won with it. */
   private static boolean runs(Claim claim) {
     Optional<Connection> connection =
         claim
@@ -332,7 +340,7 @@ final class ProbeCall {
     }
   }
 
-  /** A broken connection preempts a claim as well, and proves nothing. */
+  /** A broken connection preempts a claim too, but does not show that the claim was refused. */
   private static void throwIfCutOff(ClaimPreemptedException preempted) {
     if (preempted.getCause() instanceof SQLException failure) {
       JdbiException cut = new UnableToExecuteStatementException(failure, null);
@@ -347,17 +355,17 @@ final class ProbeCall {
     if (claiming.apply(request) instanceof ClaimResult.Won won) {
       return won.claim();
     }
-    throw new Unproved("a trial call does not win a key that nobody holds");
+    throw new Unproved("a trial call did not win a key that no other call holds");
   }
 
   private void complete(Claim claim) {
     step = "record its answer";
-    check(claim.complete(ANSWER) == Settled.DONE, "a trial call's answer is not recorded");
+    check(claim.complete(ANSWER) == Settled.DONE, "the answer of a trial call was not recorded");
     step = "replay its answer";
     check(
         claiming.apply(claim.request()) instanceof ClaimResult.Recorded recorded
             && recorded.outcome().equals(ANSWER),
-        "a trial call's recorded answer is not replayed");
+        "the recorded answer of a trial call was not replayed");
   }
 
   private void checkHidden(Claim claim) {
@@ -371,27 +379,29 @@ final class ProbeCall {
             row -> row.getObject("id", UUID.class));
     check(
         seen.isEmpty(),
-        "row-level security shows a user's record to another user; is there a policy on"
-            + " %s.idempotency_keys beside the library's own?".formatted(database.schema()));
+        ("row-level security shows a user's record to another user; drop the policies on"
+                + " %s.idempotency_keys that the library did not create")
+            .formatted(database.schema()));
   }
 
-  /** Checks what is done for all users at once, and whether the store's pool sees the result. */
+  /** Checks the functions that work for all users, and whether the store's pool sees the result. */
   private void checkMaintenance(Claim claim) {
     step = "renew its lease through the maintenance pool";
     boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
-    step = "announce through the maintenance pool that its end is awaited";
+    step = "announce through the maintenance pool that the end of the call is awaited";
     if (database.notifies()) {
       maintenance.useHandle(handle -> announce(handle, claim.request().key()));
     }
-    step = "ask through the maintenance pool whether it runs";
+    step = "query through the maintenance pool whether the call is running";
     boolean running = maintenance.withHandle(handle -> isRunning(handle, claim.request().key()));
-    step = "check what the maintenance pool has done";
+    step = "check the changes of the maintenance pool";
     State state = state(claim);
     check(
         owned && state.renewed() && state.awaited() == database.notifies() && running,
-        "the store's pool does not see what the maintenance pool does; both must lead to one"
-            + " database, and %s.renew_leases and in_flight must be the library's own"
-                .formatted(database.schema()));
+        ("the store's pool does not see the changes of the maintenance pool; both pools must lead"
+                + " to the same database, and the functions %s.renew_leases and in_flight must be"
+                + " those of the library's migrations")
+            .formatted(database.schema()));
   }
 
   private void announce(Handle handle, IdempotencyKey key) {
@@ -412,19 +422,20 @@ final class ProbeCall {
         .isPresent();
   }
 
-  /** Whoever asks, but claims nothing, would be told that nobody runs the call. */
+  /** Checks that a running call is visible to callers that do not claim, such as a look-up. */
   private void checkShown(ClaimRequest request) {
     check(
         maintenance.withHandle(handle -> isRunning(handle, request.key())),
-        ("a trial call's advisory lock is not in pg_locks, or %s.in_flight does not see it there, so"
-                + " who asks whether it runs is told that it does not; build the store with"
-                + " advisoryLocks(false)")
+        ("%s.in_flight returns false for a running trial call, because its advisory lock is not"
+                + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function, or"
+                + " build the store with advisoryLocks(false)")
             .formatted(database.schema()));
   }
 
   /**
-   * Claims the same key on another connection of the store's pool; if there is none, only tries its
-   * lock on one of the maintenance pool's. Returns whether there was any other connection.
+   * Claims the same key on another connection of the store's pool. If there is no other connection,
+   * only tries the lock on a connection of the maintenance pool. Returns whether there was any
+   * other connection.
    */
   private boolean keepsOutBeside(ClaimRequest request) {
     CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
@@ -455,8 +466,8 @@ final class ProbeCall {
   private boolean keepsOutOfMaintenance(ClaimRequest request) {
     if (!separateMaintenance) {
       logger.warn(
-          "the store's pool gave no second connection in time: it is not proved that an advisory"
-              + " lock keeps a transactional call's duplicate out");
+          "the store's pool gave no second connection in time, so the check could not show that"
+              + " an advisory lock keeps duplicates of transactional calls out");
       return false;
     }
     boolean locked = maintenance.withHandle(handle -> locks(handle.getConnection(), request));
@@ -483,7 +494,7 @@ final class ProbeCall {
     try {
       Settled unused = claim.release();
     } catch (RuntimeException failure) {
-      logger.debug("a trial call's transaction could not be ended", failure);
+      logger.debug("could not end the transaction of a trial call", failure);
     }
   }
 
@@ -496,7 +507,7 @@ final class ProbeCall {
                     .bind("id", claim.operationId())
                     .bind("lease_millis", store.lease().toMillis()),
             row -> new State(row.getBoolean("renewed"), row.getBoolean("awaited")))
-        .orElseThrow(() -> new Unproved("a trial call's record is not seen by its own user"));
+        .orElseThrow(() -> new Unproved("a trial call's own user does not see its record"));
   }
 
   private void forget(ClaimRequest request) {
@@ -508,7 +519,7 @@ final class ProbeCall {
               values -> values.bind("keys", keys.toArray(String[]::new)),
               row -> row.getString(1));
     } catch (JdbiException failure) {
-      logger.debug("a trial call's record is left to expire", failure);
+      logger.debug("could not delete the record of a trial call, which expires by itself", failure);
     }
   }
 
@@ -531,7 +542,7 @@ final class ProbeCall {
     return SqlFile.load(statement, Map.of("schema", database.schema()));
   }
 
-  /** Makes a request with a new key, whose end is awaited. */
+  /** Creates a request with a new key. Announces that its end is awaited. */
   private ClaimRequest request() {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
     keys.add(key.stored());

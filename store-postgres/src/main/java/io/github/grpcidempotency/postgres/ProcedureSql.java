@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The statements of one procedure: those that name its resource's column, carry its outbox query,
- * or wake its waiting duplicates.
+ * The statements of one procedure: statements that name the column of its resource, contain its
+ * outbox query, or wake its waiting duplicates.
  */
 final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
@@ -15,14 +15,14 @@ final class ProcedureSql {
   private static final String NAMES = " names_resource = " + RESOURCE + " IS NOT NULL,";
   private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
 
-  /** Remembers how the handler's own transactions commit, for claim/time_line.sql. */
+  /** Saves the commit mode of the handler's own transactions for claim/time_line.sql. */
   private static final String ASYNCHRONOUS_COMMIT =
       ", set_config('idempotency.effects_commit', current_setting('synchronous_commit'), true)"
           + ", set_config('synchronous_commit', 'off', true)";
 
   /**
-   * The first two entries: none, one, or too many. An entry that says nothing reads as an unknown
-   * word, and is not taken for no entry.
+   * The first two entries: none, one, or too many. A null entry is read as an unknown value, and
+   * does not count as a missing entry.
    */
   private static final String FOUND_STATUS =
       """
@@ -163,7 +163,7 @@ final class ProcedureSql {
     return column + " = " + RESOURCE + ",";
   }
 
-  /** Reserves, unless there is a row. */
+  /** Reserves, unless a row exists. */
   String claim() {
     return claim;
   }
@@ -173,12 +173,15 @@ final class ProcedureSql {
     return find;
   }
 
-  /** Reads the record, and writes nothing, for when the outbox query fails. */
+  /**
+   * Reads the record without the outbox query, and writes nothing. Used when the outbox query
+   * fails.
+   */
   String findWithoutStatus() {
     return findWithoutStatus;
   }
 
-  /** Replaces what has expired, or reads the record. */
+  /** Replaces an expired row, or reads the record. */
   String reclaim() {
     return reclaim;
   }
@@ -203,27 +206,27 @@ final class ProcedureSql {
     return release;
   }
 
-  /** Takes the operation's advisory lock if it is free, and then reads the record. */
+  /** Takes the operation's advisory lock if it is free, and reads the record. */
   String claimInTransaction() {
     return claimInTransaction;
   }
 
-  /** Does the same in front of a handler's first statement, which must not run if it finds any. */
+  /** The same in front of a handler's first statement, which must not run if a row exists. */
   LateClaimSql claimLate() {
     return claimLate;
   }
 
   /**
-   * Asks the outbox for a resource's status, and rolls back unless the host does; empty if there is
-   * no outbox.
+   * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
+   * is no outbox.
    */
   Optional<String> rollbackWithStatus() {
     return rollbackWithStatus;
   }
 
   /**
-   * Records a response together with the handler's effect. In a transaction of the host they raise
-   * a {@link Refusal} if it is not the claim's any more.
+   * Records a response together with the handler's effect. In a transaction of the host, raises a
+   * {@link Refusal} if the current transaction is not the claim's transaction.
    */
   LastStatements record() {
     return record;
@@ -244,7 +247,7 @@ final class ProcedureSql {
     return recordFailure;
   }
 
-  /** Wakes waiting duplicates; empty if none ever wait, or all of them poll. */
+  /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
   String wake() {
     return wake;
   }
@@ -260,7 +263,7 @@ final class ProcedureSql {
             .orElse(NO_STATUS));
   }
 
-  /** Returns a SELECT of what the outbox says of a resource; empty if there is no outbox. */
+  /** Returns a SELECT of the outbox status of a resource; empty if there is no outbox. */
   static Optional<String> outbox(RecordedProcedure procedure) {
     return status(procedure, RESOURCE).map(status -> "SELECT " + status + " AS outbox_status");
   }

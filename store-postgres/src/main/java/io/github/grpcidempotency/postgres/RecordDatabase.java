@@ -20,18 +20,15 @@ import org.jdbi.v3.core.transaction.TransactionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * What claims need to talk to the records: connections, statements, and how long a lease is.
- * Thread-safe.
- */
+/** The connections, the statements and the settings that claims need. Thread-safe. */
 final class RecordDatabase {
   private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
 
   private static final String NOT_ALONE =
-      "the store's pool gave a connection that is not in autocommit mode: it is part of a"
-          + " transaction of this thread, or the pool switches autocommit off. Build the store with"
-          + " the HostTransactions of that transaction's manager, or let the pool give connections"
-          + " in autocommit mode";
+      "the store's pool gave a connection that is not in autocommit mode: either the"
+          + " connection is part of a transaction of this thread, or the pool switches autocommit"
+          + " off. Build the store with the HostTransactions of that transaction's manager, or"
+          + " configure the pool to give connections in autocommit mode";
 
   private final DataSource pool;
   private final Handles handles;
@@ -71,9 +68,9 @@ final class RecordDatabase {
   }
 
   /**
-   * Takes a connection from a pool. The caller gives it back.
+   * Takes a connection from a pool. The caller closes it.
    *
-   * @throws ConnectionException if none can be had
+   * @throws ConnectionException if no connection is available
    */
   static Connection connect(DataSource pool) {
     try {
@@ -88,7 +85,7 @@ final class RecordDatabase {
     return pool;
   }
 
-  /** Returns the schema of its table. */
+  /** Returns the name of the table's schema. */
   String schema() {
     return schema;
   }
@@ -103,7 +100,7 @@ final class RecordDatabase {
     return serverName;
   }
 
-  /** Returns whether servers notify each other of ends that are awaited. */
+  /** Returns whether servers notify each other when an awaited operation ends. */
   boolean notifies() {
     return notifies;
   }
@@ -133,7 +130,7 @@ final class RecordDatabase {
     return reservationSql;
   }
 
-  /** Returns the host's transactions, if claims are such. */
+  /** Returns the host's transactions, if the store uses them. */
   Optional<HostTransactions> hosts() {
     return hosts;
   }
@@ -141,21 +138,22 @@ final class RecordDatabase {
   /**
    * Returns the host's transaction of the current thread.
    *
-   * @throws IllegalStateException if there is none
+   * @throws IllegalStateException if the thread has no transaction of the host
    */
   HostTransaction currentOfHost() {
     return hosts
         .orElseThrow(
             () ->
                 new IllegalStateException(
-                    "the store was built without HostTransactions, so it does not know the"
-                        + " transaction of this thread: pass its connection or handle"))
+                    "the store was built without HostTransactions and cannot find the transaction"
+                        + " of this thread: pass the transaction's connection or handle"))
         .current()
         .orElseThrow(
             () ->
                 new IllegalStateException(
-                    "this thread has no transaction of the host to record within: call it inside"
-                        + " one, on the thread that has begun it"));
+                    "this thread has no transaction of the host, so no answer can be recorded in"
+                        + " it: call this method inside the transaction, on the thread that began"
+                        + " it"));
   }
 
   private TransactionBoundaries boundaries() {
@@ -172,9 +170,9 @@ final class RecordDatabase {
   /**
    * Takes a connection for a transaction whose first statements were not sent yet.
    *
-   * @param name what the host may show as the transaction's name
-   * @throws JdbiException if none can be had; a {@link ConnectionException} if the database was not
-   *     reached
+   * @param name the name that the host may show for the transaction
+   * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
+   *     database was not reached
    */
   HandlerTransaction open(String name) {
     return hosts.isPresent()
@@ -183,11 +181,12 @@ final class RecordDatabase {
   }
 
   /**
-   * Takes a connection for a transaction whose first statements go with the handler's first one.
+   * Takes a connection for a transaction whose first statements are sent with the handler's first
+   * statement.
    *
-   * @param name what the host may show as the transaction's name
-   * @throws JdbiException if none can be had; a {@link ConnectionException} if the database was not
-   *     reached
+   * @param name the name that the host may show for the transaction
+   * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
+   *     database was not reached
    */
   HandlerTransaction openLate(String name) {
     return hosts.isPresent()
@@ -218,12 +217,12 @@ final class RecordDatabase {
     try {
       connection.close();
     } catch (SQLException failure) {
-      logger.debug("could not give a connection back", failure);
+      logger.debug("could not return a connection to the store's pool", failure);
     }
   }
 
   /**
-   * Does one thing on one connection; every failure of the database is a {@link StoreException}.
+   * Runs work on one connection. Throws every failure of the database as a {@link StoreException}.
    */
   <T> T inStore(String what, Function<Connection, T> work) {
     try {
@@ -234,8 +233,8 @@ final class RecordDatabase {
   }
 
   /**
-   * Does one thing on one connection, and does it again after a conflict with another transaction.
-   * It is never part of a transaction that the current thread has.
+   * Runs work on one connection, and repeats it after a conflict with another transaction. The work
+   * is never part of a transaction that the current thread already has.
    *
    * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
    *     reached
@@ -251,20 +250,20 @@ final class RecordDatabase {
     try (Connection connection = connectAlone()) {
       return work.apply(connection);
     } catch (SQLException failure) {
-      throw new CloseException("could not give a connection back", failure);
+      throw new CloseException("could not return a connection to the store's pool", failure);
     }
   }
 
   /**
-   * Warns that an outbox could not be asked. Not for a database that is gone, which is not the
-   * query's fault.
+   * Warns that an outbox query failed. Does not warn if the database cannot be reached, because
+   * then the query did not cause the failure.
    */
   void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
     if (!Failures.isCutOff(failure)) {
       log.warn(
           procedure.name() + " outbox",
           failure,
-          "the outbox query of %s failed; its status is reported as processing"
+          "the outbox query of %s failed, so its status is reported as processing"
               .formatted(procedure.name()));
     }
   }
@@ -274,8 +273,9 @@ final class RecordDatabase {
     log.warn(
         procedure.name() + " unreferred",
         null,
-        ("%s: the resource of operation %s does not exist (any more). The operation is recorded"
-                + " without a reference, and its answers have no idempotency-status")
+        ("%s: the resource of operation %s does not exist, or was deleted meanwhile. The"
+                + " operation is recorded without a reference to the resource, so retries get no"
+                + " idempotency-status")
             .formatted(procedure.name(), operationId));
   }
 }

@@ -8,7 +8,7 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 
-/** Reads what stands under a key, and writes nothing. Thread-safe. */
+/** Reads the row of a key, and writes nothing. Thread-safe. */
 final class RecordFinder {
   private final RecordDatabase database;
   private final IdempotencyKey key;
@@ -35,8 +35,9 @@ final class RecordFinder {
   }
 
   /**
-   * Returns the record, or the reservation, or that a transaction has the key. The lock is read
-   * first, in a separate statement, so that reading the record sees what was committed in between.
+   * Returns the record, the reservation, or the information that a transaction holds the key. The
+   * lock is read first, in a separate statement, so that the second statement sees every record
+   * that was committed before the lock was released.
    *
    * @throws JdbiException if it cannot be read
    */
@@ -50,10 +51,10 @@ final class RecordFinder {
   }
 
   /**
-   * Reads the row, expired or not, for a call that is likely to have one and claims if it has none.
-   * If the connection breaks, it claims as well, and meets the row then.
+   * Reads the row, expired or not, for a call that probably has a row. If there is none, the call
+   * claims the key. If the connection breaks, the result is empty too, and the claim finds the row.
    *
-   * @throws JdbiException if it cannot be read otherwise
+   * @throws JdbiException if the row cannot be read for another reason
    */
   Optional<RecordRow> readBeforeClaim() {
     try {
@@ -67,10 +68,10 @@ final class RecordFinder {
   }
 
   /**
-   * Reads the row, expired or not, with the outbox's status; without it if the outbox query is to
-   * blame for a failure.
+   * Reads the row, expired or not, with the status from the outbox. If the outbox query fails,
+   * reads the row without the status.
    *
-   * @param connection in autocommit
+   * @param connection in autocommit mode
    * @throws JdbiException if it cannot be read
    */
   Optional<RecordRow> read(Connection connection) {
@@ -80,14 +81,17 @@ final class RecordFinder {
       if (!mayBeTheOutbox(failure)) {
         throw failure;
       }
-      // The outbox query is to blame if the statement works without it.
+      // If the statement works without the outbox query, the outbox query failed.
       Optional<RecordRow> found = readWithoutStatus(connection, failure);
       database.statusUnknown(procedure, failure);
       return found;
     }
   }
 
-  /** A pool may have closed the connection for the query's failure: HikariCP does for 0A000. */
+  /**
+   * Uses a new connection if the pool has closed this one because of the failed query, as HikariCP
+   * does for SQLSTATE 0A000.
+   */
   private Optional<RecordRow> readWithoutStatus(Connection connection, JdbiException failure) {
     if (!isClosed(connection)) {
       return run(connection, sql.findWithoutStatus(), RecordRow::read);
@@ -109,7 +113,7 @@ final class RecordFinder {
     }
   }
 
-  /** Returns whether a failure of a statement with an outbox query may be the query's. */
+  /** Returns whether the outbox query may have caused a failure of a statement. */
   static boolean mayBeTheOutbox(JdbiException failure) {
     return switch (Failures.causeOf(failure)) {
       case TIMEOUT, BROKEN, OTHER -> true;

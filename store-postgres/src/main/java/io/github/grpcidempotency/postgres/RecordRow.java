@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The row of a key, as {@code select_record.sql} returns it. Its times are the database's, and so
- * is the time that they are compared with.
+ * The row of a key, as {@code select_record.sql} returns it. The database's clock sets all times,
+ * including the time that they are compared with.
  */
 record RecordRow(
     UUID id,
@@ -65,7 +65,7 @@ record RecordRow(
         bytes(row.getBytes("trace")));
   }
 
-  /** Returns the row that a claim has just made. */
+  /** Returns the row that a claim has just inserted. */
   static RecordRow reserved(UUID id, ClaimRequest request, Duration lease, Instant expires) {
     return new RecordRow(
         id,
@@ -89,12 +89,12 @@ record RecordRow(
     return request.isFor(procedure, fingerprint);
   }
 
-  /** Whether it answers retries. */
+  /** Returns whether the row answers retries. */
   boolean isRecord() {
     return ended && !expired;
   }
 
-  /** Whether nobody but its maker has touched it, and its lease has not ended. */
+  /** Returns whether the row is unchanged since it was inserted, and its lease has not ended. */
   boolean isUntouched() {
     return attempt == 1 && !ended && !leaseLeft.isZero();
   }
@@ -112,14 +112,17 @@ record RecordRow(
         outcomeUnknown);
   }
 
-  /** Returns the record with the outbox's status, if that was asked for when the row was read. */
+  /**
+   * Returns the record with the status from the outbox, if the statement that read the row queried
+   * the outbox.
+   */
   ClaimResult.Recorded recorded(RecordedProcedure asked) {
     return recorded(status(asked, outbox -> outboxStatus.map(outbox::statusOf)));
   }
 
   /**
-   * Returns the record with the status of the work behind it. A reference is cleared when its
-   * resource is deleted, and never set again, so {@code completed} is then final.
+   * Returns the record with the status of the asynchronous work. If a resource is deleted, the
+   * reference to it is cleared and never set again, so {@code completed} is then final.
    */
   ClaimResult.Recorded recorded(Optional<IdempotencyStatus> ofResource) {
     Optional<IdempotencyStatus> status =
@@ -139,8 +142,8 @@ record RecordRow(
   }
 
   /**
-   * Returns the outbox's status of the answer's resource; empty if there is no outbox, or it does
-   * not say.
+   * Returns the outbox status of the answer's resource; empty if there is no outbox, or if the
+   * outbox was not queried.
    */
   Optional<IdempotencyStatus> status(
       RecordedProcedure asked,

@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A claim that is a committed reservation in the table: a lease, fenced by its attempt. It is
- * settled by itself, unless the handler's own transaction records the answer.
+ * A claim that is a committed reservation in the table: a lease, fenced by its attempt. A separate
+ * statement settles it, unless the handler's own transaction records the answer.
  */
 final class Reservation implements Claim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
@@ -29,13 +29,13 @@ final class Reservation implements Claim {
   private final ReservedRow row;
   private final Instant expires;
 
-  /** What the handler's own transaction records, if it does. */
+  /** The answer that the handler's own transaction records, if it records one. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
 
-  /** The id of the transaction of the handler's that has locked the row, if one has. */
+  /** The id of the handler's transaction that has locked the row, if there is one. */
   private volatile Optional<String> lockedBy = Optional.empty();
 
-  /** Another owner has the row. */
+  /** Another call owns the row. */
   private volatile boolean lost;
 
   /** The handler has answered with an error. */
@@ -105,7 +105,10 @@ final class Reservation implements Claim {
         .orElseGet(() -> beside("record the answer", connection -> complete(connection, outcome)));
   }
 
-  /** Runs statements, which would wait if a transaction of the handler's has locked the row. */
+  /**
+   * Runs statements on another connection, where they would wait if a transaction of the handler
+   * had locked the row.
+   */
   private <T> T beside(String what, Function<Connection, T> statements) {
     return database.inStore(
         what,
@@ -115,19 +118,25 @@ final class Reservation implements Claim {
         });
   }
 
-  /** A transaction whose commit got no answer may still be committing, which is not misuse. */
+  /**
+   * Throws if the handler's transaction still locks the row. A transaction whose commit got no
+   * answer may still be committing; this is not a mistake of the handler.
+   */
   private void checkUnlocked(Connection connection) {
     boolean committing = joined.filter(answer -> answer.state() == State.UNKNOWN).isPresent();
     if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
       throw new TransactionMisuseException(
-          ("operation %s is answered while the transaction is open that has called"
-                  + " TransactionalCompletion.lock: commit it or roll it back before the handler"
-                  + " answers")
+          ("operation %s was answered while the transaction that called"
+                  + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
+                  + " back before the handler answers")
               .formatted(row.id()));
     }
   }
 
-  /** Returns how the claim is settled by what its handler's transaction did; empty if it is not. */
+  /**
+   * Returns the settlement that results from the handler's transaction; empty if that transaction
+   * does not settle the claim.
+   */
   private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
     return switch (answer.state()) {
       case OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
@@ -143,8 +152,8 @@ final class Reservation implements Claim {
   }
 
   /**
-   * An answer whose transaction has not recorded it must not be recorded now, without the effect.
-   * Waits for a transaction that the database still ends.
+   * Releases the key if the handler's transaction did not commit. Recording the answer now would
+   * record it without its effect. Waits for a transaction that the database is still ending.
    */
   private Settled settleUncommitted(JoinedAnswer answer, RecordedOutcome sent) {
     Settled settled = releaseUncommitted();
@@ -162,16 +171,19 @@ final class Reservation implements Claim {
               return row.isCompleted(connection) ? Settled.DONE : Settled.LOST;
             });
     if (settled == Settled.ROLLED_BACK) {
-      logger.warn("operation {} answered OK, but its transaction was rolled back", row.id());
+      logger.warn(
+          "operation {} answered OK, but its transaction was rolled back; the key is"
+              + " released, and a retry runs the handler again",
+          row.id());
     }
     return settled;
   }
 
-  /** The effect may be there, so the key is not free before the lease ends. */
+  /** Keeps the key until the lease ends, because the effect may be committed. */
   private Settled keepUnknown() {
     logger.warn(
-        "operation {} answered OK, but the host does not know whether its transaction was"
-            + " committed: the key stays reserved until its lease ends",
+        "operation {} answered OK, but the host's transaction manager does not know whether"
+            + " its transaction was committed: the key stays reserved until its lease ends",
         row.id());
     return beside("mark the outcome as unknown", row::markUnknown) ? Settled.UNKNOWN : Settled.LOST;
   }
@@ -182,8 +194,8 @@ final class Reservation implements Claim {
   }
 
   /**
-   * A handler that answers within a transaction of the host may still lose its effect: its answer
-   * must wait for the commit, although another transaction will record it.
+   * Waits for the end of the host's transaction if the handler answers within one. The transaction
+   * may still be rolled back, even if another transaction records the answer.
    */
   private boolean deferToOpenTransaction(Runnable settlement) {
     Optional<HostTransaction> open = database.hosts().flatMap(HostTransactions::current);
@@ -204,7 +216,9 @@ final class Reservation implements Claim {
       return true;
     } catch (IllegalStateException rollbackOnly) {
       logger.debug(
-          "operation {} is answered in a transaction without a future", row.id(), rollbackOnly);
+          "operation {} was answered in a transaction that can only be rolled back",
+          row.id(),
+          rollbackOnly);
       answeredIn = Completion.ROLLED_BACK;
       return false;
     }
@@ -230,7 +244,7 @@ final class Reservation implements Claim {
     return settle("mark the outcome as unknown", row::markUnknown);
   }
 
-  /** Returns where its record is. */
+  /** Returns the database that contains the record. */
   RecordDatabase database() {
     return database;
   }
@@ -241,10 +255,10 @@ final class Reservation implements Claim {
   }
 
   /**
-   * Locks the row in the handler's own transaction, so that no other transaction can touch it any
-   * more.
+   * Locks the row in the handler's own transaction, so that no other transaction can change the
+   * row.
    *
-   * @throws ClaimLostException if the fence stands against it
+   * @throws ClaimLostException if another server has taken over the claim
    */
   void lockWithin(Connection connection) {
     try {
@@ -256,11 +270,11 @@ final class Reservation implements Claim {
 
   /**
    * Records a response in the handler's own transaction and commits the transaction. If either
-   * fails, it is unknown here whether the transaction was committed, so the settlement reads the
-   * record. A transaction that is still open is rolled back, so that the handler cannot commit it
-   * without the record: the driver's {@code autosave} may have kept the transaction usable.
+   * fails, the outcome of the transaction is unknown here, so the settlement reads the record. A
+   * transaction that is still open is rolled back, so that the handler cannot commit it without the
+   * record: the driver's {@code autosave} may have kept the transaction usable.
    *
-   * @throws ClaimLostException if the fence stands against it
+   * @throws ClaimLostException if another server has taken over the claim
    * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
    *     last renewal
    */
@@ -281,7 +295,10 @@ final class Reservation implements Claim {
     try {
       connection.rollback();
     } catch (SQLException broken) {
-      logger.debug("could not roll the handler's transaction back; the database does", broken);
+      logger.debug(
+          "could not roll the handler's transaction back; the database rolls it back when"
+              + " the connection closes",
+          broken);
     }
   }
 
@@ -295,8 +312,9 @@ final class Reservation implements Claim {
   }
 
   /**
-   * Of the answers that one transaction has registered the latest counts, so an earlier one leaves
-   * the record to it. A later one in another transaction counts if that was committed.
+   * Records the answer that was registered last. An earlier answer of the same transaction is not
+   * recorded. An answer that a later transaction registered is final if that transaction was
+   * committed.
    */
   private void recordLatest(
       HostTransaction transaction, Connection connection, JoinedAnswer answer) {
@@ -308,7 +326,8 @@ final class Reservation implements Claim {
         }
         case COMMITTED ->
             throw new TransactionMisuseException(
-                "operation %s is completed by two transactions, of which one is committed"
+                ("operation %s was completed in two transactions, and one of them is committed:"
+                        + " complete an operation in one transaction only")
                     .formatted(row.id()));
         case UNRECORDED, ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
       }
@@ -353,33 +372,40 @@ final class Reservation implements Claim {
 
   private static TransactionMisuseException staleSnapshot() {
     return new TransactionMisuseException(
-        "the handler's transaction is repeatable read or serializable and cannot record once the"
-            + " lease is renewed beside it: call TransactionalCompletion.lock before anything else"
-            + " in it, or make it read committed");
+        "the handler's transaction is repeatable read or serializable, and the lease was"
+            + " renewed after the transaction began, so it cannot record the answer: call"
+            + " TransactionalCompletion.lock as the first statement of the transaction, or use read"
+            + " committed");
   }
 
   /**
-   * Compares the answer with what the handler's transaction has recorded; there is nothing to
-   * write.
+   * Compares the response with the answer that the handler's transaction has recorded. Writes
+   * nothing.
    */
   private Settled checkJoined(RecordedOutcome recorded, RecordedOutcome sent) {
     if (recorded.equals(sent)) {
       return Settled.DONE;
     }
     throw new TransactionMisuseException(
-        "operation %s answers something else than its transaction recorded".formatted(row.id()));
+        ("operation %s returned another answer than its transaction recorded: return the"
+                + " response that was passed to TransactionalCompletion")
+            .formatted(row.id()));
   }
 
-  /** The effect is committed without it, so it is recorded as early as may be. */
+  /** Records the answer as early as possible, because its effect was committed without it. */
   private Settled recordLate(JoinedAnswer answer) {
-    logger.error("a call has lost its protection", unrecorded());
+    logger.error(
+        "the writes of a call were committed without a record, which is written now; until"
+            + " then, a retry may have run the handler again",
+        unrecorded());
     return beside("record the answer", connection -> complete(connection, answer.outcome()));
   }
 
   private TransactionMisuseException unrecorded() {
     return new TransactionMisuseException(
-        ("the host has committed without running what was registered before the commit; operation"
-                + " %s was recorded after it: its HostTransactions are at fault")
+        ("the host's transaction manager has committed without running the work that was"
+                + " registered before the commit; the answer of operation %s was recorded after the"
+                + " commit: correct the HostTransactions implementation")
             .formatted(row.id()));
   }
 
@@ -393,9 +419,9 @@ final class Reservation implements Claim {
     }
     if (row.timeLine().isPresent() && row.markUnknown(connection)) {
       logger.warn(
-          "the database failed over while the handler of operation {} ran, and may have lost the"
-              + " handler's writes: the answer is not recorded, and a retry runs the handler again"
-              + " once the lease has ended",
+          "the database failed over while the handler of operation {} was running, and may have"
+              + " lost the handler's writes: the answer is not recorded, and a retry runs the"
+              + " handler again once the lease has ended",
           row.id());
     }
     return Settled.LOST;

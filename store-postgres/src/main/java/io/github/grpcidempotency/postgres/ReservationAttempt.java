@@ -24,26 +24,26 @@ import org.jdbi.v3.core.JdbiException;
  * One claim of a reservation:
  *
  * <ol>
- *   <li>If the call says that it is a retry, read the key's row.
- *   <li>Otherwise, or if there is none, insert the reservation: one flush, and usually the only
+ *   <li>If the call announces that it is a retry, read the key's row.
+ *   <li>Otherwise, or if there is no row, insert the reservation: one flush, and usually the only
  *       one.
- *   <li>If a row was there already, read it in a second flush: a look in the first one would add a
- *       fifteenth to what every call costs the database.
- *   <li>If the existing row has expired, replace it, or read the row of somebody who was faster.
+ *   <li>If a row already existed, read it in a second flush. Reading it in the first flush would
+ *       add a fifteenth to the database's cost of every call.
+ *   <li>If the existing row has expired, replace it, or read the row of a faster claim.
  *   <li>If the existing row is the same request, abandoned by its owner, take it over.
  *   <li>If the existing row is gone, start again.
  * </ol>
  *
- * <p>The claim chooses the reservation's id, so a flush whose answer was lost can be sent again. It
- * is sent with another id: an id that others have seen must not be inserted again, because its
- * attempts would restart, and somebody may still hold a fence with such a number. A row with an id
- * of this claim belongs to it only if nobody has touched the row since; otherwise it is treated
- * like any other row. A lease counts from when the database ran the statement. If the answer took
- * long, or was lost, the claim extends the lease before it wins, and the database says whether that
- * was still possible.
+ * <p>The claim chooses the reservation's id, so that a flush whose answer was lost can be sent
+ * again. It is sent with a new id: an id that others have seen must not be inserted again, because
+ * its attempts would restart, and another call could still hold a fence with the same number. A row
+ * with an id of this claim belongs to this claim only if nobody has changed the row since;
+ * otherwise it is treated like any other row. A lease counts from the time when the database ran
+ * the statement. If the answer took long, or was lost, the claim extends the lease before it wins,
+ * and the database decides whether that was still possible.
  *
- * <p>If the database is read-only, or broken for everybody, the row is read without writing: a
- * record that can be read is replayed, and a known holder keeps its key.
+ * <p>If the database is read-only, or broken for all calls, the row is read without writing: a
+ * readable record is replayed, and a known holder keeps its key.
  */
 final class ReservationAttempt {
   private static final int MAX_ROUNDS = 10;
@@ -94,7 +94,7 @@ final class ReservationAttempt {
         .orElseThrow(
             () ->
                 new StoreException(
-                    "the key changed hands too often",
+                    "the key changed its owner too often during one claim",
                     null,
                     FailurePhase.ROW_SEEN,
                     FailureCause.CONTENTION));
@@ -118,7 +118,7 @@ final class ReservationAttempt {
     return Optional.of(row.inFlight());
   }
 
-  /** Returns the claim, unless its lease has ended while its answer was under way. */
+  /** Returns the claim, unless its lease ended before the answer arrived. */
   private Optional<ClaimResult> win(RecordRow row, int attempt) {
     boolean sure = phase != FailurePhase.ANSWER_LOST && !isLate();
     return sure || (extend(row.id(), attempt) && !isLate())
@@ -128,12 +128,12 @@ final class ReservationAttempt {
         : Optional.empty();
   }
 
-  /** Whether so much of the lease may have passed that it would not be renewed in time. */
+  /** Returns whether so much of the lease may have passed that the first renewal would be late. */
   private boolean isLate() {
     return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
   }
 
-  /** Reserves with a new id, and once more with another one if the answer is lost. */
+  /** Reserves with a new id. If the answer is lost, reserves once more with another id. */
   private Optional<RecordRow> reserve(Function<UUID, Optional<RecordRow>> statements) {
     try {
       return statements.apply(newId());
@@ -150,7 +150,7 @@ final class ReservationAttempt {
     }
   }
 
-  /** Reads without writing, for a store that is broken for everybody. */
+  /** Reads without writing, because the store cannot be written. */
   private ClaimResult find(StoreException broken) {
     try {
       return finder.find().orElseThrow(() -> broken);

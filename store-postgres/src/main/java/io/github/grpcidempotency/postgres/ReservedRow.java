@@ -11,10 +11,10 @@ import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * The row of a reservation, for its owner. Every statement names the owner's attempt, so that it
- * touches nothing once another owner has taken over. Thread-safe.
+ * The row of a reservation, for its owner. Every statement names the owner's attempt, so it changes
+ * nothing after another owner has taken over. Thread-safe.
  *
- * @param timeLine the only one on which {@link #complete} records; empty for any
+ * @param timeLine the time line on which {@link #complete} records; empty if any time line will do
  */
 record ReservedRow(
     RecordDatabase database,
@@ -23,8 +23,8 @@ record ReservedRow(
     int attempt,
     Optional<String> timeLine) {
   /**
-   * Records an answer; without its resource if that does not exist. Returns how, or {@code LOST} if
-   * the row was not the owner's, or had an answer.
+   * Records an answer, without its resource if the resource does not exist. Returns {@code LOST} if
+   * the row was not the owner's, or already had an answer.
    */
   Settled complete(Connection connection, RecordedOutcome outcome) {
     try {
@@ -47,12 +47,12 @@ record ReservedRow(
         values -> OutcomeParameters.of(values, outcome).bind("time_line", "text", timeLine));
   }
 
-  /** Returns whether an earlier statement has recorded the answer, although its result was lost. */
+  /** Returns whether an earlier statement, whose result was lost, has recorded the answer. */
   boolean isCompleted(Connection connection) {
     return touch(connection, database.reservationSql().completed());
   }
 
-  /** Deletes the row. Returns whether it was the owner's, and without an answer. */
+  /** Deletes the row. Returns whether the row was the owner's and had no answer. */
   boolean release(Connection connection) {
     return touch(connection, sql().release());
   }
@@ -63,10 +63,10 @@ record ReservedRow(
   }
 
   /**
-   * Locks the row in the handler's own transaction, so that no other transaction can touch it any
-   * more. Returns the transaction's id.
+   * Locks the row in the handler's own transaction, so that no other transaction can change the
+   * row. Returns the transaction's id.
    *
-   * @throws JdbiException a {@link Refusal} if the row was not the owner's, among others
+   * @throws JdbiException for example with a {@link Refusal}, if the row was not the owner's
    */
   String lock(Connection connection) {
     return run(
@@ -77,7 +77,7 @@ record ReservedRow(
         .orElseThrow();
   }
 
-  /** Returns whether a transaction of the handler's is still open. */
+  /** Returns whether a transaction of the handler is still open. */
   boolean isOpen(Connection connection, String transaction) {
     return StatementBatch.run(
             connection,
@@ -87,7 +87,7 @@ record ReservedRow(
         .orElse(false);
   }
 
-  /** Returns whether a transaction of the handler's has changed or locked a row of any table. */
+  /** Returns whether a transaction of the handler has changed or locked a row of any table. */
   boolean hasChanges(Connection connection) {
     return StatementBatch.run(
             connection,
@@ -107,7 +107,7 @@ record ReservedRow(
    *
    * @param statements one of {@link #joining}
    * @param lockedBy the id of the transaction that has locked the row
-   * @throws JdbiException a {@link Refusal} if the row was not the owner's, among others
+   * @throws JdbiException for example with a {@link Refusal}, if the row was not the owner's
    */
   void join(
       Connection connection,
@@ -123,7 +123,8 @@ record ReservedRow(
   }
 
   /**
-   * Begins the transaction of a transactional call. Returns what tells it from any later one.
+   * Begins the transaction of a transactional call. Returns a value that distinguishes this
+   * transaction from later ones.
    *
    * @throws JdbiException also if the row was changed after the transaction's snapshot
    */
@@ -140,7 +141,7 @@ record ReservedRow(
     return sql().recordReserved();
   }
 
-  /** Binds what records an answer at the end of {@link #beginTransaction}. */
+  /** Binds the parameters that record an answer at the end of {@link #beginTransaction}. */
   Parameters bindRecording(Parameters values, RecordedOutcome outcome, OffsetDateTime begun) {
     return OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
         .bind("attempt", attempt)

@@ -21,15 +21,16 @@ import org.slf4j.LoggerFactory;
  * A transactional claim for a database without advisory locks:
  *
  * <ol>
- *   <li>Reserve the key, and commit that. The reservation keeps duplicates out, and its lease is
+ *   <li>Reserve the key, and commit the reservation. It keeps duplicates out, and its lease is
  *       renewed while the handler runs.
  *   <li>Open the transaction that the handler writes through.
- *   <li>Complete the reservation in it, if its attempt still stands, and commit. So effect and
- *       record are one commit, and the transaction of an owner that was taken over rolls back.
+ *   <li>In this transaction, complete the reservation if its attempt is still the current one, and
+ *       commit. So effect and record are one commit, and if another server has taken over, the
+ *       transaction rolls back.
  * </ol>
  *
- * <p>A failed handler rolls back and releases its key. A crash leaves the reservation, whose lease
- * ends. So it does if nobody knows whether the commit was done.
+ * <p>If the handler fails, the transaction rolls back and the key is released. After a crash, or if
+ * the outcome of the commit is unknown, the reservation stays until its lease ends.
  */
 final class ReservedTransaction implements Claim {
   private static final Logger logger = LoggerFactory.getLogger(ReservedTransaction.class);
@@ -39,7 +40,10 @@ final class ReservedTransaction implements Claim {
   private final Instant expires;
   private final HandlerTransaction transaction;
 
-  /** What {@link #expires} would be if the transaction had made the record: it tells it apart. */
+  /**
+   * The value that {@link #expires} would have if this transaction had written the record; used to
+   * recognise the transaction.
+   */
   private final OffsetDateTime begun;
 
   private ReservedTransaction(
@@ -166,16 +170,22 @@ final class ReservedTransaction implements Claim {
     try {
       return transaction.rollbackAnd(work) ? Settled.DONE : Settled.LOST;
     } catch (JdbiException failure) {
-      throw Failures.of("could not settle after the rollback", failure);
+      throw Failures.of("could not settle the call after the rollback", failure);
     }
   }
 
-  /** Nothing of the call remains, so its key may be used at once; otherwise its lease ends. */
+  /**
+   * Releases the key, because the call has no effect. If that fails, the key is free when the lease
+   * ends.
+   */
   private static void releaseQuietly(RecordDatabase database, ReservedRow row) {
     try {
       boolean unused = database.onConnection(row::release);
     } catch (JdbiException leaseEnds) {
-      logger.debug("operation {} keeps its key until its lease ends", row.id(), leaseEnds);
+      logger.debug(
+          "operation {} could not release its key, which stays reserved until its lease" + " ends",
+          row.id(),
+          leaseEnds);
     }
   }
 }

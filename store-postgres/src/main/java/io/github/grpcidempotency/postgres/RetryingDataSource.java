@@ -7,20 +7,20 @@ import java.util.concurrent.locks.LockSupport;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * Data source of the PostgreSQL driver that retries a failed connection attempt until its {@link
+ * A data source of the PostgreSQL driver that retries a failed connection attempt until its {@link
  * #setLoginTimeout login timeout} has passed. Use it in a connection pool, so that the pool has
  * connections as soon as a failover has ended. HikariCP sets the login timeout to its {@code
  * connectionTimeout}. Without a login timeout, there is one attempt.
  *
  * <p>Only failures that a failover causes are retried: no server accepts connections (SQLSTATE
- * 08xxx), or the server is starting or stopping (57Pxx). There is no further attempt after the
- * calling thread was interrupted. Thread-safe once its properties are set.
+ * 08xxx), or the server is starting or stopping (57Pxx). If the calling thread is interrupted,
+ * there is no further attempt. Thread-safe once its properties are set.
  */
 public final class RetryingDataSource extends PGSimpleDataSource {
   private static final long serialVersionUID = 1L;
   private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Makes a data source whose URL and other properties are still to be set. */
+  /** Creates a data source without a URL and other properties. */
   public RetryingDataSource() {}
 
   @Override

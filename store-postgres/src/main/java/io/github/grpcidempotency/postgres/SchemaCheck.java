@@ -11,7 +11,7 @@ import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds what is wrong with the table, its rights, its columns, and the outbox queries. */
+/** Finds problems of the table, its rights, its columns, and the outbox queries. */
 final class SchemaCheck {
   private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
   private static final int OUTBOX_PATIENCE_SECONDS = 2;
@@ -28,28 +28,28 @@ final class SchemaCheck {
     return exists("check/table", Map.of());
   }
 
-  /** Returns whether the table has the columns that the newest migration of it adds. */
+  /** Returns whether the table has the columns of the newest migration that adds columns. */
   boolean isMigrated() {
     return exists("check/observation", Map.of());
   }
 
-  /** Returns what is wrong with the functions that end a flush. */
+  /** Returns the problem of the functions that refuse a flush. */
   Optional<String> missingRefusals() {
     return exists("check/refusals", Map.of())
         ? Optional.empty()
         : Optional.of(
-            ("the schema %1$s is of an earlier release, without V6__refusals.sql, or its functions"
-                    + " refuse_claim and refuse_commit were revoked from PUBLIC; migrate it with"
-                    + " IdempotencySchema before this server starts")
+            ("the schema %1$s is of an earlier release, without V6__refusals.sql, or EXECUTE on its"
+                    + " functions refuse_claim and refuse_commit was revoked from PUBLIC: migrate the"
+                    + " schema with IdempotencySchema, or grant the right, before this server starts")
                 .formatted(schema));
   }
 
-  /** Returns whether the operations of one user are found without reading those of all users. */
+  /** Returns whether an index finds the operations of one user. */
   boolean operationIndexExists() {
     return exists("check/operation_index", Map.of());
   }
 
-  /** Returns what is wrong with the schema itself, and with the rights in it. */
+  /** Returns the problems of the schema and of the rights in it. */
   List<String> problems() {
     return handle
         .createQuery(load("check/schema"))
@@ -58,20 +58,22 @@ final class SchemaCheck {
         .list();
   }
 
-  /** Returns what is wrong with the column for the resource that a procedure creates. */
+  /** Returns the problem of the column for the resource that a procedure creates. */
   Optional<String> missingColumn(RecordedProcedure procedure) {
     return procedure
         .resourceType()
         .filter(type -> !exists("check/column", Map.of("column", type.column())))
         .map(
             type ->
-                "the table has no column %s with a foreign key; call %s.add_resource_type('%s', …)"
+                ("the table has no column %s with a foreign key; call %s.add_resource_type('%s', …)"
+                        + " in a migration")
                     .formatted(type.column(), schema, type.name()));
   }
 
   /**
-   * Returns what is wrong with a procedure's outbox query, which is part of its claims. It is run
-   * for a resource that does not exist, so that a wrong query fails here rather than in a replay.
+   * Returns the problem of a procedure's outbox query, which is part of its claims. The query is
+   * run for a resource that does not exist, so that a wrong query fails at start-up rather than in
+   * a replay.
    */
   Optional<String> brokenOutbox(RecordedProcedure procedure) {
     try {
@@ -84,10 +86,12 @@ final class SchemaCheck {
       return ProcedureSql.outbox(procedure).flatMap(this::severalRows);
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
-        throw failure; // the query is not to blame
+        throw failure; // the failure is not caused by the query
       }
       if (Failures.causeOf(failure) == FailureCause.TIMEOUT) {
-        logger.warn("{}: its outbox query is slow; has the outbox an index?", procedure.name());
+        logger.warn(
+            "the outbox query of {} is slow; does the outbox have an index for it?",
+            procedure.name());
         return Optional.empty();
       }
       Throwable cause = failure.getCause() == null ? failure : failure.getCause();

@@ -5,9 +5,8 @@ import java.net.UnknownHostException;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The name under which a process holds its reservations, for operators to read. */
+/** The name under which a process holds its reservations. Operators see the name. */
 final class ServerName {
-  private static final int MAX_LENGTH = 255;
   private static final int MAX_HOST = 240;
   private static final Pattern VISIBLE = Pattern.compile("[\\p{L}\\p{N}\\p{P}\\p{S}]+");
 
@@ -22,20 +21,6 @@ final class ServerName {
     return host.substring(0, Math.min(host.length(), MAX_HOST))
         + ":"
         + ProcessHandle.current().pid();
-  }
-
-  /**
-   * Returns the name.
-   *
-   * @throws IllegalArgumentException if it is empty, too long, or has a space or a control
-   *     character
-   */
-  static String check(String name) {
-    if (name.length() > MAX_LENGTH || !VISIBLE.matcher(name).matches()) {
-      throw new IllegalArgumentException(
-          "a server's name has 1 to %d visible characters and no spaces".formatted(MAX_LENGTH));
-    }
-    return name;
   }
 
   private static String localHost() {

@@ -10,18 +10,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A statement from a folder of this package's {@code sql}, its {@code ${names}} filled in. The
- * database copies a statement's text every time that it is executed, so comments and indentation
- * stay here.
+ * A statement from a folder of this package's {@code sql}, with its {@code ${names}} replaced. The
+ * database copies a statement's text at every execution, so comments and indentation are removed.
  *
- * <p>Every file may use {@code ${lock_timeout}}, which bounds the wait for a locked row until the
+ * <p>Every file may use {@code ${lock_timeout}}, which limits the wait for a locked row until the
  * end of the transaction. A file that runs within a transaction of a handler restores the host's
  * value.
  */
 final class SqlFile {
   /**
-   * Shorter than any sensible {@code socketTimeout}, because the driver closes a connection that is
-   * silent for longer. The migration gives the functions the same value.
+   * Shorter than any sensible {@code socketTimeout}, because the driver closes a connection on
+   * which nothing arrives for longer. The migration sets the same value for the functions.
    */
   private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
 
@@ -40,7 +39,7 @@ final class SqlFile {
   /**
    * Loads a statement.
    *
-   * @param name its folder and file, without the ending
+   * @param name its folder and file, without the suffix
    * @param values the values of the names in it
    * @throws IllegalArgumentException if it has a name for which there is no value
    */

@@ -18,26 +18,27 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
- * Looks for anything that would make the store fail or leak later, and reports every problem at
- * once:
+ * Finds configuration that would make the store fail or leak data later, and reports all problems
+ * at once:
  *
  * <ol>
- *   <li>Whether its pools are fit for use.
- *   <li>Whether the schema, the role and its rights are as they should be.
- *   <li>Whether a call works from its claim to its replay, if nothing is wrong so far.
- *   <li>Whether the schema and the outbox are as each procedure needs them.
- *   <li>Whether the host's transactions are on the same database, as the same role.
- *   <li>Whether a claim can travel with a handler's first statement, if one is to.
+ *   <li>Whether the pools can be used.
+ *   <li>Whether the schema, the role and its rights are correct.
+ *   <li>If there is no problem so far: whether a trial call works from its claim to its replay.
+ *   <li>Whether the schema and the outbox match each procedure.
+ *   <li>Whether the host's transactions use the same database and the same role.
+ *   <li>If a procedure needs it: whether a claim can be sent with a handler's first statement.
  * </ol>
  */
 final class StartupCheck {
-  /** Longer than a trial call takes, however slow the database is. */
+  /** Longer than a trial call takes, even on a slow database. */
   private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
 
   static final String NO_LATE_CLAIMS =
-      "a store with advisoryLocks(false) cannot claim with a handler's first statement, because"
-          + " nothing would keep a duplicate's from waiting behind it: let the procedures claim"
-          + " BEFORE_HANDLER";
+      "a store with advisoryLocks(false) cannot send a claim with a handler's first"
+          + " statement, because the first statement of a duplicate would wait for the first"
+          + " call's row instead of being refused: set ClaimTiming.BEFORE_HANDLER for the"
+          + " procedures";
 
   private final RecordDatabase database;
   private final DataSource maintenance;
@@ -45,9 +46,9 @@ final class StartupCheck {
   private final List<String> problems = new ArrayList<>();
 
   /**
-   * Makes the check.
+   * Creates the check.
    *
-   * @param storeOfLease makes a store that differs in its lease
+   * @param storeOfLease creates the same store with another lease
    */
   StartupCheck(
       RecordDatabase database,
@@ -63,7 +64,7 @@ final class StartupCheck {
    *
    * @throws SetupException listing what is wrong
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
-   * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
+   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
   void run(Collection<RecordedProcedure> procedures) {
     PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
@@ -83,11 +84,11 @@ final class StartupCheck {
   }
 
   /**
-   * Checks the host's transactions, if claims are such, and tries a transactional call.
+   * Checks the host's transactions, if the store uses them, and tries a transactional call.
    *
-   * @throws SetupException saying what is wrong
+   * @throws SetupException listing the problems
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
-   * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
+   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
   void runTransactions() {
     problems.addAll(problemsOfHost());
@@ -98,11 +99,11 @@ final class StartupCheck {
   }
 
   /**
-   * Tries a call that is claimed with its handler's first statement.
+   * Tries a call whose claim is sent with its handler's first statement.
    *
-   * @throws SetupException saying what is wrong
+   * @throws SetupException listing the problems
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
-   * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
+   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
   void runLateClaims() {
     if (!database.locks()) {
@@ -123,7 +124,7 @@ final class StartupCheck {
         throw failure;
       }
       return List.of(
-          "the host's transactions are of no use: "
+          "the host's transactions cannot be used: "
               + Throwables.getRootCause(failure).getMessage());
     }
   }
@@ -138,7 +139,7 @@ final class StartupCheck {
     }
   }
 
-  /** Returns whether a call may be tried. */
+  /** Returns whether a trial call can be made. */
   private boolean checkSchema(Collection<RecordedProcedure> procedures) {
     try (Handle handle = Jdbi.open(database.pool())) {
       SchemaCheck check = new SchemaCheck(handle, database.schema());
@@ -150,7 +151,8 @@ final class StartupCheck {
       }
       if (!check.isMigrated()) {
         problems.add(
-            "the table %s.idempotency_keys is of an earlier release, without V4__observation.sql or V6__refusals.sql;"
+            ("the table %s.idempotency_keys is of an earlier release, without V4__observation.sql"
+                        + " or V6__refusals.sql;")
                     .formatted(database.schema())
                 + " migrate it with IdempotencySchema before this server starts");
         return false;

@@ -17,11 +17,11 @@ import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several statements in one flush: one round trip, and in autocommit one implicit transaction. The
- * last statement's result is read, and the first result if it is asked for.
+ * Several statements in one flush: one round trip, and in autocommit mode one implicit transaction.
+ * The result of the last statement is read, and the result of the first one if it is needed.
  *
- * <p>This is the path of every call, so it goes to the driver directly, without a Jdbi statement
- * and its copy of the configuration. Jdbi only parses the named parameters, once for each text.
+ * <p>Every call uses this class, so it calls the driver directly, without a Jdbi statement and its
+ * copy of the configuration. Jdbi only parses the named parameters, once for each text.
  */
 final class StatementBatch {
   private static final Map<String, Positional> PARSED = new ConcurrentHashMap<>();
@@ -36,7 +36,8 @@ final class StatementBatch {
   }
 
   /**
-   * Closes every result of a statement: some pools report those that only their statement closes.
+   * Closes every result of a statement, because some pools report results that only their statement
+   * closes as leaks.
    */
   private static final class Results implements AutoCloseable {
     private final Statement statement;
@@ -62,17 +63,17 @@ final class StatementBatch {
     }
   }
 
-  /** What a flush's first and last query returned. */
+  /** The results of a flush's first and last query. */
   record Ends<F, L>(F first, Optional<L> last) {}
 
-  /** Statements with question marks, and the names of what these stand for. */
+  /** Statements with question marks, and the name that each question mark stands for. */
   record Positional(String sql, Parameters.Names names) {}
 
   private StatementBatch() {}
 
   /** Returns statements as the driver takes them. */
   static Positional positional(String sql) {
-    // The context is only for the message about a text that cannot be parsed.
+    // The context is used only in the error message for a text that cannot be parsed.
     ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);
     return new Positional(
         parsed.getSql(), new Parameters.Names(parsed.getParameters().getParameterNames()));

@@ -3,31 +3,31 @@ package io.github.grpcidempotency.postgres;
 import java.sql.SQLException;
 
 /**
- * A connection that sends statements of the library in the same flush as its user's first
- * statement, and as its user's commit.
+ * A connection that sends statements of the library in one flush with its user's first statement,
+ * and in one flush with its user's commit.
  */
 interface StatementCarrier {
   /**
-   * Sends statements in front of the next one that its user sends. They outlive a commit and a
-   * rollback that end a transaction in which nothing was sent.
+   * Sends statements in front of the next statement of the connection's user. They stay pending if
+   * a transaction without statements is committed or rolled back.
    */
   void carryFirst(LeadingStatements statements);
 
   /**
-   * Sends what was to go first by itself, if it was not sent yet.
+   * Sends the leading statements by themselves, if they were not sent yet.
    *
-   * @throws ClaimPreemptedException if no statement may come after it
+   * @throws ClaimPreemptedException if no statement may follow
    */
   void sendAlone() throws SQLException;
 
   /**
-   * Sends statements together with the commit, when its user commits by {@link
-   * java.sql.Connection#commit}, or by switching to autocommit. They do not run if it is rolled
-   * back. Returns false if there are others already, which end in the commit: these have to run
-   * now.
+   * Sends statements together with the commit, when the connection's user commits by {@link
+   * java.sql.Connection#commit}, or by switching to autocommit. The statements do not run if the
+   * transaction is rolled back. Returns false if other statements are already registered for the
+   * commit; the caller must then run its statements now.
    */
   boolean carryLast(TrailingStatements statements);
 
-  /** Sends nothing of what was not sent yet. */
+  /** Drops all statements that were not sent yet. */
   void forget();
 }

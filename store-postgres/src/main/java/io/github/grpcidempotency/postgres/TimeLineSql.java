@@ -3,10 +3,10 @@ package io.github.grpcidempotency.postgres;
 import java.util.Map;
 
 /**
- * How a flush reads the time line of the database, which changes with every failover.
+ * SQL that reads the time line of the database, which changes with every failover.
  *
- * @param current an expression: the time line, or null if the database replicates synchronously and
- *     a failover loses nothing
+ * @param current an expression: the time line, or null if the database replicates synchronously, so
+ *     that a failover loses nothing
  * @param same a condition: the time line is the same as at the claim
  */
 record TimeLineSql(String current, String same) {

@@ -3,11 +3,11 @@ package io.github.grpcidempotency.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Statements that go in front of a commit, in its flush. */
+/** Statements that are sent in front of a commit, in one flush with it. */
 interface TrailingStatements {
   /**
-   * Runs them on a connection with its transaction open, and commits by the last of them. They
-   * raise an error if it must not be committed.
+   * Runs the statements on a connection with an open transaction, and commits with the last one.
+   * The statements raise an error if the transaction must not be committed.
    */
   void runAndCommit(Connection connection) throws SQLException;
 }

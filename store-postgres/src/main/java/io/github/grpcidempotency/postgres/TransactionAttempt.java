@@ -20,13 +20,14 @@ import org.jdbi.v3.core.JdbiException;
  * One claim of a transaction:
  *
  * <ol>
- *   <li>If the call says that it is a retry, look for its answer, which opens no transaction.
+ *   <li>If the call announces that it is a retry, look for its answer, which opens no transaction.
  *   <li>Open a transaction, try the operation's advisory lock, and only then read the key's row, in
  *       a separate statement: the lock can be won just after the winner's commit, and an older
  *       snapshot would not see its record. This is one flush, and it never blocks.
- *   <li>If the lock is held, somebody runs the operation. If an answer is recorded, it is replayed.
- *       In either case the transaction is over.
- *   <li>If the transaction may not write, the database is a standby or set to read-only.
+ *   <li>If the lock is held, another call runs the operation. If an answer is recorded, it is
+ *       replayed. In either case the transaction ends.
+ *   <li>If the transaction is read-only, the database is a standby or set to read-only, and the
+ *       claim fails.
  *   <li>If there is a row that has expired, or that a crashed server has left, delete it within the
  *       transaction.
  *   <li>Otherwise the transaction belongs to the claim.
@@ -39,7 +40,7 @@ final class TransactionAttempt {
   private final UUID id;
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
 
-  /** What the lock's statement returns. */
+  /** The result of the statement that takes the lock. */
   private record Lock(boolean won, Instant expires, boolean readOnly) {
     static Lock read(ResultSet row) throws SQLException {
       return new Lock(
@@ -54,9 +55,9 @@ final class TransactionAttempt {
   }
 
   /**
-   * Makes the attempt.
+   * Creates the attempt.
    *
-   * @param id the operation's, if it is won
+   * @param id the id of the operation, if the claim is won
    */
   TransactionAttempt(RecordDatabase database, ClaimRequest request, UUID id) {
     this.database = database;
@@ -130,7 +131,7 @@ final class TransactionAttempt {
     }
     if (met.first().readOnly()) {
       boolean unused = clear(transaction, id);
-      throw new AssertionError("a read-only transaction has deleted");
+      throw new AssertionError("the database accepted a DELETE in a read-only transaction");
     }
     if (found.isPresent() && !isOutOfTheWay(transaction, found.get())) {
       return found.get().inFlight();
@@ -141,8 +142,8 @@ final class TransactionAttempt {
   }
 
   /**
-   * Asks the outbox about a resource, together with the end of the transaction if the store ends
-   * it. Empty if it cannot be asked.
+   * Queries the outbox for a resource's status, and ends the transaction in the same flush if the
+   * store ends it. Empty if the query fails.
    */
   private Optional<IdempotencyStatus> ask(
       OutboxStatusResolver outbox, HandlerTransaction transaction, RecordRow row) {
@@ -164,10 +165,10 @@ final class TransactionAttempt {
   }
 
   /**
-   * Deletes the row of a key that nobody has locked, if it is expired, or the same request and
-   * abandoned. Returns whether the row is gone. An expired row counts as gone even if somebody
-   * else, such as a sweep, was faster: if a new row has taken its place, the unique index will
-   * report it.
+   * Deletes the row of a key if it is not locked, and is either expired or the same request,
+   * abandoned. Returns whether the row is gone. An expired row counts as gone even if another
+   * transaction, such as a sweep, has deleted it: if a new row has taken its place, the unique
+   * index reports that later.
    */
   private boolean isOutOfTheWay(HandlerTransaction transaction, RecordRow row) {
     phase = FailurePhase.ROW_SEEN;
@@ -179,8 +180,8 @@ final class TransactionAttempt {
   }
 
   /**
-   * Deletes the row. In a read-only transaction the database itself fails, so that a pool can
-   * notice it.
+   * Deletes the row. In a read-only transaction the statement fails in the database, so the pool
+   * sees the failure.
    */
   private boolean clear(HandlerTransaction transaction, UUID row) {
     return StatementBatch.run(

@@ -3,12 +3,13 @@ package io.github.grpcidempotency.postgres;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What the statements of a transactional claim say of the transaction's begin and end. */
+/** Whether the statements of a transactional claim begin and end the transaction. */
 enum TransactionBoundaries {
-  /** They begin and end it themselves, so that this costs no round trip. */
+  /** The statements begin and end the transaction themselves, which needs no extra round trip. */
   OF_THE_STORE("BEGIN;", "ROLLBACK"),
   /**
-   * The host does so. Since it runs the record, it has to be asked then whether it is still there.
+   * The host begins and ends it. The host also runs the statements that record the answer, so these
+   * must check that the current transaction is still the claim's transaction.
    */
   OF_THE_HOST("", "");
 
@@ -28,7 +29,9 @@ enum TransactionBoundaries {
     return rollback;
   }
 
-  /** Returns the query on how the transaction was used; empty if its connection tells. */
+  /**
+   * Returns the query on how the transaction was used; empty if the connection itself reports it.
+   */
   String use(String schema) {
     return switch (this) {
       case OF_THE_STORE -> "";

@@ -8,8 +8,8 @@ import org.postgresql.core.NativeQuery;
 import org.postgresql.core.Parser;
 
 /**
- * Finds out whether a handler's text would end its transaction. Most texts are known by their first
- * letter not to; the driver's own parser takes the others apart.
+ * Detects statements that would end the transaction. The first letter rules out most texts; the
+ * driver's own parser splits the others into statements.
  */
 final class TransactionEnd {
   private static final String FIRST_LETTERS = "cCeErRaApP";
@@ -25,7 +25,7 @@ final class TransactionEnd {
     try {
       statements = Parser.parseJdbcSql(sql, true, false, true, false, false);
     } catch (SQLException malformed) {
-      return Optional.empty(); // it is not sent: the driver parses it in the same way
+      return Optional.empty(); // not sent: the driver parses the text in the same way and fails
     }
     return statements.stream()
         .map(statement -> new Words(statement.nativeSql))
@@ -61,7 +61,7 @@ final class TransactionEnd {
     return (next.equals("work") || next.equals("transaction") ? words.next() : next).equals("to");
   }
 
-  /** The words that a statement begins with, in lower case, without comments in between. */
+  /** Reads the words at the beginning of a statement, in lower case, and skips comments. */
   private static final class Words {
     private final char[] text;
     private int at;
@@ -70,7 +70,7 @@ final class TransactionEnd {
       this.text = statement.toCharArray();
     }
 
-    /** Returns the next word; empty if something else comes. */
+    /** Returns the next word; empty if something else follows. */
     String next() {
       skipSpaceAndComments();
       int begin = at;
@@ -91,7 +91,8 @@ final class TransactionEnd {
         if (end == at && !Parser.isSpace(text[at])) {
           return;
         }
-        at = Math.min(end + 1, text.length); // the end of an open comment is beyond the text
+        at =
+            Math.min(end + 1, text.length); // the end of an unterminated comment is beyond the text
       }
     }
   }

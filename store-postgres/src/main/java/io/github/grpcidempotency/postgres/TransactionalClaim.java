@@ -15,7 +15,7 @@ import org.jdbi.v3.core.JdbiException;
 
 /**
  * A claim that is a transaction: look-up, effect and record are one commit, and the database is the
- * fence. There is no row for it until then; duplicates learn from an advisory lock that it runs.
+ * fence. Until the commit, the claim has no row; duplicates detect it by an advisory lock.
  */
 final class TransactionalClaim implements Claim {
   private final ProcedureSql sql;
@@ -27,7 +27,7 @@ final class TransactionalClaim implements Claim {
   private volatile boolean failed;
 
   /**
-   * Makes the claim.
+   * Creates the claim.
    *
    * @param cleared the row that the transaction has deleted to make room
    */
@@ -46,12 +46,14 @@ final class TransactionalClaim implements Claim {
     this.cleared = cleared;
   }
 
-  /** Goes on for a handler that has used an earlier transaction, which has ended. */
+  /** Continues after a handler that has used an earlier transaction, which has ended. */
   void takeOver(HandlerTransaction earlier) {
     transaction.takeOver(earlier);
   }
 
-  /** A statement of the handler has failed, so that only a failure of its own can be recorded. */
+  /**
+   * Called when a statement of the handler has failed. After that, only an error can be recorded.
+   */
   void failed() {
     failed = true;
   }
@@ -125,7 +127,7 @@ final class TransactionalClaim implements Claim {
     return transaction.finish(sql.record(), values -> bind(OutcomeParameters.of(values, answer)));
   }
 
-  /** Records a terminal error without the effect: first everything is rolled back. */
+  /** Records a terminal error without the effect: rolls back first. */
   private Settled recordFailure(RecordedOutcome.Failure failure) {
     boolean recorded =
         afterRollback(
@@ -141,7 +143,7 @@ final class TransactionalClaim implements Claim {
     try {
       return transaction.rollbackAnd(work);
     } catch (JdbiException failure) {
-      throw Failures.of("could not settle after the rollback", failure);
+      throw Failures.of("could not settle the call after the rollback", failure);
     }
   }
 

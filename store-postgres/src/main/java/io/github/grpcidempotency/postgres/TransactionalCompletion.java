@@ -13,27 +13,28 @@ import org.postgresql.PGConnection;
 
 /**
  * Writes the record of a reserved call in the handler's own transaction, so that no crash can
- * separate effect and record. The handler answers with the same response once the transaction is
- * committed. The interceptor writes nothing more. There are two ways to call it, each at the end of
+ * separate effect and record. The handler returns the same response once the transaction is
+ * committed. The interceptor writes nothing more. There are two ways to record, each at the end of
  * the transaction:
  *
  * <ul>
- *   <li>{@link #completeAndCommit(Handle, Message)} records and commits in one round trip. Use it
- *       where the handler ends its transaction by itself, by Jdbi or plain JDBC.
+ *   <li>{@link #completeAndCommit(Handle, Message)} records and commits in one round trip. For a
+ *       handler that ends its transaction itself, with Jdbi or plain JDBC.
  *   <li>{@link #complete(Message)} is for a handler that writes through the host's transactions,
- *       with {@link HostTransactions}. The host commits, and if it {@linkplain
- *       HostTransaction#commitsByConnection() can}, that is one round trip too.
+ *       with {@link HostTransactions}. The host commits. This is one round trip too if {@link
+ *       HostTransaction#commitsByConnection} is true.
  * </ul>
  *
- * <p>A response of another type than the method's is an {@link IllegalArgumentException}, before
- * anything is sent. Of work that did not come by gRPC the type is not known.
+ * <p>If the response has another type than the method's response type, an {@link
+ * IllegalArgumentException} is thrown before anything is sent. For work that did not arrive by
+ * gRPC, the type is not checked.
  *
- * <p>If you retry the transaction, call it again. If the handler fails after its commit, retries
- * get the recorded response; if it fails before, they run the handler again.
+ * <p>If you retry the transaction, record again in the new transaction. If the handler fails after
+ * its commit, retries get the recorded response; if it fails before, they run the handler again.
  *
  * <p>A {@code REPEATABLE READ} or {@code SERIALIZABLE} transaction must call {@link #lock} first.
- * It cannot change a row that has changed since it began, and every renewal of the lease changes
- * the row of a running call:
+ * Such a transaction cannot change a row that has changed since the transaction began, and every
+ * renewal of the lease changes the row of a running call:
  *
  * <pre>{@code
  * jdbi.useTransaction(
@@ -49,15 +50,16 @@ public final class TransactionalCompletion {
   private TransactionalCompletion() {}
 
   /**
-   * Locks the record of the current call until the transaction ends, so that its lease is neither
-   * renewed nor taken over. Costs a round trip. A {@code READ COMMITTED} transaction does not need
-   * it. Sets {@code app.current_user_id} for the transaction, and does nothing for a call without a
-   * key, or one that runs unguarded during an outage of the store.
+   * Locks the record of the current call until the transaction ends, so that no other transaction
+   * renews its lease or takes it over. Costs a round trip. A {@code READ COMMITTED} transaction
+   * does not need it. Sets {@code app.current_user_id} for the transaction, and does nothing for a
+   * call without a key, or a call that runs unprotected during an outage of the store.
    *
    * <p>End the transaction before the handler answers. If the handler answers {@code OK} before
    * that, the client gets {@code INTERNAL}.
    *
-   * @param handle has the handler's transaction open, with nothing done in it yet
+   * @param handle the handle of the handler's transaction, which is open and has run no statement
+   *     yet
    * @throws ClaimLostException if another server has taken over; the transaction must roll back
    * @throws IllegalStateException if the handle has no transaction open, or the procedure is
    *     transactional and records by itself
@@ -81,8 +83,8 @@ public final class TransactionalCompletion {
   }
 
   /**
-   * Locks the record of the current call in the host's transaction that the current thread has, as
-   * {@link #lock(Handle)} does.
+   * Locks the record of the current call in the current thread's transaction of the host, as {@link
+   * #lock(Handle)} does.
    *
    * @throws IllegalStateException if the store was built without {@link HostTransactions}, if the
    *     thread has no transaction, or if the procedure is transactional and records by itself
@@ -93,15 +95,15 @@ public final class TransactionalCompletion {
 
   /**
    * Records the response of the current call in the handler's transaction and commits it, in one
-   * round trip. It is the last thing in the transaction; what runs on the connection after it is
-   * another transaction.
+   * round trip. This ends the transaction; later statements on the connection belong to another
+   * transaction.
    *
-   * <p>{@code Jdbi.inTransaction} and {@code useTransaction} still commit when they return, and
-   * after {@code Handle.begin()} the handle still has to be told by {@code Handle.commit()}; that
+   * <p>{@code Jdbi.inTransaction} and {@code useTransaction} commit again when they return, and
+   * after {@code Handle.begin()}, {@code Handle.commit()} is still necessary; this second commit
    * sends nothing.
    *
-   * <p>The transaction of a call without a key, or of one that runs unguarded during an outage of
-   * the store, is committed as well.
+   * <p>For a call without a key, and for a call that runs unprotected during an outage of the
+   * store, the transaction is committed without a record.
    *
    * <p>If it throws one of the exceptions that are listed here, other than {@code
    * IllegalStateException}, the transaction is rolled back, and cannot be committed afterwards.
@@ -109,7 +111,7 @@ public final class TransactionalCompletion {
    * <p>If it throws any other exception, or a connection breaks, the transaction may be committed:
    * let the handler fail. A retry then gets the recorded response, or runs the handler.
    *
-   * @param handle has the handler's transaction open, on the database of the store
+   * @param handle the handle of the handler's open transaction, on the database of the store
    * @throws ClaimLostException if another server has taken over; nothing is committed
    * @throws TransactionMisuseException if the transaction is {@code REPEATABLE READ} or {@code
    *     SERIALIZABLE} and has not called {@link #lock}; nothing is committed
@@ -136,7 +138,8 @@ public final class TransactionalCompletion {
   }
 
   /**
-   * Once the transaction has ended, this sends nothing: it tells those that wrap the connection.
+   * Tells wrappers of the connection that the transaction has ended. The driver sends nothing,
+   * because it knows the transaction's end.
    */
   private static void commit(Connection connection) {
     try {
@@ -155,7 +158,8 @@ public final class TransactionalCompletion {
             .map(HostTransaction::connection);
     if (host.isPresent() && isSame(host.get(), connection)) {
       throw new IllegalStateException(
-          "this is a transaction of the host, which commits it: call complete(response)");
+          "this transaction belongs to the host, which commits it: call"
+              + " TransactionalCompletion.complete(response)");
     }
   }
 
@@ -166,16 +170,16 @@ public final class TransactionalCompletion {
               && other.isWrapperFor(PGConnection.class)
               && one.unwrap(PGConnection.class) == other.unwrap(PGConnection.class));
     } catch (SQLException failure) {
-      throw new TransactionException("could not record within the transaction", failure);
+      throw new TransactionException("could not record the answer within the transaction", failure);
     }
   }
 
   /**
-   * Records the response of the current call in the host's transaction that the current thread has,
-   * just before it commits. The handler may answer before that: the client gets the answer after
-   * the commit. If the transaction is rolled back and the handler answers {@code OK} all the same,
-   * the client gets {@code INTERNAL}, and a retry runs. Does nothing for a call without a key, or
-   * one that runs unguarded during an outage of the store.
+   * Records the response of the current call in the current thread's transaction of the host, just
+   * before the host commits. The handler may answer before that: the client gets the answer after
+   * the commit. If the transaction is rolled back although the handler answers {@code OK}, the
+   * client gets {@code INTERNAL}, and a retry runs the handler. Does nothing for a call without a
+   * key, or a call that runs unprotected during an outage of the store.
    *
    * <p>The host's commit fails with {@link ClaimLostException} if another server has taken over,
    * and with {@link TransactionMisuseException} if the transaction is {@code REPEATABLE READ} or
@@ -212,7 +216,8 @@ public final class TransactionalCompletion {
     if (!(claim.get() instanceof Reservation reservation)) {
       throw new IllegalStateException(
           claim.get().request().procedure().name()
-              + " is transactional: the interceptor records its response");
+              + " is transactional, so the interceptor records its response: remove the call of"
+              + " TransactionalCompletion");
     }
     return Optional.of(reservation);
   }
@@ -220,10 +225,12 @@ public final class TransactionalCompletion {
   private static void checkTransaction(Connection connection) {
     try {
       if (connection.getAutoCommit()) {
-        throw new IllegalStateException("the handle has no transaction open to record within");
+        throw new IllegalStateException(
+            "the handle has no open transaction to record the answer in: call this method"
+                + " inside the transaction");
       }
     } catch (SQLException failure) {
-      throw new TransactionException("could not record within the transaction", failure);
+      throw new TransactionException("could not record the answer within the transaction", failure);
     }
   }
 }

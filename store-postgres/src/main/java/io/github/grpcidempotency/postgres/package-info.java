@@ -1,7 +1,7 @@
 /**
- * The store on PostgreSQL. Every rule of correctness is in its SQL files, and the database decides
- * all races. Connect as an unprivileged role, so that row-level security protects even against a
- * bug here.
+ * The store on PostgreSQL. All rules of correctness are in its SQL files, and the database decides
+ * all races. Connect as an unprivileged role, so that row-level security protects data even against
+ * a bug in this library.
  */
 @NullMarked
 package io.github.grpcidempotency.postgres;

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What {@code docs/operations/backups.md} says about backups, under forced row-level security. */
+/**
+ * What {@code docs/operations/maintenance.md} says about backups, under forced row-level security.
+ */
 class BackupTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 

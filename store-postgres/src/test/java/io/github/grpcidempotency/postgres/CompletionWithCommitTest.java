@@ -57,8 +57,9 @@ class CompletionWithCommitTest {
   private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
 
   private static IdempotentWork runnerOn(HikariDataSource pool) {
-    return IdempotentWork.on(
-        PostgresIdempotencyStore.builder(pool).lease(Duration.ofMinutes(5)).build(), RESERVED);
+    return IdempotentWork.builder(
+            PostgresIdempotencyStore.builder(pool).lease(Duration.ofMinutes(5)).build(), RESERVED)
+        .build();
   }
 
   @BeforeAll
@@ -401,7 +402,7 @@ class CompletionWithCommitTest {
     try (Handle handle = jdbi.open()) {
       assertThatIllegalStateException()
           .isThrownBy(() -> TransactionalCompletion.completeAndCommit(handle, thing))
-          .withMessageContaining("no transaction open");
+          .withMessageContaining("no open transaction");
       assertThatIllegalStateException()
           .isThrownBy(
               () ->
@@ -410,7 +411,7 @@ class CompletionWithCommitTest {
                         TransactionalCompletion.completeAndCommit(handle, thing);
                         return thing;
                       }))
-          .withMessageContaining("no transaction open");
+          .withMessageContaining("no open transaction");
     }
   }
 

@@ -122,8 +122,8 @@ class HandlerThreadsTest {
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
       assertThat(reply.description())
-          .startsWith("idempotency.testing.v1.ThingService/CreateThing: the use of the connection")
-          .contains("was refused, and nothing was sent")
+          .startsWith("idempotency.testing.v1.ThingService/CreateThing: thread")
+          .contains("must not use this connection, and nothing was sent")
           .contains("Set ClaimTiming.BEFORE_HANDLER");
       assertThat(table.thingsOf(client.user())).isEmpty();
 

@@ -71,7 +71,7 @@ class HostCompletionTest {
   }
 
   private static IdempotentWork runnerOn(PostgresIdempotencyStore store, Procedure kind) {
-    return IdempotentWork.on(store, kind);
+    return IdempotentWork.builder(store, kind).build();
   }
 
   @AfterEach
@@ -344,7 +344,7 @@ class HostCompletionTest {
                                 });
                           }))
               .hasRootCauseInstanceOf(TransactionMisuseException.class)
-              .hasStackTraceContaining("completed by two transactions");
+              .hasStackTraceContaining("completed in two transactions");
           return thing;
         });
 
@@ -417,7 +417,7 @@ class HostCompletionTest {
   private void assertThatTheLossIsHeard() throws Exception {
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(() -> run(this::completing))
-        .withMessageContaining("without running what was registered before the commit");
+        .withMessageContaining("without running the work that was registered before the commit");
 
     assertThat(table.thingsOf(user)).hasSize(1);
     assertThat(rerun().value()).isEqualTo(thing);
@@ -476,7 +476,7 @@ class HostCompletionTest {
                       return thing;
                     }))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("a transaction of the host");
+        .hasMessageContaining("belongs to the host");
 
     assertThat(table.rowsOf(user)).isEmpty();
   }
@@ -511,7 +511,7 @@ class HostCompletionTest {
                       Thing unused = completing();
                       return Thing.getDefaultInstance();
                     }))
-        .withMessageContaining("answers something else");
+        .withMessageContaining("returned another answer");
   }
 
   @Test

@@ -72,14 +72,14 @@ class HostSetupTest {
   void aConnectionThatTheHostDoesNotManageIsRefused() {
     assertThatVerifying(new ThreadTransactions(database.app()).view(HostSetupTest::unmanaged))
         .withMessageContaining("autocommit mode")
-        .withMessageContaining("not the one that the host's transaction manager manages");
+        .withMessageContaining("use the data source that the host's transaction manager manages");
   }
 
   @Test
   void aHostThatForgetsTheRecordIsRefused() {
     assertThatVerifying(new ThreadTransactions(database.app()).forgetful())
-        .withMessageContaining("a trial call fails to record its answer")
-        .withMessageContaining("its HostTransactions are at fault");
+        .withMessageContaining("a trial call of the start-up check could not record its answer")
+        .withMessageContaining("correct the HostTransactions implementation");
   }
 
   @Test
@@ -117,7 +117,7 @@ class HostSetupTest {
                 assertThat(refused.problems())
                     .singleElement()
                     .asString()
-                    .contains("wrap the pool in one"));
+                    .contains("wrap the connection pool in an IdempotencyDataSource"));
   }
 
   private static Connection unmanaged(Connection connection) {

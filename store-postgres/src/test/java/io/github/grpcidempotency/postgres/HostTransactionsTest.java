@@ -294,7 +294,7 @@ class HostTransactionsTest {
 
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(() -> claim.complete(answer()))
-        .withMessageContaining("the handler has ended the transaction itself");
+        .withMessageContaining("the handler has ended its transaction");
     assertThat(table.rowsOf(user)).isEmpty();
   }
 
@@ -311,7 +311,7 @@ class HostTransactionsTest {
 
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(() -> claim.complete(answer()))
-        .withMessageContaining("the handler has ended the transaction itself");
+        .withMessageContaining("the handler has ended its transaction");
     assertThat(table.rowsOf(user)).isEmpty();
     assertThat(table.thingsOf(user)).containsExactly(thing);
   }
@@ -364,7 +364,7 @@ class HostTransactionsTest {
 
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(() -> claim.complete(answer()))
-        .withMessageContaining("the handler has ended the transaction itself");
+        .withMessageContaining("the handler has ended its transaction");
     assertThat(table.rowsOf(user)).isEmpty();
   }
 
@@ -391,7 +391,7 @@ class HostTransactionsTest {
         () -> {
           assertThatIllegalStateException()
               .isThrownBy(() -> claim.complete(answer(thing)))
-              .withMessageContaining("the thread that has begun it");
+              .withMessageContaining("the thread that began it");
           claim.transaction().orElseThrow().rollback();
           return true;
         });
@@ -446,7 +446,7 @@ class HostTransactionsTest {
     try (LogLines log = LogLines.listen()) {
       assertThatExceptionOfType(TransactionMisuseException.class)
           .isThrownBy(() -> claim.complete(answer(thing)))
-          .withMessageContaining("without running what was registered before the commit");
+          .withMessageContaining("without running the work that was registered before the commit");
       assertThat(log.all()).anyMatch(line -> line.contains("ERROR"));
     }
   }

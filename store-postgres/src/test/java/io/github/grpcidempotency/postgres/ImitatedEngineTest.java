@@ -37,16 +37,16 @@ class ImitatedEngineTest {
         """
         CREATE FUNCTION imitation.set_config(text, text, boolean) RETURNS text RETURN $2
         """,
-        "set_config(…, true) has no effect on the rest of its transaction"),
+        "set_config(…, true) has no effect on the statements after it"),
     A_SETTING_THAT_OUTLASTS_ITS_TRANSACTION(
         """
         CREATE FUNCTION imitation.set_config(text, text, boolean) RETURNS text
           RETURN pg_catalog.set_config($1, $2, false)
         """,
-        "keeps a transaction's user after its end"),
+        "keeps app.current_user_id after the end of the transaction"),
     A_POLICY_THAT_IS_NOT_THERE(
         "DROP POLICY own_rows ON idempotency.idempotency_keys",
-        "fails to claim a key: ERROR: new row violates row-level security policy"),
+        "could not claim a key: ERROR: new row violates row-level security policy"),
     A_POLICY_THAT_HIDES_NOTHING(
         "ALTER POLICY own_rows ON idempotency.idempotency_keys USING (true)",
         "row-level security shows a user's record to another user"),
@@ -70,7 +70,7 @@ class ImitatedEngineTest {
           idempotency.renew_leases(ids uuid[], attempts integer[], lease interval)
           RETURNS SETOF uuid LANGUAGE sql VOLATILE SECURITY DEFINER AS 'SELECT unnest($1)'
         """,
-        "the store's pool does not see what the maintenance pool does"),
+        "the store's pool does not see the changes of the maintenance pool"),
     A_RENEWAL_THAT_DOES_NOT_SAY_SO(
         """
         CREATE OR REPLACE FUNCTION
@@ -80,7 +80,7 @@ class ImitatedEngineTest {
                  SET lease_expires = clock_timestamp() + $3 WHERE id = ANY ($1);
               SELECT NULL::uuid WHERE false'
         """,
-        "the store's pool does not see what the maintenance pool does"),
+        "the store's pool does not see the changes of the maintenance pool"),
     NO_SKIP_LOCKED(
         """
         CREATE OR REPLACE FUNCTION
@@ -88,7 +88,7 @@ class ImitatedEngineTest {
           RETURNS SETOF uuid LANGUAGE plpgsql SECURITY DEFINER
           AS 'BEGIN RAISE feature_not_supported USING MESSAGE = ''SKIP LOCKED''; END'
         """,
-        "fails to renew its lease through the maintenance pool: ERROR: SKIP LOCKED"),
+        "could not renew its lease through the maintenance pool: ERROR: SKIP LOCKED"),
     A_LOOK_THAT_SEES_NOTHING(
         """
         CREATE OR REPLACE FUNCTION
@@ -96,30 +96,30 @@ class ImitatedEngineTest {
           RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
           AS 'SELECT 1::bigint WHERE false'
         """,
-        "the store's pool does not see what the maintenance pool does"),
+        "the store's pool does not see the changes of the maintenance pool"),
     WAITS_THAT_ARE_NOT_KEPT(
         "CREATE RULE forget AS ON INSERT TO idempotency.idempotency_waits DO INSTEAD NOTHING",
-        "the store's pool does not see what the maintenance pool does"),
+        "the store's pool does not see the changes of the maintenance pool"),
     WAITS_THAT_STAY(
         "CREATE TRIGGER stay BEFORE DELETE ON idempotency.idempotency_waits"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
-        "a trial call's end wakes nobody who waits for it"),
+        "the end of a trial call did not notify the calls that wait for it"),
     A_LEASE_THAT_IS_OVER_AT_ONCE(
         "CREATE TRIGGER age BEFORE INSERT ON idempotency.idempotency_keys"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.aged()",
-        "a trial call that runs does not keep its duplicate out"),
+        "a duplicate of a running trial call was not refused"),
     AN_ANSWER_THAT_IS_NOT_WRITTEN(
         "CREATE TRIGGER stay BEFORE UPDATE OF completed ON idempotency.idempotency_keys"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
-        "a trial call's answer is not recorded"),
+        "the answer of a trial call was not recorded"),
     AN_ANSWER_THAT_IS_WRITTEN_OTHERWISE(
         "CREATE TRIGGER change BEFORE UPDATE OF completed ON idempotency.idempotency_keys"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.other()",
-        "a trial call's recorded answer is not replayed"),
+        "the recorded answer of a trial call was not replayed"),
     A_KEY_THAT_STAYS(
         "CREATE TRIGGER stay BEFORE DELETE ON idempotency.idempotency_keys"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
-        "a trial call's key is not released"),
+        "the key of a trial call was not released"),
     A_REFUSAL_THAT_REFUSES_NOTHING(
         """
         CREATE OR REPLACE FUNCTION idempotency.refuse_commit(code text) RETURNS void
@@ -181,7 +181,7 @@ class ImitatedEngineTest {
     assertThatCode(() -> Things.verify(store, Things.CREATE_THING)).doesNotThrowAnyException();
     assertThatThrownBy(() -> Things.verify(store, TRANSACTIONAL))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("advisory lock is not in pg_locks")
+        .hasMessageContaining("advisory lock is not visible in pg_locks")
         .hasMessageContaining("advisoryLocks(false)");
     assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), TRANSACTIONAL))
         .doesNotThrowAnyException();
@@ -195,7 +195,7 @@ class ImitatedEngineTest {
     try (HikariDataSource pool = deceived()) {
       assertThatThrownBy(() -> verify(store(pool), TRANSACTIONAL))
           .isInstanceOf(SetupException.class)
-          .hasMessageContaining("a trial call does not win a key that nobody holds");
+          .hasMessageContaining("a trial call did not win a key that no other call holds");
     }
   }
 
@@ -216,7 +216,7 @@ class ImitatedEngineTest {
                     Optional.of(store),
                     ClaimTiming.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("the first statement of a trial call's duplicate runs");
+        .hasMessageContaining("the first statement of a trial call's duplicate was executed");
   }
 
   /** A server that waits notices that its own notification does not arrive, and polls. */

@@ -76,7 +76,7 @@ class LackingEngineTest {
                 Things.verify(
                     PostgresIdempotencyStore.builder(database.app()).build(), Things.CREATE_THING))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("has no LISTEN and pg_notify for its role")
+        .hasMessageContaining("has no LISTEN and pg_notify for the pool's role")
         .hasMessageContaining("permission denied for function pg_notify")
         .hasMessageContaining("listen(false)");
   }
@@ -108,7 +108,8 @@ class LackingEngineTest {
                     Optional.of(polling()),
                     ClaimTiming.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("advisoryLocks(false) cannot claim with a handler's first statement")
+        .hasMessageContaining(
+            "advisoryLocks(false) cannot send a claim with a handler's first statement")
         .hasMessageContaining("BEFORE_HANDLER");
   }
 
@@ -237,7 +238,7 @@ class LackingEngineTest {
       Reply reply = client.createThing(Things.named("vase"));
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description()).contains("the handler has ended the transaction itself");
+      assertThat(reply.description()).contains("the handler has ended its transaction");
     }
   }
 

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
@@ -16,8 +15,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a row says to operators: which server holds it, and in which trace its answer was made. */
 class ObservationTest {
@@ -68,19 +65,6 @@ class ObservationTest {
     assertThat(server().orElseThrow()).matches("[^:]+:" + ProcessHandle.current().pid());
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"", "two words", "a\nline", "a\0"})
-  void aServersNameHasVisibleCharactersOnly(String name) {
-    assertThatThrownBy(() -> named(name)).isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
-  void aServersNameHas255CharactersAtMost() {
-    named("x".repeat(255));
-
-    assertThatThrownBy(() -> named("x".repeat(256))).isInstanceOf(IllegalArgumentException.class);
-  }
-
   @Test
   void aTransactionRecordsTheTraceOfItsRunAndNoServer() {
     winInTransaction("the run").complete(ANSWER);
@@ -119,7 +103,8 @@ class ObservationTest {
         RecordedProcedure.of(Things.CREATE_THING),
         Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")),
         Things.CREATE_THING.retention(),
-        Optional.of(ByteString.copyFromUtf8(trace)));
+        Optional.of(ByteString.copyFromUtf8(trace)),
+        false);
   }
 
   private Claim winInTransaction(String trace) {

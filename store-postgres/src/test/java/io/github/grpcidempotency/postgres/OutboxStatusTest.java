@@ -86,7 +86,7 @@ class OutboxStatusTest {
                         .whenAbsent(COMPLETED))
                 .start()) {
       assertThat(replayStatus(server, "status = " + value)).contains("processing");
-      assertThat(log.warnings()).anyMatch(line -> line.contains("the outbox says"));
+      assertThat(log.warnings()).anyMatch(line -> line.contains("the outbox value"));
     }
   }
 
@@ -153,7 +153,7 @@ class OutboxStatusTest {
       assertThat(retrying.createThing(REQUEST).operationStatus()).contains("processing");
 
       assertThat(proxy.roundTrips()).hasSize(1);
-      assertThat(log.warnings()).anyMatch(line -> line.contains("finds more than one row"));
+      assertThat(log.warnings()).anyMatch(line -> line.contains("found more than one row"));
     }
   }
 
@@ -220,7 +220,7 @@ class OutboxStatusTest {
   void aQueryThatCouldReachTheLibrarysNamesIsNoneAtAll(String query) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> OutboxStatusResolver.query(query))
-        .withMessageContaining("an outbox query is one SELECT with :resource_id");
+        .withMessageContaining("an outbox query must be one SELECT that contains :resource_id");
   }
 
   @ParameterizedTest

@@ -60,7 +60,7 @@ class StartupCheckTest {
 
     assertThatVerifying(urlOf("things_owner"))
         .hasMessageContaining("the role things_owner owns idempotency.idempotency_keys");
-    assertThatVerifying(urlOf("deputy")).hasMessageContaining("or may act as its owner");
+    assertThatVerifying(urlOf("deputy")).hasMessageContaining("or is a member of its owner");
   }
 
   @Test
@@ -112,8 +112,8 @@ class StartupCheckTest {
         .hasMessage(
             "idempotency cannot be set up:\n"
                 + "  the table idempotency.idempotency_keys is of an earlier release, without"
-                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema before this server"
-                + " starts");
+                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema"
+                + " before this server starts");
   }
 
   @Test
@@ -220,7 +220,7 @@ class StartupCheckTest {
                     .store(PostgresIdempotencyStore.builder(database.app()).build())
                     .build())
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("CreateThing: its retention must be at least a millisecond")
         .hasMessageContaining("CreateOther: its key: \"colour\" is not a singular string field")
         .hasMessageContaining("CreateMany: only unary methods can be idempotent")
         .hasMessageContaining("CreateThing: its outbox query fails")

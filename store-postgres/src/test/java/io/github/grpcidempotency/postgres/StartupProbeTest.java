@@ -78,7 +78,7 @@ class StartupProbeTest {
     try (TestDatabase other = TestDatabase.create()) {
       assertThatVerifying(database.app(), other.app())
           .hasMessageContaining("the maintenance pool")
-          .hasMessageContaining("one database");
+          .hasMessageContaining("the same database");
     }
   }
 
@@ -197,7 +197,7 @@ class StartupProbeTest {
                         .build())
                 .build())
         .hasMessageContaining("its outbox query fails")
-        .hasMessageContaining("a trial call fails to claim a key")
+        .hasMessageContaining("a trial call of the start-up check could not claim a key")
         .hasMessageContaining("violates check constraint \"own\"");
   }
 
@@ -207,7 +207,7 @@ class StartupProbeTest {
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (completed IS NULL)");
 
     assertThatVerifying(database.app(), database.app(), TRANSACTIONAL)
-        .hasMessageContaining("a trial call fails to record its answer")
+        .hasMessageContaining("a trial call of the start-up check could not record its answer")
         .hasMessageContaining("violates check constraint \"own\"");
   }
 
@@ -345,7 +345,7 @@ class StartupProbeTest {
               failure ->
                   assertThat(failure.failureCause()).isEqualTo(FailureCause.CONNECTION_LOST));
       assertThat(log.warnings())
-          .filteredOn(line -> line.contains("a connection to the database was cut"))
+          .filteredOn(line -> line.contains("a connection to the database broke"))
           .hasSize(4);
     }
   }

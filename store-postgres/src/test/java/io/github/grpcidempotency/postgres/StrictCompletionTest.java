@@ -85,7 +85,7 @@ class StrictCompletionTest {
       Reply reply = client.createThing(REQUEST);
 
       assertThat(told.join())
-          .hasMessageContaining("call TransactionalCompletion.lock before anything else");
+          .hasMessageContaining("call TransactionalCompletion.lock as the first statement");
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNKNOWN);
       assertThat(table.rowsOf(client.user())).isEmpty();
       assertThat(table.thingsOf(client.user())).isEmpty();
@@ -230,7 +230,8 @@ class StrictCompletionTest {
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
       assertThat(reply.description())
-          .contains("while the transaction is open that has called TransactionalCompletion.lock");
+          .contains(
+              "while the transaction that called TransactionalCompletion.lock was still open");
     }
   }
 

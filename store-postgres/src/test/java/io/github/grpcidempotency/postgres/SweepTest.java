@@ -290,7 +290,7 @@ class SweepTest {
     try (ExpirySweeper sweeper = ExpirySweeper.builder(rollingBack).batchSize(10).build()) {
       assertThatThrownBy(sweeper::sweep)
           .isInstanceOf(SetupException.class)
-          .hasMessageContaining("the sweeper's pool rolls back what it has swept");
+          .hasMessageContaining("the sweeper's pool rolls back the sweep");
     }
     assertThat(table.size()).isEqualTo(10);
   }

@@ -64,7 +64,8 @@ class TransactionMisuseTest {
             .execution(Execution.TRANSACTIONAL)
             .build();
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> IdempotentWork.on(new InMemoryIdempotencyStore(), transactional))
+        .isThrownBy(
+            () -> IdempotentWork.builder(new InMemoryIdempotencyStore(), transactional).build())
         .withMessageContaining(
             transactional.name()
                 + ": it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
@@ -188,7 +189,7 @@ class TransactionMisuseTest {
       Reply second = client.createThing(REQUEST);
 
       assertThat(first.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(first.description()).contains("the handler has ended the transaction itself");
+      assertThat(first.description()).contains("the handler has ended its transaction");
       assertThat(second.isReplay()).isTrue();
       assertThat(table.thingsOf(client.user())).containsExactly(second.thingId());
       assertThat(server.runs()).isEqualTo(1);
@@ -257,7 +258,7 @@ class TransactionMisuseTest {
       Reply reply = client.createThing(REQUEST);
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description()).contains("the handler has ended the transaction itself");
+      assertThat(reply.description()).contains("the handler has ended its transaction");
       assertThat(table.rowsOf(client.user())).isEmpty();
     }
   }
@@ -274,7 +275,7 @@ class TransactionMisuseTest {
       Reply reply = client.createThing(REQUEST);
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description()).contains("the handler has ended the transaction itself");
+      assertThat(reply.description()).contains("the handler has ended its transaction");
     }
   }
 
@@ -303,13 +304,13 @@ class TransactionMisuseTest {
 
         assertThatIllegalStateException()
             .isThrownBy(() -> handle.join().execute("DELETE FROM app.things"))
-            .withMessageContaining("its transaction cannot be used any more");
+            .withMessageContaining("the transaction of this call has ended");
         assertThatIllegalStateException()
             .isThrownBy(() -> connection.join().createStatement())
-            .withMessageContaining("its transaction cannot be used any more");
+            .withMessageContaining("the transaction of this call has ended");
         assertThatIllegalStateException()
             .isThrownBy(() -> statement.join().execute())
-            .withMessageContaining("its transaction cannot be used any more");
+            .withMessageContaining("the transaction of this call has ended");
         assertThat(closed(connection.join())).isTrue();
       }
       assertThat(table.thingsOf(client.user())).hasSize(2);
@@ -356,7 +357,7 @@ class TransactionMisuseTest {
             PostgresThingServer.on(database.app()).transactional(completing).start();
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).description())
-          .contains("is transactional: the interceptor records its response");
+          .contains("is transactional, so the interceptor records its response");
     }
   }
 

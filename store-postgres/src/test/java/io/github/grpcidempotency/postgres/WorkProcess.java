@@ -21,7 +21,7 @@ final class WorkProcess {
     Procedure kind = ThingWork.kind(Execution.valueOf(arguments[2]));
     Caller caller = Caller.of(UUID.fromString(arguments[4]));
     try (HikariDataSource pool = new HikariDataSource();
-        IdempotentWork runner = IdempotentWork.on(store(pool, arguments), kind)) {
+        IdempotentWork runner = IdempotentWork.builder(store(pool, arguments), kind).build()) {
       ThingWork work = new ThingWork(runner, kind, pool);
       try {
         ThingWork.Style style = ThingWork.Style.valueOf(arguments[3]);

@@ -212,7 +212,8 @@ class WorkTest {
 
   private ThingWork work(DataSource pool, Procedure kind, Duration lease) {
     IdempotentWork runner =
-        IdempotentWork.on(PostgresIdempotencyStore.builder(pool).lease(lease).build(), kind);
+        IdempotentWork.builder(PostgresIdempotencyStore.builder(pool).lease(lease).build(), kind)
+            .build();
     runners.add(runner);
     return new ThingWork(runner, kind, pool);
   }

@@ -45,7 +45,11 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     this(TEN_SECONDS);
   }
 
-  /** Creates an extension. * * @param limit how long to wait for all servers and channels to end */
+  /**
+   * Creates an extension.
+   *
+   * @param limit how long to wait for all servers and channels to end
+   */
   public GrpcCleanupExtension(Duration limit) {
     this.limit = limit;
   }

@@ -724,7 +724,12 @@ public abstract class IdempotencyStoreContract {
 
   private static ClaimRequest withTrace(ClaimRequest request, Optional<ByteString> trace) {
     return new ClaimRequest(
-        request.key(), request.procedure(), request.fingerprint(), request.retention(), trace);
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        request.retention(),
+        trace,
+        false);
   }
 
   ClaimRequest request() {

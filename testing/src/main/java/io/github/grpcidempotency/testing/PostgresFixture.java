@@ -67,9 +67,10 @@ public final class PostgresFixture
 
   /**
    * Returns a builder with two roles, neither of which can bypass row-level security. Roles that do
-   * not exist on the server are created. * * @param owner the role that owns the database and runs
-   * the migrations * @param application the role of the application
+   * not exist on the server are created.
    *
+   * @param owner the role that owns the database and runs the migrations
+   * @param application the role of the application
    * @throws IllegalArgumentException if a name is not a lower case identifier
    */
   public static Builder withRoles(String owner, String application) {
@@ -226,10 +227,12 @@ public final class PostgresFixture
 
     /**
      * Uses a running server instead of an embedded server, for example a server in a container.
-     * Roles and databases are created on it. The databases are dropped when this JVM ends. *
-     * * @param jdbcUrl the URL of any database on the server * @param superuser the name of a
-     * superuser * @param password the superuser's password * @throws IllegalArgumentException if
-     * the URL is not a JDBC URL of PostgreSQL
+     * Roles and databases are created on it. The databases are dropped when this JVM ends.
+     *
+     * @param jdbcUrl the URL of any database on the server
+     * @param superuser the name of a superuser
+     * @param password the superuser's password
+     * @throws IllegalArgumentException if the URL is not a JDBC URL of PostgreSQL
      */
     public Builder server(String jdbcUrl, String superuser, String password) {
       checkUnused();

@@ -91,8 +91,9 @@ final class PostgresServer {
   }
 
   /**
-   * Creates an empty database with a unique name. * * @param options the options of {@code CREATE
-   * DATABASE}
+   * Creates an empty database with a unique name.
+   *
+   * @param options the options of {@code CREATE DATABASE}
    */
   String createDatabase(String options) {
     String name = "test_" + UUID.randomUUID().toString().replace("-", "");

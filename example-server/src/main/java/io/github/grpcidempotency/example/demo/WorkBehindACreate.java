@@ -41,7 +41,8 @@ final class WorkBehindACreate implements Scene {
         ProjectServiceGrpc.newBlockingStub(client.channel())
             .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(client.metadata()));
     Reply<CreateProjectResponse> reply =
-        RetryingCaller.create()
+        RetryingCaller.builder()
+            .build()
             .callAndAwait(
                 Intent.parse(key.toString()).on(stub),
                 ProjectServiceGrpc.getCreateProjectMethod(),

@@ -5,8 +5,11 @@ import com.sun.net.httpserver.HttpServer;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
 import io.grpc.ServerInterceptor;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.grpc.MetricCollectingServerInterceptor;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -24,13 +27,28 @@ final class Metrics implements AutoCloseable {
 
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final IdempotencyMetrics listener =
-      IdempotencyMetrics.builder(registry).histograms().build();
+  private final IdempotencyListener listener;
   private final ServerInterceptor handlers = new MetricCollectingServerInterceptor(registry);
   private final HttpServer server;
 
   private Metrics(HttpServer server) {
     this.server = server;
+    registry.config().meterFilter(new Histograms());
+    this.listener = IdempotencyMetrics.builder(registry).build();
+  }
+
+  /** Gives the library's timers histograms, from which percentiles over servers are computed. */
+  private static final class Histograms implements MeterFilter {
+    @Override
+    public DistributionStatisticConfig configure(
+        Meter.Id id, DistributionStatisticConfig configured) {
+      return id.getName().startsWith("idempotency.")
+          ? DistributionStatisticConfig.builder()
+              .percentilesHistogram(true)
+              .build()
+              .merge(configured)
+          : configured;
+    }
   }
 
   /**

@@ -59,8 +59,9 @@ public final class RunningServer implements AutoCloseable {
       api.startBackgroundWork(pools.worker(), pools.jobs());
       parts.start(
           () ->
-              DatabaseMetrics.of(
-                  metrics.registry(), pools.watch(), IdempotencySchema.DEFAULT_NAME));
+              DatabaseMetrics.builder(
+                      metrics.registry(), pools.watch(), IdempotencySchema.DEFAULT_NAME)
+                  .start());
       HealthStatusManager health = new HealthStatusManager();
       parts.start(() -> DatabaseHealth.start(pools.watch(), health));
       server.addService(health.getHealthService());

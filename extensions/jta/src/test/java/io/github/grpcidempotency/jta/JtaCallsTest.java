@@ -189,7 +189,7 @@ class JtaCallsTest {
             .failures(FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS))
             .build();
     List<Integer> reserved = new ArrayList<>();
-    try (IdempotentWork work = IdempotentWork.on(store(host.transactions), kind)) {
+    try (IdempotentWork work = IdempotentWork.builder(store(host.transactions), kind).build()) {
       Caller caller = Caller.of(UUID.randomUUID());
       for (int run = 0; run < 2; run++) {
         host.manager.begin();
@@ -225,7 +225,7 @@ class JtaCallsTest {
   void workWithinATransactionThatTheStoreDoesNotKnowIsRefused() throws Exception {
     Procedure kind = Procedure.named("jobs/make-thing").execution(Execution.RESERVED).build();
     try (IdempotentWork work =
-        IdempotentWork.on(PostgresIdempotencyStore.builder(host.pool).build(), kind)) {
+        IdempotentWork.builder(PostgresIdempotencyStore.builder(host.pool).build(), kind).build()) {
       host.manager.begin();
       try {
         assertThatThrownBy(

@@ -17,14 +17,14 @@ final class CallMeters {
   private final Function<ProcedureInfo, Function<CallInfo, ProcedureMeters>> prepare;
 
   /**
-   * @param namespaces the tenants and projects to tell apart, if any
+   * @param tenants the tenants to tell apart, if any
    */
-  CallMeters(Meters meters, Optional<Namespaces> namespaces) {
+  CallMeters(Meters meters, Optional<Tenants> tenants) {
     this.prepare =
         procedure ->
-            namespaces
+            tenants
                 .<Function<CallInfo, ProcedureMeters>>map(
-                    several -> new NamespaceMeters(meters, procedure, several)::of)
+                    several -> new TenantMeters(meters, procedure, several)::of)
                 .orElseGet(
                     () -> {
                       ProcedureMeters only = new ProcedureMeters(meters, procedure);

@@ -67,7 +67,7 @@ public final class DatabaseMetrics implements AutoCloseable {
               + " tells the databases apart, such as shard: "
               + tags);
     }
-    Meters named = new Meters(registry, tags, false);
+    Meters named = new Meters(registry, tags);
     this.reads = named.timer(MetricName.DATABASE_READS);
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
     this.meters = Stream.concat(Stream.of(reads, failures), gauges(named)).toList();
@@ -77,19 +77,12 @@ public final class DatabaseMetrics implements AutoCloseable {
   }
 
   /**
-   * Starts to read, every 30 seconds.
+   * Starts the settings.
    *
    * @param pool connects as a role that may call the schema's {@code statistics()}: the
    *     application's or an operator's
    * @param schema the schema of the library's table
-   * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
-   * @throws IllegalStateException if the registry has such meters with the same tags already
    */
-  public static DatabaseMetrics of(MeterRegistry registry, DataSource pool, String schema) {
-    return builder(registry, pool, schema).start();
-  }
-
-  /** Starts the settings; see {@link #of}. */
   public static Builder builder(MeterRegistry registry, DataSource pool, String schema) {
     return new Builder(registry, pool, schema);
   }
@@ -166,7 +159,7 @@ public final class DatabaseMetrics implements AutoCloseable {
       this.schema = schema;
     }
 
-    /** Adds a tag to all meters, such as the name of the service. */
+    /** Adds a tag to all meters, which tells the databases of one registry apart. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
       return this;
@@ -185,11 +178,9 @@ public final class DatabaseMetrics implements AutoCloseable {
     /**
      * Sets how long the database may take, in full seconds, at least one; 5 by default. How long a
      * connection may be waited for is the pool's own setting.
-     *
-     * @throws IllegalArgumentException if it is not positive
      */
-    public Builder timeout(Duration limit) {
-      this.timeout = positive(limit);
+    Builder timeout(Duration limit) {
+      this.timeout = limit;
       return this;
     }
 

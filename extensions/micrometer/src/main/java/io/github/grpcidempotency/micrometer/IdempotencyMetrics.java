@@ -16,14 +16,14 @@ import java.util.function.Function;
  * a service:
  *
  * <pre>{@code
- * IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+ * IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
  * IdempotencyInterceptor.builder(procedures, callers).store(store).listener(metrics)
  * }</pre>
  *
  * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
  * first call and found by its identity from then on. Their number is limited: by the procedures, by
- * the shards if they are told apart, and by the limits of the builder if tenants or projects are.
- * Nothing that a client sends becomes a tag.
+ * the shards if they are told apart, and by the limits of the builder if tenants are. Nothing that
+ * a client sends becomes a tag.
  *
  * <p>Thread-safe. It needs no closing: an interceptor that is closed is not referred to any more.
  */
@@ -33,23 +33,17 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   private final Map<String, ShardMeters> shards = new ConcurrentHashMap<>();
 
   private IdempotencyMetrics(Builder builder) {
-    Meters meters = new Meters(builder.registry, builder.tags, builder.histograms);
+    Meters meters = new Meters(builder.registry, Tags.empty());
     this.byShard =
         builder.shards
             ? Optional.of(
                 name ->
-                    ShardMeters.of(
-                        meters.with(Tags.of(MetricTags.SHARD, name)), builder.namespaces))
+                    ShardMeters.of(meters.with(Tags.of(MetricTags.SHARD, name)), builder.tenants))
             : Optional.empty();
     this.common =
         byShard.isPresent()
             ? byShard.get().apply(MetricTags.NONE)
-            : ShardMeters.of(meters, builder.namespaces);
-  }
-
-  /** Returns a listener with default settings. */
-  public static IdempotencyMetrics of(MeterRegistry registry) {
-    return builder(registry).build();
+            : ShardMeters.of(meters, builder.tenants);
   }
 
   /** Starts the settings of a listener. */
@@ -189,28 +183,11 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   /** Settings of a listener. Not thread-safe. */
   public static final class Builder {
     private final MeterRegistry registry;
-    private Tags tags = Tags.empty();
-    private boolean histograms;
     private boolean shards;
-    private Optional<Namespaces> namespaces = Optional.empty();
+    private Optional<Tenants> tenants = Optional.empty();
 
     private Builder(MeterRegistry registry) {
       this.registry = registry;
-    }
-
-    /** Adds a tag to all meters, such as the name of the service. */
-    public Builder tag(String name, String value) {
-      this.tags = tags.and(name, value);
-      return this;
-    }
-
-    /**
-     * Times with histograms of fixed buckets, from 1 ms to 1 min, so that percentiles can be
-     * computed over several servers. Not by default: it makes 15 series more for each timer.
-     */
-    public Builder histograms() {
-      this.histograms = true;
-      return this;
     }
 
     /**
@@ -222,20 +199,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
      * @throws IllegalArgumentException if it is not positive
      */
     public Builder tenants(int most) {
-      this.namespaces = Optional.of(new Namespaces(most, false));
-      return this;
-    }
-
-    /**
-     * Tells tenants and their projects apart, by the tags {@link MetricTags#TENANT} and {@link
-     * MetricTags#PROJECT}. Not by default: every project has about 40 meters for each procedure.
-     *
-     * @param most how many pairs of tenant and project have meters of their own; all others share
-     *     the value {@link MetricTags#OTHER}
-     * @throws IllegalArgumentException if it is not positive
-     */
-    public Builder tenantsAndProjects(int most) {
-      this.namespaces = Optional.of(new Namespaces(most, true));
+      this.tenants = Optional.of(new Tenants(most));
       return this;
     }
 

@@ -5,10 +5,8 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,15 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tags what all of them carry, besides what tells them apart
  */
-record Meters(MeterRegistry registry, Tags tags, boolean histograms) {
-  private static final Duration[] BUCKETS =
-      Stream.of(1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000)
-          .map(Duration::ofMillis)
-          .toArray(Duration[]::new);
-
+record Meters(MeterRegistry registry, Tags tags) {
   /** Returns the same with more tags. */
   Meters with(Tags more) {
-    return new Meters(registry, tags.and(more), histograms);
+    return new Meters(registry, tags.and(more));
   }
 
   Counter counter(MetricName name, String... values) {
@@ -36,9 +29,10 @@ record Meters(MeterRegistry registry, Tags tags, boolean histograms) {
   }
 
   Timer timer(MetricName name, String... values) {
-    Timer.Builder timer =
-        Timer.builder(name.meter()).description(name.description()).tags(tagged(name, values));
-    return (histograms ? timer.serviceLevelObjectives(BUCKETS) : timer).register(registry);
+    return Timer.builder(name.meter())
+        .description(name.description())
+        .tags(tagged(name, values))
+        .register(registry);
   }
 
   /** Registers a gauge that keeps what it reads alive. */

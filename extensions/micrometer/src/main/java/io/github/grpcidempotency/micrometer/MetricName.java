@@ -410,7 +410,7 @@ public enum MetricName {
   /**
    * Returns the name as Prometheus has it, such as {@code idempotency_keys_found_total}. Of a timer
    * there is this name with {@code _count}, {@code _sum} and {@code _max}, and with {@code _bucket}
-   * if histograms were asked for.
+   * if the registry has histograms.
    */
   public String prometheus() {
     String name = meter.replace('.', '_');

@@ -28,9 +28,6 @@ public final class MetricTags {
   /** The caller's tenant, only if asked for. */
   public static final String TENANT = "tenant";
 
-  /** The caller's project, only if asked for. */
-  public static final String PROJECT = "project";
-
   /** The caller's shard, only if asked for. */
   public static final String SHARD = "shard";
 

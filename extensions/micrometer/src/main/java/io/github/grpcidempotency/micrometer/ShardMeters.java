@@ -7,10 +7,10 @@ record ShardMeters(CallMeters calls, ProcessMeters process, LiveGauges gauges) {
   /**
    * Makes and registers them.
    *
-   * @param namespaces the tenants and projects to tell apart, if any
+   * @param tenants the tenants to tell apart, if any
    */
-  static ShardMeters of(Meters meters, Optional<Namespaces> namespaces) {
+  static ShardMeters of(Meters meters, Optional<Tenants> tenants) {
     return new ShardMeters(
-        new CallMeters(meters, namespaces), new ProcessMeters(meters), LiveGauges.of(meters));
+        new CallMeters(meters, tenants), new ProcessMeters(meters), LiveGauges.of(meters));
   }
 }

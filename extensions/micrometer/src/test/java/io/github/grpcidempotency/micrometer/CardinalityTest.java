@@ -21,11 +21,10 @@ class CardinalityTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
   @Test
-  void tenantsAndProjectsAreNoTagsUnlessAskedFor() {
-    everyTenantCallsTwice(IdempotencyMetrics.of(registry));
+  void tenantsAreNoTagUnlessAskedFor() {
+    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).build());
 
     assertThat(tags(MetricTags.TENANT)).isEmpty();
-    assertThat(tags(MetricTags.PROJECT)).isEmpty();
     assertThat(lost()).hasSize(1);
   }
 
@@ -36,7 +35,6 @@ class CardinalityTest {
     assertThat(tags(MetricTags.TENANT))
         .hasSize(11)
         .contains("tenant-0", "tenant-9", MetricTags.OTHER);
-    assertThat(tags(MetricTags.PROJECT)).isEmpty();
     assertThat(count("tenant-3")).isEqualTo(2);
     assertThat(count(MetricTags.OTHER)).isEqualTo(2 * (TENANTS - 10));
   }
@@ -51,7 +49,8 @@ class CardinalityTest {
       Optional<Duration> lag = Optional.of(Duration.ofHours(shard.equals("west") ? 2 : 1));
       metrics.swept(new IdempotencyEvent.Swept(1, Duration.ZERO, lag, Optional.of(shard)));
     }
-    metrics.sweepFailed(new IdempotencyEvent.SweepFailed(new IllegalStateException()));
+    metrics.sweepFailed(
+        new IdempotencyEvent.SweepFailed(new IllegalStateException(), Optional.empty()));
 
     assertThat(tags(MetricTags.SHARD)).containsExactlyInAnyOrder("east", "west", MetricTags.NONE);
     assertThat(
@@ -70,7 +69,8 @@ class CardinalityTest {
 
   @Test
   void shardsAreNoTagUnlessAskedFor() {
-    IdempotencyMetrics.of(registry)
+    IdempotencyMetrics.builder(registry)
+        .build()
         .leaseLost(new IdempotencyEvent.LeaseLost(onShard("east"), UUID.randomUUID()));
 
     assertThat(tags(MetricTags.SHARD)).isEmpty();
@@ -92,14 +92,6 @@ class CardinalityTest {
   }
 
   @Test
-  void projectsAreLimitedTogetherWithTheirTenants() {
-    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).tenantsAndProjects(10).build());
-
-    assertThat(lost()).hasSize(11);
-    assertThat(tags(MetricTags.PROJECT)).hasSize(11).contains("project-0", MetricTags.OTHER);
-  }
-
-  @Test
   void callersOutsideAllTenantsAreTold() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).tenants(10).build();
 
@@ -111,7 +103,7 @@ class CardinalityTest {
 
   @Test
   void sourcesThatAServiceMakesUpAreLimited() {
-    IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
     for (int i = 0; i < 1_000; i++) {
       metrics.keyFound(
@@ -126,7 +118,6 @@ class CardinalityTest {
     IdempotencyMetrics.Builder builder = IdempotencyMetrics.builder(registry);
 
     assertThatIllegalArgumentException().isThrownBy(() -> builder.tenants(0));
-    assertThatIllegalArgumentException().isThrownBy(() -> builder.tenantsAndProjects(-1));
   }
 
   private static void everyTenantCallsTwice(IdempotencyMetrics metrics) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class CountingTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-  private final IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+  private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
   private void hear(IdempotencyEvent... events) {
     Stream.of(events).forEach(event -> event.accept(metrics));
@@ -138,20 +138,6 @@ class CountingTest {
           .isNotEmpty()
           .allMatch(counter -> counter.count() == 0);
     }
-  }
-
-  @Test
-  void aTagOfTheServiceIsOnEveryMeter() {
-    SimpleMeterRegistry tagged = new SimpleMeterRegistry();
-    IdempotencyMetrics several =
-        IdempotencyMetrics.builder(tagged).tag("service", "orders").build();
-
-    SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE))
-        .forEach(event -> event.accept(several));
-
-    assertThat(tagged.getMeters())
-        .isNotEmpty()
-        .allSatisfy(meter -> assertThat(meter.getId().getTag("service")).isEqualTo("orders"));
   }
 
   private RequiredSearch find(MetricName name) {

@@ -182,7 +182,8 @@ class DatabaseMetricsTest {
   @Test
   void aSchemaIsAPlainIdentifier() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> DatabaseMetrics.of(registry, database.pool(), "a; DROP TABLE b"));
+        .isThrownBy(
+            () -> DatabaseMetrics.builder(registry, database.pool(), "a; DROP TABLE b").start());
   }
 
   @AfterEach

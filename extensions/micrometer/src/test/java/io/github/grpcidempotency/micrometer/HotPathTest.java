@@ -25,7 +25,7 @@ class HotPathTest {
     for (MeterRegistry registry :
         List.of(new SimpleMeterRegistry(), new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))) {
       IdempotencyMetrics.Builder builder = IdempotencyMetrics.builder(registry);
-      IdempotencyMetrics metrics = (byTenant ? builder.tenantsAndProjects(100) : builder).build();
+      IdempotencyMetrics metrics = (byTenant ? builder.tenants(100) : builder).build();
       List<IdempotencyEvent> events = SampleEvents.ofEachKind(SampleEvents.call("acme", "apollo"));
       hear(metrics, events);
 

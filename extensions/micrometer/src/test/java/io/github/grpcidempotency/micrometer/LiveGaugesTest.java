@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class LiveGaugesTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-  private final IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+  private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
   /** One interceptor's counts. */
   private record Busy(int leasesHeld, int callsWaiting, int lateAnswers, int operationsWaiting)
@@ -77,7 +77,7 @@ class LiveGaugesTest {
   @Test
   void theGaugesOutliveWhoeverHasForgottenTheListener() {
     SimpleMeterRegistry other = new SimpleMeterRegistry();
-    IdempotencyMetrics.of(other).started(new Busy(5, 0, 0, 0));
+    IdempotencyMetrics.builder(other).build().started(new Busy(5, 0, 0, 0));
 
     System.gc();
 
@@ -87,7 +87,7 @@ class LiveGaugesTest {
   @Test
   void twoListenersOfOneRegistryAddUp() {
     metrics.started(new Busy(1, 0, 0, 0));
-    IdempotencyMetrics.of(registry).started(new Busy(2, 0, 0, 0));
+    IdempotencyMetrics.builder(registry).build().started(new Busy(2, 0, 0, 0));
 
     assertThat(value(MetricName.LEASES_HELD)).isEqualTo(3);
   }

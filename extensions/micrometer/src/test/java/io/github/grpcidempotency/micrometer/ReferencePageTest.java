@@ -45,10 +45,10 @@ class ReferencePageTest {
 
   /** Has everything exported that can be. */
   private static DatabaseMetrics fill(MeterRegistry registry) {
-    IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
     SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE))
         .forEach(event -> event.accept(metrics));
-    return DatabaseMetrics.of(registry, new PGSimpleDataSource(), "idempotency");
+    return DatabaseMetrics.builder(registry, new PGSimpleDataSource(), "idempotency").start();
   }
 
   @Test
@@ -101,7 +101,7 @@ class ReferencePageTest {
     assertThat(
             Stream.concat(
                 Arrays.stream(MetricName.values()).flatMap(name -> name.tags().stream()),
-                Stream.of(MetricTags.TENANT, MetricTags.PROJECT, MetricTags.SHARD)))
+                Stream.of(MetricTags.TENANT, MetricTags.SHARD)))
         .allMatch(page::explains);
   }
 

@@ -35,11 +35,11 @@ final class SampleEvents {
   private SampleEvents() {}
 
   static CallInfo call(ProcedureInfo procedure) {
-    return new CallInfo(procedure, Optional.empty(), Optional.empty());
+    return new CallInfo(procedure, Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   static CallInfo call(String tenant, String project) {
-    return new CallInfo(CREATE, Optional.of(tenant), Optional.of(project));
+    return new CallInfo(CREATE, Optional.of(tenant), Optional.of(project), Optional.empty());
   }
 
   /** Returns one event of each kind. */
@@ -69,9 +69,9 @@ final class SampleEvents {
         new IdempotencyEvent.RecordingAbandoned(call, OPERATION, outage),
         new IdempotencyEvent.StatusUnknown(call, OPERATION),
         new IdempotencyEvent.RetentionFailed(call, OPERATION, outage),
-        new IdempotencyEvent.LeasesRenewed(3, 1, TOOK),
-        new IdempotencyEvent.RenewalFailed(3, outage),
-        new IdempotencyEvent.Swept(7, TOOK, Optional.of(Duration.ofHours(1))),
-        new IdempotencyEvent.SweepFailed(outage));
+        new IdempotencyEvent.LeasesRenewed(3, 1, TOOK, Optional.empty()),
+        new IdempotencyEvent.RenewalFailed(3, outage, Optional.empty()),
+        new IdempotencyEvent.Swept(7, TOOK, Optional.of(Duration.ofHours(1)), Optional.empty()),
+        new IdempotencyEvent.SweepFailed(outage, Optional.empty()));
   }
 }

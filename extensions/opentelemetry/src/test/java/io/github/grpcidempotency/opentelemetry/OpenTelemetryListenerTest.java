@@ -96,7 +96,7 @@ class OpenTelemetryListenerTest {
 
   @Test
   void aStoreWithoutShardsNamesNone() {
-    CallInfo call = new CallInfo(CALL.procedure(), CALL.tenant(), CALL.project());
+    CallInfo call = new CallInfo(CALL.procedure(), CALL.tenant(), CALL.project(), Optional.empty());
 
     SpanData span = spanOf(new IdempotencyEvent.Claimed(call, OPERATION, 1, SOME_TIME));
 

@@ -197,7 +197,7 @@ public final class RedisProcess implements AutoCloseable {
 
   /** Makes it a replica, and waits until it has everything. */
   RedisProcess replicate(RedisProcess master) {
-    with(commands -> commands.replicaof("127.0.0.1", master.port));
+    follow(master);
     Awaitility.await()
         .atMost(PATIENCE)
         .ignoreExceptionsInstanceOf(RedisException.class)
@@ -219,6 +219,11 @@ public final class RedisProcess implements AutoCloseable {
                       return commands.waitForReplication(1, 500) > 0;
                     }));
     return this;
+  }
+
+  /** Makes it a replica, and does not wait. */
+  void follow(RedisProcess master) {
+    with(commands -> commands.replicaof("127.0.0.1", master.port));
   }
 
   /** Makes a replica a master. */

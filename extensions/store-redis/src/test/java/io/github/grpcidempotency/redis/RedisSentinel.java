@@ -64,25 +64,33 @@ final class RedisSentinel implements AutoCloseable {
                             && "ok".equals(replica.get("master-link-status"))));
   }
 
+  /** Returns whether it names this server as the master. */
+  boolean namesMaster(RedisProcess server) {
+    return ask(sentinel -> isMaster(sentinel, server));
+  }
+
   /** Waits until it names this server as the master. */
   void awaitMaster(RedisProcess server) {
     await(
         sentinel ->
-            ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort() == server.port()
+            isMaster(sentinel, server)
                 && server.with(commands -> commands.info("replication")).contains("role:master"));
   }
 
+  private static boolean isMaster(
+      RedisSentinelCommands<String, String> sentinel, RedisProcess server) {
+    return ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort() == server.port();
+  }
+
   private void await(Function<RedisSentinelCommands<String, String>, Boolean> condition) {
-    Awaitility.await()
-        .atMost(PATIENCE)
-        .ignoreExceptions()
-        .until(
-            () -> {
-              try (StatefulRedisSentinelConnection<String, String> connection =
-                  client.connectSentinel(RedisURI.create("127.0.0.1", port))) {
-                return condition.apply(connection.sync());
-              }
-            });
+    Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> ask(condition));
+  }
+
+  private boolean ask(Function<RedisSentinelCommands<String, String>, Boolean> question) {
+    try (StatefulRedisSentinelConnection<String, String> connection =
+        client.connectSentinel(RedisURI.create("127.0.0.1", port))) {
+      return question.apply(connection.sync());
+    }
   }
 
   @Override

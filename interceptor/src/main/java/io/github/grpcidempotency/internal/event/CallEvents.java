@@ -54,7 +54,7 @@ public final class CallEvents {
         listeners,
         log,
         listeners.capture(),
-        new CallInfo(procedure, Optional.empty(), Optional.empty()),
+        new CallInfo(procedure, Optional.empty(), Optional.empty(), Optional.empty()),
         Optional.empty(),
         Optional.empty());
   }
@@ -175,9 +175,9 @@ public final class CallEvents {
   }
 
   /**
-   * Emits the event of a call that is about to be refused. * @param operationId the operation that
-   * has the key, if it is known
+   * Emits the event of a call that is about to be refused.
    *
+   * @param operationId the operation that has the key, if it is known
    * @param why the failure that caused it, if there is one
    */
   public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {

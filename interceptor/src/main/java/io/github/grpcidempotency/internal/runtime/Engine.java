@@ -92,9 +92,11 @@ public final class Engine implements AutoCloseable {
   /**
    * Creates an engine.
    *
-   * @param listeners receive the events of calls and leases * @param decisions writes the events to
-   *     the log * @param keyName the name of the header that contains the key * @param timing when
-   *     transactional calls are claimed, for procedures without a setting of their own
+   * @param listeners receive the events of calls and leases
+   * @param decisions writes the events to the log
+   * @param keyName the name of the header that contains the key
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
    * @param callLimit how long a call without a deadline may run
    * @param limits how many calls may wait
    * @param executor resumes calls that have waited

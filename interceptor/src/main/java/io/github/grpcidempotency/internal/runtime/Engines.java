@@ -43,9 +43,11 @@ public final class Engines implements AutoCloseable {
   /**
    * Creates the engines of a store.
    *
-   * @param listeners receive the events of calls and leases * @param decisions writes the events to
-   *     the log * @param keyName the name of the header that contains the key * @param timing when
-   *     transactional calls are claimed, for procedures without a setting of their own
+   * @param listeners receive the events of calls and leases
+   * @param decisions writes the events to the log
+   * @param keyName the name of the header that contains the key
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
    * @param callLimit how long a call without a deadline may run
    * @param limits how many calls may wait, for all shards together
    * @param executor resumes calls that have waited

@@ -110,7 +110,8 @@ public final class InFlightWaiter implements AutoCloseable {
     /**
      * Starts to wait for the end of the call that owns the key. Called once.
      *
-     * @param running the call that owns the key * @param limit how long to wait
+     * @param running the call that owns the key
+     * @param limit how long to wait
      */
     public void begin(ClaimResult.InFlight running, Duration limit) {
       met = running;
@@ -146,8 +147,9 @@ public final class InFlightWaiter implements AutoCloseable {
    * Creates a waiter.
    *
    * @param find reads the record of a key, and never throws if the store fails
-   * @param leases reports the end of calls of this process * @param store reports the end of calls
-   *     of other processes * @param room limits how many calls wait
+   * @param leases reports the end of calls of this process
+   * @param store reports the end of calls of other processes
+   * @param room limits how many calls wait
    */
   InFlightWaiter(
       BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,

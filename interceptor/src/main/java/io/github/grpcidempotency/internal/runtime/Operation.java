@@ -148,8 +148,8 @@ public final class Operation {
    * the same response return the same result.
    *
    * @throws IllegalArgumentException if the response is not of the method's response type
-   * @throws TransactionMisuseException if the response is too large to be recorded * @throws
-   *     StoreException if the response cannot be encrypted
+   * @throws TransactionMisuseException if the response is too large to be recorded
+   * @throws StoreException if the response cannot be encrypted
    */
   public RecordedOutcome keptOf(Message response) {
     checkType(response.getDescriptorForType().getFullName());

@@ -71,8 +71,8 @@ public final class Operations implements AutoCloseable {
   /**
    * Reads an operation that was waited for, once for all calls that request it.
    *
-   * @param found receives the operation, or empty if it does not exist any more * @param failed
-   *     receives the exception if the read fails
+   * @param found receives the operation, or empty if it does not exist any more
+   * @param failed receives the exception if the read fails
    */
   public void read(
       Caller caller,
@@ -86,10 +86,10 @@ public final class Operations implements AutoCloseable {
    * Waits for the end of an operation's asynchronous work.
    *
    * @param resource the resource of the work, and the operation's user
-   * @param ended called once the work has ended; must not block * @param over called instead if the
-   *     limit is over, or this object is closed * @param begun receives a task that ends the wait,
-   *     before the wait starts * @return whether the wait has started; if not, this object is
-   *     closed, and nothing is called
+   * @param ended called once the work has ended; must not block
+   * @param over called instead if the limit is over, or this object is closed
+   * @param begun receives a task that ends the wait, before the wait starts
+   * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
   public boolean await(
       Procedure procedure,

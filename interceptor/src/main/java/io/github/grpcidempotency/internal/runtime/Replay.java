@@ -68,8 +68,8 @@ public sealed interface Replay {
   /**
    * No answer.
    *
-   * @param refusal the error for the caller * @param why the failure that caused it, if there is
-   *     one
+   * @param refusal the error for the caller
+   * @param why the failure that caused it, if there is one
    */
   record Refused(Refusal refusal, Optional<Exception> why) implements Replay {
     private static Refused of(Refusal refusal) {

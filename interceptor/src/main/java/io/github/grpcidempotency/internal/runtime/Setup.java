@@ -20,10 +20,12 @@ public final class Setup {
   private Setup() {}
 
   /**
-   * Runs all checks of the start-up. * * @param timing when transactional calls are claimed, for
-   * procedures without a setting of their own * @throws SetupException if there are problems; it
-   * lists all of them * @throws StoreException if the store cannot be reached and there is no other
-   * problem
+   * Runs all checks of the start-up.
+   *
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
+   * @throws SetupException if there are problems; it lists all of them
+   * @throws StoreException if the store cannot be reached and there is no other problem
    */
   public static void check(
       Procedures procedures, Optional<IdempotencyStore> store, ClaimTiming timing) {

@@ -76,10 +76,10 @@ final class WorkWatch implements AutoCloseable {
    *
    * @param resource the resource of the work
    * @param ended called once the work has ended
-   * @param over called instead if the limit is over, or this object is closed * @param begun
-   *     receives a task that ends the wait, before the wait starts; after the task has run, neither
-   *     of the others is called * @return whether the wait has started; if not, this object is
-   *     closed, and nothing is called
+   * @param over called instead if the limit is over, or this object is closed
+   * @param begun receives a task that ends the wait, before the wait starts; after the task has
+   *     run, neither of the others is called
+   * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
   boolean await(
       String procedure,

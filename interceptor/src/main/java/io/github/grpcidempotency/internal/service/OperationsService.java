@@ -47,9 +47,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   private final Map<Engine, Operations> operations;
 
   /**
-   * Creates the service. * * @throws io.github.grpcidempotency.procedure.SetupException if the
-   * store cannot find operations by id
+   * Creates the service.
    *
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
+   *     by id
    * @throws StoreException if the store cannot be reached
    */
   public OperationsService(Procedures procedures, CallerResolver callers, Engines engines) {

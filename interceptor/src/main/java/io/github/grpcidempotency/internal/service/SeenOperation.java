@@ -9,8 +9,10 @@ import java.util.function.Consumer;
 /**
  * The part of an operation that its caller may see now.
  *
- * @param stored the stored operation * @param procedure the procedure that was called * @param
- *     state the state of the operation * @param message the message for its caller
+ * @param stored the stored operation
+ * @param procedure the procedure that was called
+ * @param state the state of the operation
+ * @param message the message for its caller
  */
 record SeenOperation(StoredOperation stored, Procedure procedure, State state, Operation message) {
 

@@ -215,7 +215,8 @@ class ClaimDeciderTest {
         new UUID(0, 1),
         Instant.EPOCH,
         new RecordedOutcome.Failure(ByteString.EMPTY),
-        Optional.of(IdempotencyStatus.COMPLETED));
+        Optional.of(IdempotencyStatus.COMPLETED),
+        Optional.empty());
   }
 
   private static Decision decide(ClaimResult met, OutagePolicy policy) {

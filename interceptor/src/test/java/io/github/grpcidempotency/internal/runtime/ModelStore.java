@@ -165,7 +165,8 @@ final class ModelStore implements IdempotencyStore {
               new UUID(0, 0),
               Instant.EPOCH,
               ANSWER,
-              Optional.of(IdempotencyStatus.COMPLETED)));
+              Optional.of(IdempotencyStatus.COMPLETED),
+              Optional.empty()));
     }
     return owner == null ? Optional.empty() : Optional.of(ClaimResult.InFlight.unseen());
   }

@@ -14,7 +14,7 @@ import org.jetbrains.lincheck.datastructures.Validate;
  * answered when it ends its turn; then everybody is answered. In the end, each waiter that came and
  * did not leave is answered, and none twice.
  */
-public class WaitQueuesModel {
+public final class WaitQueuesModel {
   private static final int KEY = 0;
 
   private final WaitQueues<Integer, Integer> queues = new WaitQueues<>(key -> unwatch());

@@ -31,9 +31,7 @@ import org.jdbi.v3.core.statement.Query;
 public final class Administration {
   private static final int SWEEP_BATCH = 1_000;
   private static final int MAX_AUDIT = 10_000;
-  private static final int OUTBOX_PATIENCE_SECONDS = 5;
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
-  private static final Pattern RESOURCE_ID = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
 
   private final OperatorDatabase database;
 
@@ -181,44 +179,6 @@ public final class Administration {
   }
 
   /**
-   * Returns what the service's outbox says of the resource that an operation has made, in the
-   * outbox's own word. The host grants the operator's role what the query reads. The query runs in
-   * a transaction that cannot write, with {@code app.current_user_id} set to the operation's user,
-   * for at most five seconds.
-   *
-   * @param query a SELECT with {@code :resource_id}, such as {@code SELECT status FROM app.outbox
-   *     WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1}
-   * @return the first column of its first row; empty if it finds none, or the operation has made no
-   *     resource
-   * @throws IllegalArgumentException if the query lacks {@code :resource_id}, or has a semicolon
-   */
-  public Optional<String> outboxStatus(OperationRecord operation, String query) {
-    if (query.contains(";") || !RESOURCE_ID.matcher(query).find()) {
-      throw new IllegalArgumentException(
-          "a status query is one SELECT with :resource_id, without a semicolon");
-    }
-    return operation
-        .resource()
-        .flatMap(
-            resource ->
-                database.query(
-                    handle -> {
-                      query(handle, "outbox_user")
-                          .bind("user", operation.userId().toString())
-                          .mapTo(String.class)
-                          .one();
-                      return handle
-                          .createQuery(query)
-                          .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
-                          .setMaxRows(1)
-                          .bind("resource_id", resource.id())
-                          .map((row, context) -> Optional.ofNullable(row.getString(1)))
-                          .findOne()
-                          .flatMap(found -> found);
-                    }));
-  }
-
-  /**
    * Deletes a reservation, so that the next call with its key runs. Calls that wait for it go on.
    *
    * <p>Its owner lives while its lease does, unless it has marked the outcome as unknown; the
@@ -279,17 +239,6 @@ public final class Administration {
       swept += batch;
     } while (batch == SWEEP_BATCH && !Thread.currentThread().isInterrupted());
     return swept;
-  }
-
-  /**
-   * Returns the newest acts, the newest first.
-   *
-   * @param operationId only those about this operation
-   * @param limit at most so many, from 1 to 10,000
-   * @throws IllegalArgumentException if the limit is not in this range
-   */
-  public List<AuditEntry> audit(Optional<UUID> operationId, int limit) {
-    return audit(operationId, Optional.empty(), limit);
   }
 
   /**

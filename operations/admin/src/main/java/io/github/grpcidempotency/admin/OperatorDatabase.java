@@ -125,36 +125,6 @@ final class OperatorDatabase {
         .orElse(failure.getClass().getSimpleName());
   }
 
-  /**
-   * Runs a host's query in a transaction that cannot write.
-   *
-   * @throws AdministrationException if it fails
-   */
-  <T> T query(Function<Handle, T> work) {
-    Session session = new Session();
-    try {
-      return inTransaction(
-          session,
-          handle -> {
-            handle.execute("SET TRANSACTION READ ONLY");
-            return work.apply(handle);
-          });
-    } catch (JdbiException failure) {
-      AdministrationException known = explained(failure, sqlState(failure), Right.OPERATE, session);
-      throw switch (known.problem()) {
-        case UNREACHABLE -> known;
-        case RIGHT_MISSING ->
-            exception(
-                Problem.RIGHT_MISSING,
-                "the role %s may not run the status query (%s): grant it what the query reads"
-                    .formatted(session.role(), reason(failure)),
-                failure);
-        case SCHEMA_MISSING, SCHEMA_TOO_OLD, READ_ONLY, OTHER ->
-            exception(Problem.OTHER, "the status query fails: " + reason(failure), failure);
-      };
-    }
-  }
-
   private static String sqlState(JdbiException failure) {
     return sqlException(failure).map(SQLException::getSQLState).orElse("");
   }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
@@ -82,20 +81,17 @@ class FindTest {
             untraced.procedure(),
             untraced.fingerprint(),
             untraced.retention(),
-            Optional.of(
-                ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")));
+            Optional.of(ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")),
+            false);
     UUID id =
         ((ClaimResult.Won)
-                PostgresIdempotencyStore.builder(shop.as(Shop.APP))
-                    .serverName("web-7:4711")
-                    .build()
-                    .claim(request))
+                PostgresIdempotencyStore.builder(shop.as(Shop.APP)).build().claim(request))
             .claim()
             .operationId();
 
     OperationRecord found = operator.find(id).orElseThrow();
 
-    assertThat(found.server()).contains("web-7:4711");
+    assertThat(found.server().orElseThrow()).endsWith(":" + ProcessHandle.current().pid());
     assertThat(found.trace()).contains("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
     shop.set(id, "server = NULL, trace = '\\xCAFE'");
     assertThat(operator.find(id).orElseThrow().trace()).contains("cafe");
@@ -205,65 +201,12 @@ class FindTest {
   }
 
   @Test
-  void theOutboxIsAskedAsTheOperationsUserIfTheHostGrantsIt() {
-    UUID order = shop.order();
-    Claim claim = shop.claim();
-    Shop.complete(claim, Optional.of(order));
-    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
-    String query =
-        "SELECT status FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1";
-
-    assertThatThrownBy(() -> operator.outboxStatus(found, query))
-        .isInstanceOf(AdministrationException.class)
-        .hasMessageContaining("the role admin_operator may not run the status query")
-        .hasMessageContaining("permission denied for schema shop");
-    shop.execute(Shop.OWNER, "GRANT USAGE ON SCHEMA shop TO admin_operator");
-    shop.execute(Shop.OWNER, "GRANT SELECT ON shop.outbox TO admin_operator");
-
-    assertThat(operator.outboxStatus(found, query)).isEmpty();
-    addEntry(order, UUID.randomUUID(), "somebody else's");
-    assertThat(operator.outboxStatus(found, query)).as("row-level security").isEmpty();
-    addEntry(order, found.userId(), "PENDING");
-    addEntry(order, found.userId(), "SHIPPED");
-    assertThat(operator.outboxStatus(found, query)).contains("SHIPPED");
-  }
-
-  @Test
-  void aStatusQueryCannotWriteAndIsOneSelect() {
-    Claim claim = shop.claim();
-    Shop.complete(claim, Optional.of(shop.order()));
-    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
-
-    assertThatThrownBy(
-            () ->
-                operator.outboxStatus(
-                    found, "SELECT pg_advisory_lock(1), nextval('x') WHERE :resource_id IS NULL"))
-        .hasMessageContaining("the status query fails");
-    for (String query :
-        List.of("SELECT 1", "SELECT :resource_id; DROP TABLE x", "SELECT a::resource_id")) {
-      assertThatThrownBy(() -> operator.outboxStatus(found, query))
-          .isInstanceOf(IllegalArgumentException.class);
-    }
-  }
-
-  @Test
   void neitherKeysNorContentsAreInTheTextOfWhatIsFound() {
     UUID id = shop.claim(Shop.request(user, KEY)).operationId();
 
     assertThat(operator.find(id).orElseThrow().toString())
         .contains(id.toString())
         .doesNotContain(KEY);
-  }
-
-  private void addEntry(UUID order, UUID userId, String status) {
-    shop.superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO shop.outbox (order_id, user_id, status) VALUES (?, ?, ?)",
-                    order,
-                    userId,
-                    status));
   }
 
   private OperationState state(UUID id) {

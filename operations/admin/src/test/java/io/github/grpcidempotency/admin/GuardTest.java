@@ -99,7 +99,7 @@ class GuardTest {
     }
     assertThat(operator.find(claim.operationId()).orElseThrow().state())
         .isEqualTo(OperationState.COMPLETED);
-    AuditEntry refused = operator.audit(Optional.empty(), 1).get(0);
+    AuditEntry refused = operator.audit(Optional.empty(), Optional.empty(), 1).get(0);
     assertThat(refused.result()).isEqualTo(ActResult.LOCKED);
     assertThat(refused.procedure()).contains(Shop.CREATE_ORDER);
     assertThat(refused.deleted()).isZero();

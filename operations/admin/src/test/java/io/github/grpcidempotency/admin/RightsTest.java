@@ -122,7 +122,7 @@ class RightsTest {
             "SELECT nextval('idempotency.idempotency_audit_id_seq')")) {
       assertForbidden(role, forgery);
     }
-    assertThat(shop.operator().audit(Optional.empty(), 10)).hasSize(1);
+    assertThat(shop.operator().audit(Optional.empty(), Optional.empty(), 10)).hasSize(1);
   }
 
   @Test
@@ -140,7 +140,8 @@ class RightsTest {
                   .one();
             });
 
-    assertThat(shop.operator().audit(Optional.empty(), 1).get(0).role()).isEqualTo("admin_deputy");
+    assertThat(shop.operator().audit(Optional.empty(), Optional.empty(), 1).get(0).role())
+        .isEqualTo("admin_deputy");
   }
 
   @Test

@@ -45,13 +45,8 @@ class SessionTest {
       assertThat(operator.statistics().inFlight().orElseThrow().all()).isZero();
       assertThat(operator.free(found.id(), ACT, false, false))
           .isEqualTo(ActResult.ALREADY_RECORDED);
-      assertThatThrownBy(
-              () -> operator.outboxStatus(found, "SELECT x FROM y WHERE :resource_id IS NULL"))
-          .isInstanceOf(AdministrationException.class);
       assertThatThrownBy(() -> operator.contents(found.id(), ACT))
           .isInstanceOf(AdministrationException.class);
-      assertThat(operator.outboxStatus(found, "SELECT 'sent' WHERE :resource_id IS NOT NULL"))
-          .contains("sent");
       assertThat(operator.forget(found.id(), ACT, false)).isEqualTo(ActResult.DONE);
       assertThat(operator.isRunning("key", "", UUID.randomUUID())).isFalse();
 

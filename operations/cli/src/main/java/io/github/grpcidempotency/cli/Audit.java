@@ -40,12 +40,6 @@ final class Audit implements Callable<Integer> {
       description = "At most so many, up to 1000. Default: ${DEFAULT-VALUE}.")
   private int limit;
 
-  @Option(
-      names = "--before",
-      paramLabel = "ID",
-      description = "Only acts before this one, by the id that the JSON has: the next page.")
-  private Optional<Long> before = Optional.empty();
-
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
   @Mixin private OutputOptions output = new OutputOptions();
 
@@ -59,7 +53,9 @@ final class Audit implements Callable<Integer> {
       throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
     }
     List<AuditEntry> entries =
-        Database.connect(connection, surroundings).administration().audit(id, before, limit);
+        Database.connect(connection, surroundings)
+            .administration()
+            .audit(id, Optional.empty(), limit);
     Output results = Output.to(surroundings);
     if (output.isJson()) {
       entries.forEach(entry -> results.json(AuditView.json(entry)));

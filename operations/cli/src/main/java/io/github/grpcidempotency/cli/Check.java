@@ -4,12 +4,9 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.RetentionClass;
-import io.github.grpcidempotency.procedure.RetentionClasses;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,7 +31,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  idempotency check --user orders_app",
-      "  idempotency check --user orders_app --descriptors orders.desc --retention-class ledger"
+      "  idempotency check --user orders_app --descriptors orders.desc"
     })
 final class Check implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -45,13 +42,6 @@ final class Check implements Callable<Integer> {
       description =
           "The service's schema: what protoc --include_imports --descriptor_set_out writes.")
   private Optional<Path> descriptors = Optional.empty();
-
-  @Option(
-      names = "--retention-class",
-      paramLabel = "NAME",
-      description =
-          "A retention class that the servers define, beside the presets. May be given again.")
-  private List<String> retentionClasses = List.of();
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
   @Mixin private OutputOptions output = new OutputOptions();
@@ -72,25 +62,9 @@ final class Check implements Callable<Integer> {
   }
 
   private Procedures procedures(Schema schema) {
-    Procedures.Builder procedures =
-        Procedures.builder()
-            .retentionClasses(
-                RetentionClasses.presets()
-                    .with(
-                        retentionClasses.stream()
-                            .map(Check::retentionClass)
-                            .toArray(RetentionClass[]::new)));
+    Procedures.Builder procedures = Procedures.builder();
     schema.services().forEach(procedures::addAnnotated);
     return procedures.build();
-  }
-
-  /** How long the servers keep its records does not matter here. */
-  private static RetentionClass retentionClass(String name) {
-    try {
-      return new RetentionClass(name, Duration.ofDays(1));
-    } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
-    }
   }
 
   private static List<RecordedProcedure> recorded(Procedures procedures) {

@@ -1,12 +1,11 @@
 package io.github.grpcidempotency.cli;
 
-import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /**
  * Which database, and as whom. No option takes a password: others could read it in the list of
- * processes.
+ * processes. It is in IDEMPOTENCY_PASSWORD, in the driver's ~/.pgpass, or asked for.
  */
 final class ConnectionOptions {
   @Option(
@@ -14,24 +13,17 @@ final class ConnectionOptions {
       paramLabel = "URL",
       description =
           "The database: jdbc:postgresql://HOST:PORT/NAME or postgres://HOST:PORT/NAME. Default:"
-              + " IDEMPOTENCY_URL, or what PGHOST, PGPORT and PGDATABASE say.")
+              + " IDEMPOTENCY_URL.")
   Optional<String> url = Optional.empty();
 
   @Option(
       names = "--user",
       paramLabel = "ROLE",
       description =
-          "The database role. Default: the URL's, IDEMPOTENCY_USER, PGUSER, or the name of the user"
-              + " of this computer.")
+          "The database role. Default: the URL's, IDEMPOTENCY_USER, or the name of the user of this"
+              + " computer. Its password: IDEMPOTENCY_PASSWORD, or ~/.pgpass; on a terminal it is"
+              + " asked for.")
   Optional<String> role = Optional.empty();
-
-  @Option(
-      names = "--password-file",
-      paramLabel = "FILE",
-      description =
-          "A file whose first line is the role's password. Default: IDEMPOTENCY_PASSWORD,"
-              + " PGPASSWORD, or ~/.pgpass; on a terminal it is asked for.")
-  Optional<Path> passwordFile = Optional.empty();
 
   @Option(
       names = "--schema",

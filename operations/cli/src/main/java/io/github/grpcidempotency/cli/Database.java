@@ -2,11 +2,8 @@ package io.github.grpcidempotency.cli;
 
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
-import java.io.IOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -59,7 +56,7 @@ record Database(DataSource dataSource, String schema, String role) {
     Database connect() {
       String schema = schema(options, surroundings);
       PGSimpleDataSource dataSource = dataSource();
-      Optional<String> password = password();
+      Optional<String> password = surroundings.variable("IDEMPOTENCY_PASSWORD");
       password.ifPresent(dataSource::setPassword);
       try {
         tryConnection(dataSource);
@@ -87,7 +84,6 @@ record Database(DataSource dataSource, String schema, String role) {
           .role
           .or(() -> Optional.ofNullable(url.contains("user=") ? inUrl : null))
           .or(() -> surroundings.variable("IDEMPOTENCY_USER"))
-          .or(() -> surroundings.variable("PGUSER"))
           .or(() -> Optional.of(System.getProperty("user.name")))
           .ifPresent(dataSource::setUser);
       dataSource.setApplicationName("idempotency");
@@ -101,20 +97,6 @@ record Database(DataSource dataSource, String schema, String role) {
       given.filter(url -> url.matches("(?s).*[?&]password=.*")).ifPresent(Login::refusePassword);
       return given
           .or(() -> surroundings.variable("IDEMPOTENCY_URL").map(Login::toJdbc))
-          .orElseGet(this::urlOfVariables);
-    }
-
-    private String urlOfVariables() {
-      return surroundings
-          .variable("PGDATABASE")
-          .map(
-              name ->
-                  "%s//%s:%s/%s"
-                      .formatted(
-                          PREFIX,
-                          surroundings.variable("PGHOST").orElse("localhost"),
-                          surroundings.variable("PGPORT").orElse("5432"),
-                          name))
           .orElseThrow(
               () ->
                   new CommandFailure(
@@ -124,8 +106,8 @@ record Database(DataSource dataSource, String schema, String role) {
     private static void refusePassword(String url) {
       throw new CommandFailure(
           ExitCode.USAGE,
-          "a password on the command line is seen by others: use IDEMPOTENCY_PASSWORD, PGPASSWORD,"
-              + " --password-file or ~/.pgpass");
+          "a password on the command line is seen by others: use IDEMPOTENCY_PASSWORD"
+              + " or ~/.pgpass");
     }
 
     /** The driver does not know the other programs' spelling. */
@@ -150,23 +132,6 @@ record Database(DataSource dataSource, String schema, String role) {
 
     private static String decoded(String part) {
       return URLDecoder.decode(part.replace("+", "%2B"), StandardCharsets.UTF_8);
-    }
-
-    private Optional<String> password() {
-      return options
-          .passwordFile
-          .map(Login::firstLine)
-          .or(() -> surroundings.variable("IDEMPOTENCY_PASSWORD"))
-          .or(() -> surroundings.variable("PGPASSWORD"));
-    }
-
-    private static String firstLine(Path file) {
-      try {
-        return Files.readString(file).lines().findFirst().orElse("");
-      } catch (IOException unreadable) {
-        throw new CommandFailure(
-            ExitCode.USAGE, "the password file " + file + " cannot be read", unreadable);
-      }
     }
 
     private static boolean isPasswordWanted(SQLException failure) {

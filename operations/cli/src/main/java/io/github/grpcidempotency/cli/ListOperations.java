@@ -24,15 +24,14 @@ import picocli.CommandLine.Option;
     name = "list",
     sortOptions = false,
     description =
-        "Lists operations, the newest first; with --expiring, or --expired alone, those that expire"
-            + " soonest first. The states add up: --stuck --unknown lists both; without any, all"
-            + " are listed.",
+        "Lists operations, the newest first; with --expired alone, the longest expired first. The"
+            + " states add up: --stuck --unknown lists both; without any, all are listed.",
     footer = {
       "",
       "Examples:",
       "  idempotency list --stuck",
       "  idempotency list --running --older-than 10m",
-      "  idempotency list --expiring 1h --tenant acme --output json",
+      "  idempotency list --failed --namespace acme --output json",
       "  idempotency list --procedure orders.v1.OrderService/CreateOrder --limit 20"
     })
 final class ListOperations implements Callable<Integer> {
@@ -60,19 +59,13 @@ final class ListOperations implements Callable<Integer> {
   private boolean expired;
 
   @Option(
-      names = "--expiring",
-      paramLabel = "DURATION",
-      description = "Those that expire within this time: 90s, 15m, 1h30m, 2d.")
-  private Optional<Duration> expiring = Optional.empty();
-
-  @Option(
       names = "--procedure",
       paramLabel = "NAME",
       description = "Those of this procedure: package.Service/Method.")
   private Optional<String> procedure = Optional.empty();
 
   @Option(
-      names = {"--namespace", "--tenant"},
+      names = "--namespace",
       paramLabel = "NAME",
       description = "Those of a tenant, or of a tenant and project: acme or acme/apollo.")
   private Optional<String> namespace = Optional.empty();
@@ -83,7 +76,7 @@ final class ListOperations implements Callable<Integer> {
   @Option(
       names = "--older-than",
       paramLabel = "DURATION",
-      description = "Those that were created at least so long ago.")
+      description = "Those that were created at least so long ago: 90s, 15m, 1h30m, 2d.")
   private Optional<Duration> olderThan = Optional.empty();
 
   @Option(
@@ -147,7 +140,7 @@ final class ListOperations implements Callable<Integer> {
   private OperationQuery query(Optional<String> place, int most) {
     try {
       return new OperationQuery(
-          states(), procedure, namespace, user, olderThan, expiring, place, most);
+          states(), procedure, namespace, user, olderThan, Optional.empty(), place, most);
     } catch (IllegalArgumentException malformed) {
       throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }

@@ -10,7 +10,6 @@ import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.key.Caller;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -30,8 +29,7 @@ import picocli.CommandLine.Parameters;
     sortOptions = false,
     description =
         "Tells all that is known of one key or operation: who called what and when, its attempt,"
-            + " lease and server, the state of the work behind it, its expiry, and what operators"
-            + " did with it.",
+            + " lease and server, its expiry, and what operators did with it.",
     footer = {
       "",
       "Examples:",
@@ -57,7 +55,7 @@ final class Show implements Callable<Integer> {
   private String subject = "";
 
   @Option(
-      names = {"--namespace", "--tenant"},
+      names = "--namespace",
       paramLabel = "NAME",
       description =
           "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside"
@@ -88,15 +86,6 @@ final class Show implements Callable<Integer> {
               + " --descriptor_set_out writes.")
   private Optional<Path> descriptors = Optional.empty();
 
-  @Option(
-      names = "--outbox-query",
-      paramLabel = "FILE",
-      description =
-          "Asks for the state of the work behind an answer with this SQL query, which has"
-              + " :resource_id and returns one text. The operator's role needs the right to run"
-              + " it.")
-  private Optional<Path> outboxQuery = Optional.empty();
-
   @Mixin private ActOptions act = new ActOptions();
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
   @Mixin private OutputOptions output = new OutputOptions();
@@ -110,7 +99,6 @@ final class Show implements Callable<Integer> {
     String wanted = subject.equals("-") ? readSubject() : subject;
     Optional<Act> reader = contents ? Optional.of(act.act(surroundings)) : Optional.empty();
     Optional<Schema> schema = descriptors.map(Schema::read);
-    Optional<String> outbox = outboxQuery.map(Show::readQuery);
     Database database = Database.connect(connection, surroundings);
     Administration administration = database.administration();
     List<Found> found = find(administration, wanted);
@@ -122,14 +110,13 @@ final class Show implements Callable<Integer> {
       Page page =
           new Page(
               new OperationView(operation, one.byKey() || keys),
-              outbox.map(query -> status(administration, operation, query)),
               reader.map(
                   who ->
                       administration
                           .contents(operation.id(), who)
                           .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
                           .orElseGet(ContentsView::none)),
-              administration.audit(Optional.of(operation.id()), ACTS));
+              administration.audit(Optional.of(operation.id()), Optional.empty(), ACTS));
       if (output.isJson()) {
         Output.to(surroundings).json(page.json());
       } else {
@@ -137,27 +124,6 @@ final class Show implements Callable<Integer> {
       }
     }
     return ExitCode.OK.code();
-  }
-
-  private static String status(
-      Administration administration, OperationRecord operation, String query) {
-    if (operation.resource().isEmpty()) {
-      return "none, as there is no resource";
-    }
-    try {
-      return administration.outboxStatus(operation, query).orElse("no entry");
-    } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
-    }
-  }
-
-  private static String readQuery(Path file) {
-    try {
-      return Files.readString(file).strip().replaceFirst("\\s*;$", "");
-    } catch (IOException unreadable) {
-      throw new CommandFailure(
-          ExitCode.USAGE, "the outbox query " + file + " cannot be read", unreadable);
-    }
   }
 
   private record Found(OperationRecord operation, boolean byKey) {}
@@ -201,7 +167,8 @@ final class Show implements Callable<Integer> {
                         ? ", as an operation or as a key outside of namespaces (--namespace)"
                         : " in the namespace " + TextWidth.printable(namespace)));
     if (UUID_TEXT.matcher(wanted).matches()) {
-      for (AuditEntry entry : administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
+      for (AuditEntry entry :
+          administration.audit(Optional.of(UUID.fromString(wanted)), Optional.empty(), ACTS)) {
         surroundings.err().println(TextWidth.printable(AuditView.line(entry)));
       }
     }
@@ -221,15 +188,10 @@ final class Show implements Callable<Integer> {
   }
 
   /** All of one operation. */
-  private record Page(
-      OperationView view,
-      Optional<String> outbox,
-      Optional<ContentsView> contents,
-      List<AuditEntry> audit) {
+  private record Page(OperationView view, Optional<ContentsView> contents, List<AuditEntry> audit) {
 
     JsonObject json() {
       JsonObject json = view.json();
-      json.addProperty("outbox", outbox.orElse(null));
       json.add("contents", contents.isPresent() ? contents.get().json() : JsonNull.INSTANCE);
       JsonArray acts = new JsonArray();
       audit.forEach(entry -> acts.add(AuditView.json(entry)));
@@ -238,9 +200,7 @@ final class Show implements Callable<Integer> {
     }
 
     void write(Output output) {
-      Map<String, String> fields = view.fields();
-      fields.put("outbox", outbox.orElse("not asked (--outbox-query)"));
-      output.fields(fields);
+      output.fields(view.fields());
       contents.ifPresent(shown -> shown.write(output));
       output.fields(Map.of("audit", audit.isEmpty() ? "nobody has acted on it" : ""));
       audit.forEach(entry -> output.line("  " + TextWidth.printable(AuditView.line(entry))));

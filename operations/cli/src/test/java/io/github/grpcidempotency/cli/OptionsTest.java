@@ -3,11 +3,8 @@ package io.github.grpcidempotency.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.cli.Shell.Result;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
@@ -53,7 +50,7 @@ class OptionsTest {
   void noOptionTakesAPassword() {
     for (CommandLine command : commands().getSubcommands().values()) {
       assertThat(command.getCommandSpec().optionsMap().keySet())
-          .noneMatch(option -> option.contains("password") && !option.equals("--password-file"));
+          .noneMatch(option -> option.contains("password"));
     }
   }
 
@@ -98,12 +95,6 @@ class OptionsTest {
     assertThat(nowhere.run("list").expect(ExitCode.USAGE).err()).contains("--url");
     assertThat(unreachable.run("list").expect(ExitCode.UNREACHABLE).err())
         .contains("cannot be reached");
-    nowhere
-        .and("PGDATABASE", "orders")
-        .and("PGHOST", "127.0.0.1")
-        .and("PGPORT", "1")
-        .run("stats")
-        .expect(ExitCode.UNREACHABLE);
   }
 
   @ParameterizedTest
@@ -148,14 +139,6 @@ class OptionsTest {
     unreachable
         .run("free", ID, "--even-if-live", "--yes", "--reason", "r")
         .expect(ExitCode.UNREACHABLE);
-  }
-
-  @Test
-  void aPasswordFileThatIsNotThereIsSaid(@TempDir Path folder) throws Exception {
-    Path file = folder.resolve("password");
-    unreachable.run("list", "--password-file", file.toString()).expect(ExitCode.USAGE);
-    Files.writeString(file, "swordfish\n");
-    unreachable.run("list", "--password-file", file.toString()).expect(ExitCode.UNREACHABLE);
   }
 
   @Test

@@ -47,12 +47,8 @@ class PasswordTest {
   }
 
   @Test
-  void itComesFromTheEnvironmentAFileOrThePerson(@TempDir Path folder) throws Exception {
-    Path file = Files.writeString(folder.resolve("password"), PASSWORD + "\n");
-
-    shell.and("PGPASSWORD", PASSWORD).run("stats").expect(ExitCode.OK);
+  void itComesFromTheEnvironmentOrThePerson() {
     shell.and("IDEMPOTENCY_PASSWORD", PASSWORD).run("stats").expect(ExitCode.OK);
-    shell.run("stats", "--password-file", file.toString()).expect(ExitCode.OK);
     assertThat(shell.typing(PASSWORD).run("stats").expect(ExitCode.OK).err())
         .contains("Password of " + ROLE);
   }
@@ -74,7 +70,8 @@ class PasswordTest {
 
   @Test
   void aWrongOneIsRefused() {
-    assertThat(shell.and("PGPASSWORD", "cod").run("stats").expect(ExitCode.NO_RIGHT).err())
+    assertThat(
+            shell.and("IDEMPOTENCY_PASSWORD", "cod").run("stats").expect(ExitCode.NO_RIGHT).err())
         .contains("refused the login")
         .doesNotContain("cod");
     shell.typing("cod").run("stats").expect(ExitCode.NO_RIGHT);

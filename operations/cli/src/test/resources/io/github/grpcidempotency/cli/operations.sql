@@ -1,5 +1,4 @@
 INSERT INTO app.orders (id) VALUES ('019303cd-0000-7000-8000-0000000000aa');
-INSERT INTO app.outbox (order_id, status) VALUES ('019303cd-0000-7000-8000-0000000000aa', 'SENT');
 INSERT INTO idempotency.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version, response_bytes, status_bytes, attempt,
    lease_expires, created, completed, expires, outcome_unknown, order_id, server)

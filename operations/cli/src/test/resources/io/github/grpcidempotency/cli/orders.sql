@@ -1,11 +1,8 @@
 CREATE SCHEMA app;
 CREATE TABLE app.orders (id uuid PRIMARY KEY);
-CREATE TABLE app.outbox (id bigint GENERATED ALWAYS AS IDENTITY, order_id uuid NOT NULL, status text NOT NULL);
 SELECT idempotency.add_resource_type('order', 'app.orders');
 SELECT idempotency.add_in_flight_index();
 SELECT idempotency.grant_to('orders_app');
 SELECT idempotency.grant_operator_to('orders_operator');
 SELECT idempotency.grant_operator_to('orders_auditor');
 SELECT idempotency.grant_contents_to('orders_auditor');
-GRANT USAGE ON SCHEMA app TO orders_operator;
-GRANT SELECT ON app.outbox TO orders_operator;

@@ -6,7 +6,6 @@ import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The test on the page about tests of services is one that runs. */
@@ -16,13 +15,11 @@ class HowToTestPageTest {
 
   @Test
   void itsTestIsCutFromTheQuickstartsAndHasTwentyLines() throws IOException {
-    List<String> snippets = Snippets.of(PAGE);
+    String snippet = Snippets.of(PAGE).get(0);
 
-    assertThat(snippets).hasSize(1);
-    assertThat(Snippets.isCut(snippets.get(0), TESTS))
-        .as("these lines in a test of the quickstart:%n%s", snippets.get(0))
+    assertThat(Snippets.isCut(snippet, TESTS))
+        .as("these lines in a test of the quickstart:%n%s", snippet)
         .isTrue();
-    assertThat(snippets.get(0).lines().filter(line -> !line.isBlank()))
-        .hasSizeLessThanOrEqualTo(20);
+    assertThat(snippet.lines().filter(line -> !line.isBlank())).hasSizeLessThanOrEqualTo(20);
   }
 }

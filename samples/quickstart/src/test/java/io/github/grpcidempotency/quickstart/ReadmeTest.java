@@ -48,8 +48,8 @@ class ReadmeTest {
   }
 
   @Test
-  void itHasAtMost1500Words() throws IOException {
-    assertThat(Files.readString(README).strip().split("\\s+")).hasSizeBetween(800, 1500);
+  void itHasAtMost1200Words() throws IOException {
+    assertThat(Files.readString(README).strip().split("\\s+")).hasSizeBetween(800, 1200);
   }
 
   @Test

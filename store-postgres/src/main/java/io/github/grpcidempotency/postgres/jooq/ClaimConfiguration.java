@@ -11,9 +11,9 @@ import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
 
 /**
- * Lets jOOQ write through the claim. A {@code DSLContext} on this configuration uses the claim's
- * connection within the handler of a transactional procedure, and the host's own connections
- * everywhere else. So one {@code DSLContext} serves both:
+ * A jOOQ configuration that writes within the claim of a transactional call. A {@code DSLContext}
+ * on this configuration uses the claim's connection within the handler of a transactional
+ * procedure, and the host's own connections everywhere else. So one {@code DSLContext} serves both:
  *
  * <pre>{@code
  * DSLContext dsl = DSL.using(ClaimConfiguration.of(own));
@@ -22,10 +22,10 @@ import org.jooq.ConnectionProvider;
  * <p>Within a claim, {@code dsl.transaction(…)} is a savepoint: if it fails, its effects alone are
  * rolled back. The interceptor commits what remains together with the record of the answer.
  *
- * <p>The claim is found through the gRPC {@code Context}. Statements that jOOQ runs by its executor
- * ({@code executeAsync}) take the context along. A thread that a handler starts by itself does not:
- * without {@code Context.wrap} it is outside the claim, and writes on its own. What jOOQ does by
- * R2DBC is never within the claim.
+ * <p>The claim is looked up in the gRPC {@code Context}. Statements that jOOQ runs on its executor
+ * ({@code executeAsync}) keep the context. A thread that a handler starts itself does not: without
+ * {@code Context.wrap}, its writes are outside the claim. Statements over R2DBC are never within
+ * the claim.
  *
  * <p>A host whose jOOQ uses Spring's transactions does not need this class, because the claim is
  * one of them. It works there too.
@@ -34,9 +34,10 @@ public final class ClaimConfiguration {
   private ClaimConfiguration() {}
 
   /**
-   * Derives a configuration that knows of claims. It is thread-safe if the host's is.
+   * Derives a configuration that uses claims. It is thread-safe if the host's configuration is.
    *
-   * @param host keeps its connections and transactions for all that runs outside a claim
+   * @param host the host's configuration, which keeps its connections and transactions for all work
+   *     outside a claim
    */
   public static Configuration of(Configuration host) {
     Configuration derived = host.derive();
@@ -49,7 +50,7 @@ public final class ClaimConfiguration {
   private static final class ClaimConnections implements ConnectionProvider {
     private final Configuration host;
 
-    /** By identity: what a cursor gives back may be a claim's although the claim has ended. */
+    /** Compared by identity: a cursor may release a connection of a claim that has ended. */
     private final Set<Connection> claims =
         Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
 

@@ -8,7 +8,7 @@ import org.jooq.Transaction;
 import org.jooq.TransactionContext;
 import org.jooq.TransactionProvider;
 
-/** Makes a transaction within a claim a savepoint; any other is the host's. */
+/** Runs a transaction within a claim as a savepoint; any other transaction is the host's. */
 final class SavepointTransactions implements TransactionProvider {
   private final Configuration host;
 

@@ -1,4 +1,4 @@
-/** Lets jOOQ write through the claim of a transactional call. */
+/** Writes with jOOQ within the claim of a transactional call. */
 @NullMarked
 package io.github.grpcidempotency.postgres.jooq;
 

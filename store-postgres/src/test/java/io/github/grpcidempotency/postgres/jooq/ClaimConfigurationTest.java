@@ -255,7 +255,7 @@ class ClaimConfigurationTest {
     assertThat(create(server).isOk()).isTrue();
     server.close();
 
-    assertThat(thrown.get(0)).hasStackTraceContaining("its transaction cannot be used any more");
+    assertThat(thrown.get(0)).hasStackTraceContaining("the transaction of this call has ended");
     assertThat(notes()).isEmpty();
   }
 

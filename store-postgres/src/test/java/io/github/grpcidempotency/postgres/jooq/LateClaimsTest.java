@@ -349,7 +349,7 @@ class LateClaimsTest {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> hosted(pool).close())
         .satisfies(refused -> assertThat(refused.problems()).hasSize(1))
-        .withMessageContaining("wrap the pool in one");
+        .withMessageContaining("wrap the connection pool in an IdempotencyDataSource");
   }
 
   private static ThingServer hosted(DataSource dataSource) {

@@ -14,8 +14,6 @@ import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.RetentionClass;
-import io.github.grpcidempotency.procedure.RetentionClasses;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
@@ -28,7 +26,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,8 +35,6 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A service that uses the library as the README says. */
 final class Host implements AutoCloseable {
   private static final Caller CALLER = Caller.ofSubject("somebody");
-  private static final RetentionClasses RETENTIONS =
-      RetentionClasses.presets().with(new RetentionClass("season", Duration.ofDays(120)));
 
   /** The same for every Flyway: the host's own migrations are not what is tried here. */
   private static final String HOST_MIGRATION =
@@ -71,10 +66,7 @@ final class Host implements AutoCloseable {
       statement.execute(HOST_MIGRATION);
     }
     Procedures procedures =
-        Procedures.builder()
-            .retentionClasses(RETENTIONS)
-            .addAnnotated(SeatServiceGrpc.getServiceDescriptor())
-            .build();
+        Procedures.builder().addAnnotated(SeatServiceGrpc.getServiceDescriptor()).build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(procedures, () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(as("seat_app", url)).build())

@@ -95,7 +95,7 @@ final class Journey {
     Reply<Seat> first = client.bookSeat(key, SEAT);
 
     assertThat(Instant.parse(first.trailer("idempotency-expires").orElseThrow()))
-        .as("a retention class of the host")
+        .as("the retention of the option")
         .isBetween(in(Duration.ofDays(119)), in(Duration.ofDays(121)));
     assertThat(client.bookSeat(key, SEAT.toBuilder().setSent("later").build()).answer())
         .as("a field that the fingerprint leaves out")

@@ -313,7 +313,7 @@ class RefusalsTest extends CallTest {
             () -> start(server().createThing(procedure -> procedure.retention(Duration.ZERO))))
         .isInstanceOf(SetupException.class)
         .hasMessageStartingWith("idempotency cannot be set up:\n")
-        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("CreateThing: its retention must be at least a millisecond")
         .hasMessageContaining("the table has no such column");
   }
 

@@ -170,7 +170,7 @@ class ShardsTest {
           .verify(List.of());
 
       assertThat(log.all())
-          .filteredOn(line -> line.contains("not marked"))
+          .filteredOn(line -> line.contains("does not contain the shard's name"))
           .hasSize(1)
           .allMatch(line -> line.contains("shard east: "));
     }
@@ -200,7 +200,7 @@ class ShardsTest {
   void workIsDoneOnItsCallersShard() throws Exception {
     Procedure kind = Procedure.named("jobs/write").execution(Execution.RESERVED).build();
     Caller caller = Caller.of(UUID.randomUUID());
-    try (IdempotentWork work = IdempotentWork.on(sharded(Caller::tenant), kind)) {
+    try (IdempotentWork work = IdempotentWork.builder(sharded(Caller::tenant), kind).build()) {
       for (int run = 0; run < 2; run++) {
         boolean replayed =
             work.run(

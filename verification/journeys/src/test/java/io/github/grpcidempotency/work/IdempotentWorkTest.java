@@ -311,18 +311,19 @@ class IdempotentWorkTest {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(
             () ->
-                IdempotentWork.on(
-                    new InMemoryIdempotencyStore(),
-                    CLOSE_MONTH,
-                    Procedure.named("jobs/a")
-                        .execution(Execution.RESERVED)
-                        .retention(Duration.ZERO)
-                        .build(),
-                    Procedure.named("jobs/b")
-                        .execution(Execution.RESERVED)
-                        .status(id -> IdempotencyStatus.FAILED)
-                        .build()))
-        .withMessageContaining("jobs/a: its retention must be positive")
+                IdempotentWork.builder(
+                        new InMemoryIdempotencyStore(),
+                        CLOSE_MONTH,
+                        Procedure.named("jobs/a")
+                            .execution(Execution.RESERVED)
+                            .retention(Duration.ZERO)
+                            .build(),
+                        Procedure.named("jobs/b")
+                            .execution(Execution.RESERVED)
+                            .status(id -> IdempotencyStatus.FAILED)
+                            .build())
+                    .build())
+        .withMessageContaining("jobs/a: its retention must be at least a millisecond")
         .withMessageContaining("jobs/b: it has a status resolver, but no resource");
   }
 

@@ -33,7 +33,7 @@ class WorkRecordFuzzTest {
     InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
     record(store, "result", new RecordedOutcome.Response(bytes, Optional.empty()));
     record(store, "failure", new RecordedOutcome.Failure(bytes));
-    try (IdempotentWork work = IdempotentWork.on(store, JOB)) {
+    try (IdempotentWork work = IdempotentWork.builder(store, JOB).build()) {
       assertResult(bytes, work);
       assertFailure(bytes, work);
     }

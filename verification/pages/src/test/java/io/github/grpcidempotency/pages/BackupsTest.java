@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What {@code docs/operations/backups.md} says: a restored database is like the one that was
+ * What {@code docs/operations/maintenance.md} says: a restored database is like the one that was
  * dumped.
  */
 class BackupsTest {
@@ -65,7 +65,7 @@ class BackupsTest {
     Shop shop = new Shop(server.orElseThrow(), directory);
     shop.run(RunbookTest.SET_UP);
     Records.make(shop);
-    Page whole = Page.read("operations/backups.md");
+    Page whole = Page.read("operations/maintenance.md").section("Backups and restores");
     int end = whole.text().lastIndexOf("```sql"); // the last block deletes all records
     assertThat(whole.text().substring(end)).contains("TRUNCATE");
 

@@ -28,7 +28,10 @@ class HostPagesTest {
   private static List<Path> sources = List.of();
 
   static List<Path> pages() throws IOException {
-    return Snippets.sources(ROOT.resolve("docs").resolve("hosts"), ".md");
+    List<Path> pages = new ArrayList<>(Snippets.sources(ROOT.resolve("docs/hosts"), ".md"));
+    pages.addAll(Snippets.sources(ROOT.resolve("samples"), "README.md"));
+    pages.add(ROOT.resolve("docs/how-to/test-your-service.md"));
+    return pages;
   }
 
   @ParameterizedTest
@@ -41,7 +44,7 @@ class HostPagesTest {
 
   @Test
   void aSnippetThatDiffersInOneLineIsNoticed() throws IOException {
-    List<String> snippets = Snippets.of(ROOT.resolve("docs/hosts/jooq.md"), LANGUAGES);
+    List<String> snippets = Snippets.of(ROOT.resolve("docs/hosts/transactions.md"), LANGUAGES);
 
     assertThat(snippets).hasSizeGreaterThan(2);
     assertThat(isCut(snippets.get(0).replaceFirst("[a-z]", "#"))).isFalse();

@@ -12,7 +12,7 @@ import java.sql.Statement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code docs/operations/backups.md} says of an owner with another name. */
+/** What {@code docs/operations/maintenance.md} says of an owner with another name. */
 class OwnerTest {
   @Test
   void underAnotherOwnerNothingIsSweptUntilThePoliciesNameIt(@TempDir Path directory)

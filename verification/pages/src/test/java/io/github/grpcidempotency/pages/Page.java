@@ -47,6 +47,15 @@ record Page(String name, String text) {
     }
   }
 
+  /** Returns the section under a heading of the second level. */
+  Page section(String heading) {
+    String[] parts = text.split("\\n## " + heading + "\\n", 2);
+    if (parts.length < 2) {
+      throw new IllegalArgumentException(name + " has no section " + heading);
+    }
+    return new Page(name + ", " + heading, parts[1].split("\\n## ", 2)[0]);
+  }
+
   /** Returns the names of all pages in a folder below {@code docs}. */
   static List<String> names(String folder) {
     try (Stream<Path> pages = Files.list(DOCS.resolve(folder))) {

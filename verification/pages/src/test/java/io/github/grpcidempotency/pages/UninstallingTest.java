@@ -11,14 +11,14 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code docs/operations/uninstalling.md} leaves, and what it does not. */
+/** What {@code docs/operations/maintenance.md} leaves, and what it does not. */
 class UninstallingTest {
   @Test
   void theServiceWorksOnAndNothingElseIsLeft(@TempDir Path directory) throws SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(RunbookTest.SET_UP);
     Records.make(shop);
-    Page page = Page.read("operations/uninstalling.md");
+    Page page = Page.read("operations/maintenance.md").section("Uninstalling");
     Page.Block.Sql dependents = (Page.Block.Sql) page.blocks().get(0);
     assertThat(one(shop, "shop_owner", dependents.statements()))
         .as("what uses the schema")

@@ -315,6 +315,7 @@ public final class ThingServer implements AutoCloseable {
                   procedures.build(), () -> Optional.ofNullable(CALLER.get()))
               .listener(events);
       store.ifPresentOrElse(builder::store, builder::withoutStore);
+      VirtualThreads.wanted().ifPresent(builder::executor);
       return Optional.of(settings.apply(builder).build());
     }
   }

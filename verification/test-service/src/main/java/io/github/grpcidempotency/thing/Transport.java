@@ -21,13 +21,13 @@ public enum Transport {
   LOOPBACK;
 
   ServerBuilder<?> newServer() {
-    return switch (this) {
-      case IN_PROCESS -> InProcessServerBuilder.forName(InProcessServerBuilder.generateName());
-      case DIRECT_EXECUTOR ->
-          InProcessServerBuilder.forName(InProcessServerBuilder.generateName()).directExecutor();
-      case LOOPBACK ->
-          NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    };
+    ServerBuilder<?> server =
+        this == LOOPBACK
+            ? NettyServerBuilder.forAddress(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+            : InProcessServerBuilder.forName(InProcessServerBuilder.generateName());
+    VirtualThreads.wanted().ifPresent(server::executor);
+    return this == DIRECT_EXECUTOR ? server.directExecutor() : server;
   }
 
   ManagedChannel connect(Server server) {

@@ -423,12 +423,19 @@ final class Checker {
                     call.start() - slack(),
                     call.end(),
                     kind -> !kind.isLight() || kind == FaultKind.SWALLOW_CLAIM))
+        .filter(call -> !wroteJustBefore(call.deadline(), call.scope()))
         .forEach(
             call ->
                 violate(
                     Rule.CALL_ENDS,
                     call.scope(),
                     "%s of %d was forgotten".formatted(call.form(), call.start())));
+  }
+
+  /** Whether a handler was so slow that it left no time for the answer. */
+  private boolean wroteJustBefore(long deadline, Scope scope) {
+    return effects.getOrDefault(scope, List.of()).stream()
+        .anyMatch(effect -> effect.at() > deadline - history.lease().toMillis() / 2);
   }
 
   private static long between(long @Nullable [] sorted, long first, long last) {

@@ -320,6 +320,12 @@ class CheckerTest {
   }
 
   @Test
+  void aHandlerThatWritesAtTheDeadlineIsSlowAndItsCallIsNotForgotten() {
+    forgotten(12_900);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
   void aServerThatWasStoppedMayKeepACallWaiting() {
     forgotten();
     fault(FaultKind.STOP, "", 11_000, 12_500);
@@ -464,8 +470,12 @@ class CheckerTest {
 
   /** A call that ran into its deadline, beside many later calls that were answered. */
   private void forgotten() {
+    forgotten(11_500);
+  }
+
+  private void forgotten(long written) {
     calls.add(call(10_000, 13_000, 13_000, Code.DEADLINE_EXCEEDED, "", Optional.empty()));
-    committed(Form.JOINED, FIRST, 11_500);
+    committed(Form.JOINED, FIRST, written);
     Answer answer = answer(ALICE, Form.JOINED, "a", FIRST);
     for (int i = 0; i < 30; i++) {
       calls.add(call(11_500, 11_510, 14_500, Code.OK, "", Optional.of(answer)));

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import static java.util.Collections.disjoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -9,8 +10,10 @@ import io.github.grpcidempotency.torture.failover.PatroniCluster;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FailoverTest {
   private static final Duration LENGTH = Duration.ofMinutes(Long.getLong("torture.minutes", 10));
   private static final Path TARGET = Path.of("target", "torture");
+
+  /** A fault shows only if a primary dies at the wrong moment, which not every run has. */
+  private static final int MAX_RUNS = 4;
+
   private static final long SEED = Long.getLong("torture.seed", 1);
   private static final boolean BESIDE =
       Boolean.parseBoolean(System.getProperty("torture.failover.beside", "true"));
@@ -42,7 +49,7 @@ class FailoverTest {
   @Test
   void nothingIsLostInAShortRun() throws InterruptedException {
     Plan brief = Plan.briefFailovers();
-    TortureReport report = run("failover-brief", SYNCHRONOUS, brief, Optional.empty());
+    TortureReport report = run("failover-brief", SYNCHRONOUS, brief);
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
@@ -52,7 +59,7 @@ class FailoverTest {
   @Test
   @Tag("torture")
   void nothingIsLostWhereReplicationIsSynchronous() throws InterruptedException {
-    TortureReport report = run("failover-synchronous", SYNCHRONOUS, plan(), Optional.empty());
+    TortureReport report = run("failover-synchronous", SYNCHRONOUS, plan());
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
@@ -62,7 +69,7 @@ class FailoverTest {
   @Test
   @Tag("torture")
   void whatAsynchronousReplicationLosesIsLostTogether() throws InterruptedException {
-    TortureReport report = run("failover-asynchronous", ASYNCHRONOUS, plan(), Optional.empty());
+    TortureReport report = run("failover-asynchronous", ASYNCHRONOUS, plan());
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.exercise().shortcomings(plan())).as("a vacuous run").isEmpty();
@@ -72,8 +79,7 @@ class FailoverTest {
   @Tag("torture")
   @ValueSource(strings = {"on", "remote_apply", "remote_write"})
   void aCommitThatWaitsForAReplicaIsNotLost(String commit) throws InterruptedException {
-    TortureReport report =
-        run("failover-" + commit, new Setting(true, commit, 1), DYING, Optional.empty());
+    TortureReport report = run("failover-" + commit, new Setting(true, commit, 1), DYING);
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
@@ -84,8 +90,7 @@ class FailoverTest {
   @ValueSource(strings = {"local", "off"})
   void aCommitThatDoesNotWaitIsLostTogetherWithItsEffect(String commit)
       throws InterruptedException {
-    TortureReport report =
-        run("failover-" + commit, new Setting(true, commit, 1), DYING, Optional.empty());
+    TortureReport report = run("failover-" + commit, new Setting(true, commit, 1), DYING);
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isNotEmpty();
@@ -97,17 +102,19 @@ class FailoverTest {
   void everyFaultIsCaught(FailoverFault fault) throws InterruptedException {
     Setting setting = fault.isSynchronous() ? SYNCHRONOUS : ASYNCHRONOUS;
     Mutant mutant = fault.build(TARGET.resolve("failover-mutant"));
-    TortureReport report = run("failover-" + fault, setting, fault.plan(), Optional.of(mutant));
-
-    assertThat(report.broken().keySet()).containsAnyElementsOf(fault.broken());
+    Set<Rule> broken = EnumSet.noneOf(Rule.class);
+    for (long seed = SEED; seed < SEED + MAX_RUNS && disjoint(broken, fault.broken()); seed++) {
+      String name = "failover-" + fault;
+      broken.addAll(run(name, setting, fault.plan(), Optional.of(mutant), seed).broken().keySet());
+    }
+    assertThat(broken).containsAnyElementsOf(fault.broken());
   }
 
   /** Reserved handlers write in the last moments of a primary, and answer on the next one. */
   @Test
   @Tag("torture")
   void anAnswerWhoseEffectWasLostIsNotRecorded() throws InterruptedException {
-    TortureReport report =
-        run("failover-timeline", ASYNCHRONOUS, FailoverFault.outlasting(), Optional.empty());
+    TortureReport report = run("failover-timeline", ASYNCHRONOUS, FailoverFault.outlasting());
 
     assertThat(report.violations()).isEmpty();
   }
@@ -117,7 +124,7 @@ class FailoverTest {
   @Tag("torture")
   void aReservationThatIsReplicatedOutlastsAFailover() throws InterruptedException {
     Plan plan = FailoverFault.lagging(Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED);
-    TortureReport report = run("failover-reserved", SYNCHRONOUS, plan, Optional.empty());
+    TortureReport report = run("failover-reserved", SYNCHRONOUS, plan);
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
@@ -135,8 +142,14 @@ class FailoverTest {
     return all.breaking(faults);
   }
 
+  private static TortureReport run(String name, Setting setting, Plan plan)
+      throws InterruptedException {
+    return run(name, setting, plan, Optional.empty(), SEED);
+  }
+
   @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
-  private static TortureReport run(String name, Setting setting, Plan plan, Optional<Mutant> mutant)
+  private static TortureReport run(
+      String name, Setting setting, Plan plan, Optional<Mutant> mutant, long seed)
       throws InterruptedException {
     try (TorturePostgres elsewhere = TorturePostgres.start();
         FailoverPostgres postgres = FailoverPostgres.start(setting, TARGET.resolve(name))) {
@@ -144,13 +157,13 @@ class FailoverTest {
           "%s, seed %d for %s on PostgreSQL %s, synchronous_commit=%s, server-%d behind HAProxy"
               .formatted(
                   name,
-                  SEED,
+                  seed,
                   plan.length(),
                   postgres.version(),
                   setting.commit(),
                   setting.behindHaproxy());
       TortureDatabase database = new TortureDatabase(postgres, new TortureDatabase(elsewhere));
-      TortureReport report = TortureReport.run(plan, SEED, database, mutant, name, title);
+      TortureReport report = TortureReport.run(plan, seed, database, mutant, name, title);
       System.out.printf(
           "%s:%n%s%s  answers lost %s%n  violations %s%n",
           title, report.exercise(), report.outages(), report.lost(), report.broken());

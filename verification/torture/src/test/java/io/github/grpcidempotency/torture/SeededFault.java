@@ -348,7 +348,7 @@ enum SeededFault {
                   """
                   () -> {
                     listeners.notify(
-                        new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO));
+                        new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
                     renew();
                   }\
                   """))

@@ -72,6 +72,8 @@ final class ServerJvm {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    // What the JVM itself warns of is no greeting.
+    command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
     if (recipe.overlay().isEmpty()) {
       command.addAll(classes.options());

@@ -27,6 +27,9 @@ import java.util.stream.Stream;
  * of the process hold {@link #fault}, so that a server is not killed while it is stopped.
  */
 final class ServerNode implements AutoCloseable {
+  /** The database was read-only for a moment, which is a fault that it suffers. */
+  private static final String READ_ONLY = "read-only";
+
   private static final int MAX_STARTS = 5;
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
@@ -227,7 +230,7 @@ final class ServerNode implements AutoCloseable {
       greeting.ifPresent(
           refused -> {
             lived.add(ended(new Life(index, begin, 0, next, refused.refused())));
-            if (!next.mayBeRefused()) {
+            if (!next.mayBeRefused() && !refused.refused().contains(READ_ONLY)) {
               throw new IllegalStateException(
                   "a server with %s refuses to start: %s".formatted(next, refused.refused()));
             }

@@ -123,8 +123,8 @@ final class TortureDatabase {
   }
 
   /**
-   * Brings the schema up to date while servers work, as {@code docs/operations/upgrades.md} says:
-   * it does not wait for locks for long, and is tried again.
+   * Brings the schema up to date while servers work, as {@code docs/operations/maintenance.md}
+   * says: it does not wait for locks for long, and is tried again.
    *
    * @return how many attempts it took
    */

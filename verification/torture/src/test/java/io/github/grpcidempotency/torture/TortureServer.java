@@ -114,7 +114,8 @@ final class TortureServer {
     DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
     PostgresIdempotencyStore store = startPatiently(() -> store(ofStore, host.transactions()));
     this.interceptor = startPatiently(() -> interceptor(store, kind));
-    this.work = startPatiently(() -> IdempotentWork.on(store, procedure(Form.JOB, kind)));
+    this.work =
+        startPatiently(() -> IdempotentWork.builder(store, procedure(Form.JOB, kind)).build());
     ExpirySweeper unused =
         ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
     DataSource past = poolPast(pastUrl);

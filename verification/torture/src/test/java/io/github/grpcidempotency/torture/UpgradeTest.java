@@ -12,7 +12,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What {@code docs/operations/upgrades.md} says: servers of two versions work on one database. */
+/**
+ * What {@code docs/operations/maintenance.md} says: servers of two versions work on one database.
+ */
 @Tag("torture")
 class UpgradeTest {
   private static Optional<PreviousVersion> previous = Optional.empty();

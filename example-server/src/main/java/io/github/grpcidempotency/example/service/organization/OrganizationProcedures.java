@@ -25,9 +25,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.procedure.RetentionClass;
-import io.github.grpcidempotency.procedure.RetentionClasses;
-import java.time.Duration;
 import java.util.UUID;
 
 /**
@@ -44,9 +41,6 @@ import java.util.UUID;
  * </ul>
  */
 public final class OrganizationProcedures {
-  private static final RetentionClasses RETENTIONS =
-      RetentionClasses.presets().with(new RetentionClass("invitation", Duration.ofDays(7)));
-
   private OrganizationProcedures() {}
 
   /**
@@ -66,7 +60,7 @@ public final class OrganizationProcedures {
         withStatus(Procedure.annotated(getCreateNamespaceMethod())),
         deleteNamespace(tenant),
         withStatus(createApiKey(tenant, secrets)),
-        withStatus(Procedure.annotated(getInviteMemberMethod(), RETENTIONS)),
+        withStatus(Procedure.annotated(getInviteMemberMethod())),
         withStatus(Procedure.annotated(getRegisterWebhookMethod())),
         withStatus(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
         Procedure.annotated(getRevokeAPIKeyMethod()).build(),

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.RetentionClass;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
@@ -36,7 +35,7 @@ public final class UsageJob implements AutoCloseable {
   static final Procedure KIND =
       Procedure.named("jobs/usage-statement")
           .execution(Execution.TRANSACTIONAL)
-          .retention(RetentionClass.FINANCIAL)
+          .retention(Duration.ofDays(30))
           .build();
 
   /** The caller on whose behalf the job runs; not a human. */

@@ -630,7 +630,7 @@ class SpringTransactionsTest {
             .hostTransactions(transactions)
             .build();
     List<Integer> reserved = new ArrayList<>();
-    try (IdempotentWork work = IdempotentWork.on(store, kind)) {
+    try (IdempotentWork work = IdempotentWork.builder(store, kind).build()) {
       template.executeWithoutResult(
           own -> {
             host.note("joined");

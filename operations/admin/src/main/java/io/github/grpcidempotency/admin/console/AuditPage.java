@@ -30,7 +30,7 @@ final class AuditPage {
   private AuditPage() {}
 
   static HtmlTag of(Visit visit, Administration administration) {
-    List<AuditEntry> entries = administration.audit(Optional.empty(), NEWEST);
+    List<AuditEntry> entries = administration.audit(Optional.empty(), Optional.empty(), NEWEST);
     return Layout.page(
         visit,
         TITLE,
@@ -45,7 +45,7 @@ final class AuditPage {
 
   /** Returns what was done to one operation; nothing if nothing was. */
   static Optional<DomContent> history(Administration administration, UUID operation) {
-    return Optional.of(administration.audit(Optional.of(operation), NEWEST))
+    return Optional.of(administration.audit(Optional.of(operation), Optional.empty(), NEWEST))
         .filter(entries -> !entries.isEmpty())
         .map(
             entries ->

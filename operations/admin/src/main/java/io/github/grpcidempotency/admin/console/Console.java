@@ -32,12 +32,10 @@ public final class Console implements AutoCloseable {
 
   private final HttpServer server;
   private final ExecutorService threads;
-  private final String base;
 
-  private Console(HttpServer server, ExecutorService threads, String base) {
+  private Console(HttpServer server, ExecutorService threads) {
     this.server = server;
     this.threads = threads;
-    this.base = base;
   }
 
   /**
@@ -57,11 +55,7 @@ public final class Console implements AutoCloseable {
     String host =
         ip.isAnyLocalAddress() || ip.isLoopbackAddress() ? "localhost" : ip.getHostAddress();
     return URI.create(
-        "http://"
-            + (host.contains(":") ? "[" + host + "]" : host)
-            + ":"
-            + address.getPort()
-            + base);
+        "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort() + "/");
   }
 
   /** Ends the server at once. */
@@ -80,7 +74,6 @@ public final class Console implements AutoCloseable {
     private final Set<String> names = new HashSet<>();
     private InetSocketAddress address =
         new InetSocketAddress(InetAddress.getLoopbackAddress(), 7_070);
-    private String base = "/";
     private byte[] secret = FormTokens.randomBytes(new SecureRandom(), MIN_SECRET);
 
     private Builder(Administration administration, ConsoleAccess access) {
@@ -109,19 +102,6 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Sets the path of the console, such as {@code /idempotency/}; by default the root.
-     *
-     * @throws IllegalArgumentException if it does not begin with a slash
-     */
-    public Builder path(String path) {
-      if (!path.matches("/([A-Za-z0-9._-]+/?)*")) {
-        throw new IllegalArgumentException("not a path: " + path);
-      }
-      this.base = path.endsWith("/") ? path : path + "/";
-      return this;
-    }
-
-    /**
      * Sets the secret that signs forms, so that one server takes a form that another one has made;
      * by default a random one.
      *
@@ -136,12 +116,12 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Makes a handler for the host's own server, in a context of {@linkplain #path the same path}.
-     * It blocks on the database: give the server an executor.
+     * Makes a handler for the host's own server, in a context of any path. It blocks on the
+     * database: give the server an executor.
      */
     public HttpHandler handler() {
       return new ConsoleHandler(
-          administration, access, new OwnNames(names), new FormTokens(secret), base);
+          administration, access, new OwnNames(names), new FormTokens(secret));
     }
 
     /**
@@ -169,9 +149,9 @@ public final class Console implements AutoCloseable {
               });
       threads.allowCoreThreadTimeOut(true);
       server.setExecutor(threads);
-      server.createContext(base, handler());
+      server.createContext("/", handler());
       server.start();
-      return new Console(server, threads, base);
+      return new Console(server, threads);
     }
   }
 }

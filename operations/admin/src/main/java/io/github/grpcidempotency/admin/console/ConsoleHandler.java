@@ -42,20 +42,14 @@ final class ConsoleHandler implements HttpHandler {
   private final ConsoleAccess access;
   private final OwnNames names;
   private final FormTokens tokens;
-  private final String base;
   private final String style = styleSheet();
 
   ConsoleHandler(
-      Administration administration,
-      ConsoleAccess access,
-      OwnNames names,
-      FormTokens tokens,
-      String base) {
+      Administration administration, ConsoleAccess access, OwnNames names, FormTokens tokens) {
     this.administration = administration;
     this.access = access;
     this.names = names;
     this.tokens = tokens;
-    this.base = base;
   }
 
   @Override
@@ -65,7 +59,14 @@ final class ConsoleHandler implements HttpHandler {
     }
   }
 
+  /** Returns the path of the host's context, with a slash at its end. */
+  private static String base(HttpExchange exchange) {
+    String path = exchange.getHttpContext().getPath();
+    return path.endsWith("/") ? path : path + "/";
+  }
+
   private Answer answer(HttpExchange exchange) throws IOException {
+    String base = base(exchange);
     Optional<Visit> visit = Optional.empty();
     try {
       if (!names.isOurs(exchange.getRequestHeaders().getFirst("Host"))) {
@@ -110,12 +111,12 @@ final class ConsoleHandler implements HttpHandler {
 
   private Answer route(HttpExchange exchange, Visit visit) {
     String path = exchange.getRequestURI().getPath();
-    if (!path.startsWith(base)) {
+    if (!path.startsWith(visit.base())) {
       throw new HttpError(404, "There is no such page.");
     }
     visit.demand(AdminAction.VIEW);
     boolean form = exchange.getRequestMethod().equals("POST");
-    return switch ((form ? "POST " : "") + path.substring(base.length())) {
+    return switch ((form ? "POST " : "") + path.substring(visit.base().length())) {
       case "" -> Answer.page(200, new OverviewPage(visit, administration).html());
       case Layout.STYLE -> Answer.style(style);
       case DetailPage.PATH ->
@@ -153,7 +154,8 @@ final class ConsoleHandler implements HttpHandler {
         .flatMap(key -> administration.findKey(key, namespace).stream())
         .forEach(operation -> found.put(operation.id(), operation));
     if (found.size() == 1) {
-      return Answer.seeOther(base + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
+      return Answer.seeOther(
+          visit.base() + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
     }
     return Answer.page(
         found.isEmpty() ? 404 : 200,
@@ -201,7 +203,7 @@ final class ConsoleHandler implements HttpHandler {
                           .formatted(
                               COOKIE,
                               made,
-                              base,
+                              base(exchange),
                               exchange instanceof HttpsExchange ? "; Secure" : ""));
               return made;
             });

@@ -317,7 +317,6 @@ class ConsoleAccessTest {
         Console.builder(
                 administration,
                 exchange -> Optional.of(new ConsoleUser("a host's user", ConsoleShop.ALL)))
-            .path("/ops/idempotency")
             .handler());
     host.start();
     opened.add(() -> host.stop(0));
@@ -356,8 +355,6 @@ class ConsoleAccessTest {
     assertThatThrownBy(() -> ConsoleAccess.password("a:b", ConsoleShop.PASSWORD, ConsoleShop.ALL))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> builder(exchange -> Optional.empty()).formSecret(new byte[31]))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> builder(exchange -> Optional.empty()).path("ops"))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new ConsoleUser(" ", ConsoleShop.ALL))
         .isInstanceOf(IllegalArgumentException.class);

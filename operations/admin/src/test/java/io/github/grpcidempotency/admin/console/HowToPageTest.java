@@ -93,7 +93,6 @@ class HowToPageTest {
     server.createContext(
         "/ops/idempotency/",
         Console.builder(administration, access)
-            .path("/ops/idempotency/")
             .hostName("ops.shop.example") // as the browser knows it
             .handler());
 

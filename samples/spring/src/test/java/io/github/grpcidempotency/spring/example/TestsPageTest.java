@@ -10,12 +10,12 @@ import org.junit.jupiter.api.Test;
 
 /** The test on the page about tests in Spring Boot is one that runs. */
 class TestsPageTest {
-  private static final Path PAGE = RepositoryRoot.resolve("docs/hosts/spring-tests.md");
+  private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/test-your-service.md");
   private static final Path TESTS = Path.of("src", "test", "java");
 
   @Test
   void itsTestIsCutFromTheExampleAndHasTwentyLines() throws IOException {
-    String snippet = Snippets.of(PAGE).get(0);
+    String snippet = Snippets.of(PAGE).get(1);
 
     assertThat(snippet).contains("aRetryMakesOneOrder");
     assertThat(Snippets.isCut(snippet, TESTS))

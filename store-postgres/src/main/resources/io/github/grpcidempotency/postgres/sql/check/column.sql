@@ -1,4 +1,4 @@
--- Whether a resource type has its column: with a foreign key, or without one because its host has asked for that.
+-- Whether a resource type has its column: with a foreign key, or without one if the type was added as not enforced.
 SELECT EXISTS (
   SELECT
     FROM pg_attribute AS a

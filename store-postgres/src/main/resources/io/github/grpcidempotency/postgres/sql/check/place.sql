@@ -1,4 +1,4 @@
--- Where a connection leads, and as whom.
+-- The database and the role of a connection.
 SELECT d.datname || ' of the server started ' || pg_postmaster_start_time() AS database,
        d.oid::text AS id,
        CAST(current_user AS text) AS role,

@@ -1,4 +1,4 @@
--- One line per problem of the table; none if all is well.
+-- One row per problem of the table; no row if there is no problem.
 WITH keys AS (
   SELECT c.oid, c.relowner, c.relrowsecurity, c.relforcerowsecurity
     FROM pg_class AS c
@@ -24,19 +24,22 @@ SELECT 'row-level security of ' || :schema || '.idempotency_keys is not enabled 
   FROM keys
  WHERE NOT (relrowsecurity AND relforcerowsecurity)
 UNION ALL
-SELECT 'the role ' || rolname || ' is a superuser, which row-level security does not bind'
+SELECT 'the role ' || rolname || ' is a superuser, so row-level security does not apply to it;'
+       || ' connect as a role that is not'
   FROM me
  WHERE rolsuper
 UNION ALL
-SELECT 'the role ' || rolname || ' has BYPASSRLS, so row-level security does not bind it'
+SELECT 'the role ' || rolname || ' has BYPASSRLS, so row-level security does not apply to it;'
+       || ' remove it with ALTER ROLE … NOBYPASSRLS'
   FROM me
  WHERE rolbypassrls AND NOT rolsuper
 UNION ALL
-SELECT 'the role ' || rolname || ' owns ' || :schema || '.idempotency_keys, or may act as its owner'
+SELECT 'the role ' || rolname || ' owns ' || :schema || '.idempotency_keys, or is a member of its owner;'
+       || ' connect as another role'
   FROM me, keys
  WHERE pg_has_role(current_user, relowner, 'MEMBER') AND NOT rolsuper
 UNION ALL
-SELECT 'the role ' || rolname || ' may not use ' || :schema || '.idempotency_keys; call '
+SELECT 'the role ' || rolname || ' lacks rights on ' || :schema || '.idempotency_keys; call '
        || :schema || '.grant_to(''' || rolname || ''')'
   FROM me, keys
  WHERE NOT (has_schema_privilege(:schema, 'USAGE')
@@ -53,23 +56,23 @@ SELECT 'the role ' || rolname || ' may not use ' || :schema || '.idempotency_key
                     AND c.relname = 'idempotency_waits')
             AND (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM functions))
 UNION ALL
--- Renewal and sweep run as their owner. The policies must let the owner see every user's rows.
+-- The functions for renewal and sweep run as their owner. The policy must show every user's rows to that owner.
 SELECT :schema || '.' || proname || ' belongs to ' || pg_get_userbyid(proowner)
        || ', but the table idempotency_keys to ' || pg_get_userbyid(relowner)
-       || '; give both to one role'
+       || '; give both the same owner'
   FROM functions, keys
  WHERE prosecdef AND proowner <> relowner
 UNION ALL
--- As their caller they would find nothing to do, and say nothing.
-SELECT :schema || '.' || proname || ' is no SECURITY DEFINER function, so it touches no other user''s rows;'
+-- Without SECURITY DEFINER, they would find no rows of other users, and report no error.
+SELECT :schema || '.' || proname || ' is not a SECURITY DEFINER function, so it cannot change other users'' rows;'
        || ' migrate the schema again, or call ALTER FUNCTION ' || :schema || '.' || proname || ' SECURITY DEFINER'
   FROM functions
  WHERE proname IN ('renew_leases', 'in_flight', 'sweep_expired')
    AND NOT prosecdef
 UNION ALL
-SELECT 'the policy maintenance of ' || :schema || '.idempotency_keys is not for the table''s owner '
-       || pg_get_userbyid(relowner) || ' alone, so leases are not renewed and expired rows not swept,'
-       || ' or others may see them; call ALTER POLICY maintenance ON ' || :schema
+SELECT 'the policy maintenance of ' || :schema || '.idempotency_keys is not granted to the table''s owner '
+       || pg_get_userbyid(relowner) || ' alone, so leases are not renewed and expired rows are not swept,'
+       || ' or other roles see all rows; call ALTER POLICY maintenance ON ' || :schema
        || '.idempotency_keys TO ' || quote_ident(pg_get_userbyid(relowner))
   FROM keys
  WHERE NOT EXISTS (
@@ -79,9 +82,9 @@ SELECT 'the policy maintenance of ' || :schema || '.idempotency_keys is not for 
       AND p.polname = 'maintenance'
       AND p.polroles = ARRAY[relowner])
 UNION ALL
--- Where nothing keeps a key unique, two calls that are recorded at the same moment both have their effect.
+-- Without the constraint, two calls with one key that are recorded at the same time both have their effect.
 SELECT 'the table ' || :schema || '.idempotency_keys has no unique constraint on (idempotency_key, user_id),'
-       || ' so nothing keeps a key''s second effect out; give it idempotency_keys_key again'
+       || ' so two calls with one key can both run; create the constraint idempotency_keys_key again'
   FROM keys
  WHERE NOT EXISTS (
    SELECT
@@ -99,9 +102,9 @@ SELECT 'the table ' || :schema || '.idempotency_keys has no unique constraint on
                    AND a.attnum IN (i.indkey[0], i.indkey[1])
                  ORDER BY 1) = ARRAY['idempotency_key', 'user_id'])
 UNION ALL
--- Rows are reached through the table alone, whose policies do not hold for a partition by itself.
-SELECT 'the partition ' || :schema || '.' || p.relname || ' is open: row-level security is not enabled and forced, or '
-       || current_user || ' has a right on it; revoke it, for rows are reached through idempotency_keys alone'
+-- The policies of the table do not apply to direct access to a partition, so no role may have rights on one.
+SELECT 'the partition ' || :schema || '.' || p.relname || ' is not protected: row-level security is not enabled and forced, or '
+       || current_user || ' has a right on it; revoke that right, because rows must be accessed through idempotency_keys only'
   FROM partitions AS p
  WHERE NOT (p.relrowsecurity AND p.relforcerowsecurity)
     OR EXISTS (
@@ -111,7 +114,7 @@ SELECT 'the partition ' || :schema || '.' || p.relname || ' is open: row-level s
          AND (a.grantee = 0 OR pg_has_role(current_user, a.grantee, 'MEMBER')))
 UNION ALL
 SELECT 'the partition ' || :schema || '.' || p.relname || ' is not swept: it belongs to ' || pg_get_userbyid(p.relowner)
-       || ', or its policy maintenance is not for the table''s owner alone; call ALTER POLICY maintenance ON '
+       || ', or its policy maintenance is not granted to the table''s owner alone; call ALTER POLICY maintenance ON '
        || :schema || '.' || p.relname || ' TO ' || quote_ident(pg_get_userbyid(keys.relowner))
   FROM keys, partitions AS p
  WHERE p.relowner <> keys.relowner

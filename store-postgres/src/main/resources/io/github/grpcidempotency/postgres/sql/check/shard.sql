@@ -1,4 +1,4 @@
--- The name that the schema's comment gives to the shard; no row if it gives none.
+-- The shard's name from the schema's comment; no row if the comment names no shard.
 SELECT mark[1]
   FROM pg_namespace AS n
  CROSS JOIN LATERAL regexp_match(obj_description(n.oid, 'pg_namespace'), '^shard\s+(.*\S)') AS mark

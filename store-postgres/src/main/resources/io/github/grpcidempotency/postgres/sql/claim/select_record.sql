@@ -1,5 +1,5 @@
--- An outbox query sees the record only under names that no such query may use. So its own aliases
--- capture none of them, and a column that its tables lack is not taken from the record.
+-- The record's columns have names that outbox queries must not use. So an alias in the query cannot hide
+-- a column of the record, and a misspelled column in the query is an error.
 SELECT idempotency_record_id AS id,
        idempotency_record_procedure AS procedure,
        idempotency_record_request_hash AS request_hash,

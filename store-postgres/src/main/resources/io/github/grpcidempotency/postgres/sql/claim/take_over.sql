@@ -12,7 +12,7 @@ WITH abandoned AS (
      AND k.request_hash = :hash
      AND k.completed IS NULL
      AND k.lease_expires <= now()
-     FOR UPDATE SKIP LOCKED -- by a transaction that is about to complete it
+     FOR UPDATE SKIP LOCKED -- a transaction that is about to complete the row
 )
 UPDATE ${schema}.idempotency_keys AS k
    SET attempt = k.attempt + 1,

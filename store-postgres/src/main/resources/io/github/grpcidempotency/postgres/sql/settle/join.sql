@@ -1,4 +1,4 @@
--- A transaction that keeps its snapshot must have locked the row itself.
+-- A repeatable read or serializable transaction must have locked the row itself.
 SELECT set_config('app.current_user_id', :user, true), ${lock_timeout},
        CASE
          WHEN current_setting('transaction_isolation') NOT LIKE 'read %'

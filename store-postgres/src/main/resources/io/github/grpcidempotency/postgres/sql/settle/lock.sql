@@ -1,5 +1,5 @@
--- In the handler's own transaction, and so with its lock_timeout.
--- Whatever a handler makes of the refusal: its transaction has failed, and cannot be committed.
+-- Runs in the handler's own transaction, with that transaction's lock_timeout. If the lock is refused, the
+-- transaction has failed, so the handler cannot commit it.
 SELECT set_config('app.current_user_id', :user, true);
 
 WITH locked AS (

@@ -3,8 +3,8 @@ ${begin}
 SELECT set_config('app.current_user_id', :user, true),
        now() + :retention_millis * interval '1 millisecond' AS expires;
 
--- A transaction that keeps its snapshot must lock the row before the lease is renewed. Any other
--- leaves it alone, so that it can be.
+-- A repeatable read or serializable transaction must lock the row before the lease is renewed. Other
+-- transactions do not lock the row, so that the lease can be renewed.
 SELECT k.id
   FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :id

@@ -8,8 +8,8 @@ SELECT set_config('app.current_user_id', :user, true),
        END,
        now() + :retention_millis * interval '1 millisecond' AS expires;
 
--- A statement of its own, which sees what was committed before the lock was won. What the row means
--- is for claim.sql to find out.
+-- A separate statement, so that it sees every row that was committed before the lock was won. If there is
+-- a row, the call claims again with claim.sql, which reads the row.
 SELECT ${schema}.refuse_claim()
   FROM ${schema}.idempotency_keys AS k
  WHERE k.idempotency_key = :key

@@ -1,4 +1,4 @@
--- Waits for nobody: whoever has locked the row is about to complete or to delete it.
+-- Skips a locked row, because the transaction that locked it is about to complete or delete it.
 WITH ended AS (
   SELECT k.id
     FROM ${schema}.idempotency_keys AS k

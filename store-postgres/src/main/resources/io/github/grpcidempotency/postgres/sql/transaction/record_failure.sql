@@ -1,6 +1,6 @@
 SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};${wake}
 
--- Deletes the row that the rolled back transaction had deleted, if nobody has touched it since.
+-- Deletes again the row that the rolled back transaction had deleted, if it is unchanged since then.
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :cleared
    AND k.idempotency_key = :key

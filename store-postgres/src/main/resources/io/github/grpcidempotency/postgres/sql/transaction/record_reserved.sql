@@ -1,5 +1,5 @@
 ${use}
--- None but the claim's own transaction is to be committed, and for nobody but its user.
+-- Refuses the commit if this is not the claim's transaction, or if its user has changed.
 SELECT CASE
          WHEN now() + :retention_millis * interval '1 millisecond'
               IS DISTINCT FROM CAST(:expires AS timestamptz)

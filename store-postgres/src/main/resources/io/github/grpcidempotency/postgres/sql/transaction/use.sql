@@ -1,6 +1,6 @@
--- Whether the handler has used the host's transaction; and none but the claim's own is to be committed. A
--- transaction that has written nothing shows by its locks what it has read; so does one in which
--- the claim itself has deleted a row.
+-- Returns whether the handler has used the host's transaction. Refuses the commit if this is not the claim's
+-- transaction. If the transaction has written nothing, or if the claim has deleted a row in it, its locks on
+-- other tables show whether it was used.
 SELECT CASE
          WHEN CAST(:cleared AS uuid) IS NULL AND pg_current_xact_id_if_assigned() IS NOT NULL
          THEN true

@@ -61,7 +61,6 @@ final class ScalePage {
     all.put("limits", limits());
     all.put("ways", ways());
     all.put("checks", checks());
-    all.put("constants", constants());
     return all;
   }
 
@@ -69,7 +68,7 @@ final class ScalePage {
     return table(
         "creates/s | database cores | service cores | connections: busy, in pools"
             + " | log, a second at the peak | log, a day | records on disk | primaries"
-            + " | gives way first",
+            + " | used up first",
         rates.stream().map(load::at).toList(),
         each -> {
           double busy = model.busyConnections(each);
@@ -182,22 +181,6 @@ final class ScalePage {
                 number(check.measured()) + " " + check.unit(),
                 String.format(Locale.ROOT, "%+.1f %%", check.error() * 100),
                 Quantity.percent(check.tolerance())));
-  }
-
-  private String constants() {
-    Map<String, String> lines = new LinkedHashMap<>();
-    lines.put("entries of a record in four indexes", number(model.indexBytes()) + " B");
-    lines.put("sweep of a record", number(model.sweepMicros()) + " µs");
-    lines.put("vacuum of a dead row", number(model.vacuumMicros()) + " µs");
-    lines.put(
-        "replay of the log in one process", number(model.replayedBytesPerSecond() / 1e6) + " MB/s");
-    lines.put("table in its steady state, of a packed one", number(model.bloat));
-    lines.put("processor time of a call at 4 calls, of that at 16", number(model.idleFactor));
-    lines.put(
-        "a flush of the log, and what else a call waits for", number(model.flushMicros) + " µs");
-    lines.put("share of two cores that 16 calls can use", number(model.usable));
-    return table(
-        " | ", List.copyOf(lines.entrySet()), line -> List.of(line.getKey(), line.getValue()));
   }
 
   private static <T> String table(String head, List<T> rows, Function<T, List<String>> cells) {

@@ -16,11 +16,11 @@ import picocli.CommandLine;
 /**
  * The model still agrees with what was measured, and the page still says what the model says. If
  * results have changed: {@code mvn -q -pl verification/benchmarks -am test-compile exec:exec
- * -Dexec.args="capacity --write docs/operations/scale.md"}, and read the page's text again.
+ * -Dexec.args="capacity --write docs/operations/capacity.md"}, and read the page's text again.
  */
 class CapacityTest {
   private static final Path RESULTS = Path.of("results");
-  private static final Path PAGE = Path.of("../../docs/operations/scale.md");
+  private static final Path PAGE = Path.of("../../docs/operations/capacity.md");
 
   @Test
   void everyPredictionIsAsCloseAsThePageSays() {
@@ -55,7 +55,7 @@ class CapacityTest {
   @Test
   void aPageThatLeavesATableOutIsRefused() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> command().page(RESULTS).in("# Scale"))
+        .isThrownBy(() -> command().page(RESULTS).in("# Capacity"))
         .withMessageContaining("the page has no place for [needs by rate");
     assertThatIllegalArgumentException()
         .isThrownBy(

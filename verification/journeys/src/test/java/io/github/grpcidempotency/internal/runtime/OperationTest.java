@@ -192,7 +192,8 @@ class OperationTest {
             UUID.randomUUID(),
             Instant.EPOCH,
             answer(Optional.of(UUID.randomUUID())),
-            Optional.of(FAILED));
+            Optional.of(FAILED),
+            Optional.empty());
 
     assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).contains(FAILED);
   }

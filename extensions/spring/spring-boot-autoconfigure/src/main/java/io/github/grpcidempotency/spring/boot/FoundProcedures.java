@@ -4,7 +4,6 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.RetentionClasses;
 import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
@@ -77,7 +76,6 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
                 });
     List<String> problems = new ArrayList<>();
     StatusResolvers statuses = new StatusResolvers(beans);
-    beans.getBeanProvider(RetentionClasses.class).ifUnique(builder::retentionClasses);
     Set<String> bound = new LinkedHashSet<>();
     for (String name :
         BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, BindableService.class)) {

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
@@ -19,13 +20,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.grpc.server.autoconfigure.GrpcServerAutoConfiguration;
-import org.springframework.boot.grpc.server.autoconfigure.GrpcServerProperties;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.boot.grpc.server.autoconfigure.security.GrpcServerSecurityAutoConfiguration;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
 import org.springframework.grpc.server.GlobalServerInterceptor;
 import org.springframework.grpc.server.GrpcServerFactory;
 import org.springframework.grpc.server.exception.GrpcExceptionHandlerInterceptor;
@@ -35,7 +37,11 @@ import org.springframework.security.core.context.SecurityContext;
 
 /** Makes the annotated methods of an application's gRPC services idempotent. */
 @AutoConfiguration(
-    after = {GrpcServerAutoConfiguration.class, IdempotencyStoreAutoConfiguration.class})
+    after = IdempotencyStoreAutoConfiguration.class,
+    afterName = {
+      "org.springframework.boot.grpc.server.autoconfigure.GrpcServerAutoConfiguration",
+      "org.springframework.grpc.autoconfigure.server.GrpcServerAutoConfiguration" // Boot 3.5
+    })
 @ConditionalOnClass(GrpcServerFactory.class)
 @ConditionalOnBean(GrpcServiceDiscoverer.class)
 @ConditionalOnBooleanProperty(
@@ -86,9 +92,12 @@ public final class IdempotencyAutoConfiguration {
   }
 
   @Bean
-  ServerDrain idempotencyServerDrain(
-      IdempotencyInterceptor interceptor, GrpcServerProperties server) {
-    return new ServerDrain(interceptor, server.getShutdown().getGracePeriod());
+  ServerDrain idempotencyServerDrain(IdempotencyInterceptor interceptor, Environment environment) {
+    String grace =
+        environment.getProperty(
+            "spring.grpc.server.shutdown.grace-period",
+            environment.getProperty("spring.grpc.server.shutdown-grace-period", "30s")); // Boot 3.5
+    return new ServerDrain(interceptor, DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS));
   }
 
   @Bean
@@ -111,9 +120,16 @@ public final class IdempotencyAutoConfiguration {
     return interceptor.operations();
   }
 
-  /** Takes callers from Spring Security, and gives waiting calls their authentication back. */
+  /**
+   * Takes callers from Spring Security, and gives waiting calls their authentication back. On Boot
+   * 3.5, gRPC's {@code Context} does not have the authentication.
+   */
   @Configuration(proxyBeanMethods = false)
-  @ConditionalOnClass({GrpcSecurity.class, SecurityContext.class})
+  @ConditionalOnClass({
+    GrpcServerSecurityAutoConfiguration.class,
+    GrpcSecurity.class,
+    SecurityContext.class
+  })
   static class SecurityConfiguration {
     @Bean
     @ConditionalOnMissingBean(CallerResolver.class)
@@ -155,8 +171,7 @@ public final class IdempotencyAutoConfiguration {
       ExpirySweeper.Builder builder =
           ExpirySweeper.builder(dataSource)
               .schema(properties.schema())
-              .interval(properties.sweeper().interval())
-              .batchSize(properties.sweeper().batchSize());
+              .interval(properties.sweeper().interval());
       listeners.orderedStream().forEach(builder::listener);
       return builder.build();
     }

@@ -21,7 +21,11 @@ import org.springframework.context.annotation.Bean;
     afterName = {
       "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
       "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
-      "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration"
+      "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
+      // The same in Boot 3.5
+      "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+      "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+      "org.springframework.boot.actuate.autoconfigure.metrics.export.simple.SimpleMetricsExportAutoConfiguration"
     })
 @ConditionalOnClass({IdempotencyMetrics.class, MeterRegistry.class})
 @ConditionalOnSingleCandidate(MeterRegistry.class)
@@ -36,7 +40,7 @@ public final class IdempotencyMetricsAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   IdempotencyMetrics idempotencyMetrics(MeterRegistry registry) {
-    return IdempotencyMetrics.of(registry);
+    return IdempotencyMetrics.builder(registry).build();
   }
 
   @Bean
@@ -47,6 +51,7 @@ public final class IdempotencyMetricsAutoConfiguration {
       IdempotencyProperties properties,
       MeterRegistry registry,
       ConfigurableListableBeanFactory beans) {
-    return DatabaseMetrics.of(registry, new HostBeans(beans).dataSource(), properties.schema());
+    return DatabaseMetrics.builder(registry, new HostBeans(beans).dataSource(), properties.schema())
+        .start();
   }
 }

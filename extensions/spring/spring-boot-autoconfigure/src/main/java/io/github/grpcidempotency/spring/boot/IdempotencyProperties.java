@@ -15,8 +15,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled Whether to make annotated methods idempotent.
  * @param schema Schema of the library's table.
  * @param lease How long the call of a crashed server blocks its key. At least 100 ms.
- * @param serverName Name under which this process holds its reservations. The host's name and the
- *     process id by default.
  * @param keyHeader Request header that carries the key.
  * @param keyHashSecret Secret of at least 16 bytes with which log lines name keys by their hash.
  *     Without one they name operations only.
@@ -36,7 +34,6 @@ record IdempotencyProperties(
     @DefaultValue("true") boolean enabled,
     @DefaultValue("idempotency") String schema,
     @DefaultValue("30s") Duration lease,
-    @Nullable String serverName,
     @DefaultValue("idempotency-key") String keyHeader,
     @Nullable String keyHashSecret,
     @DefaultValue("100") int interceptorOrder,
@@ -57,10 +54,6 @@ record IdempotencyProperties(
   IdempotencyProperties {
     Settings.check("schema", () -> Settings.store().schema(schema));
     Settings.check("lease", () -> Settings.store().lease(lease));
-    if (serverName != null) {
-      String name = serverName;
-      Settings.check("server-name", () -> Settings.store().serverName(name));
-    }
     Settings.check("key-header", () -> Settings.interceptor().keyHeader(keyHeader));
     Settings.check("call-limit", () -> Settings.interceptor().callLimit(callLimit));
     if (keyHashSecret != null) {
@@ -114,12 +107,8 @@ record IdempotencyProperties(
    *
    * @param enabled Whether this server deletes expired records.
    * @param interval Pause between two sweeps.
-   * @param batchSize How many records one statement deletes.
    */
-  record Sweeper(
-      @DefaultValue("true") boolean enabled,
-      @DefaultValue("1h") Duration interval,
-      @DefaultValue("1000") int batchSize) {
+  record Sweeper(@DefaultValue("true") boolean enabled, @DefaultValue("1h") Duration interval) {
     /**
      * Checks the values.
      *
@@ -127,7 +116,6 @@ record IdempotencyProperties(
      */
     Sweeper {
       Settings.check("sweeper.interval", () -> Settings.sweeper().interval(interval));
-      Settings.check("sweeper.batch-size", () -> Settings.sweeper().batchSize(batchSize));
     }
   }
 

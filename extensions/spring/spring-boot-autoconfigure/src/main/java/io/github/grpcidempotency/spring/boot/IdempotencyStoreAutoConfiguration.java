@@ -38,7 +38,14 @@ import org.springframework.transaction.PlatformTransactionManager;
       "org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
       "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
       "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
-      "org.springframework.boot.transaction.jta.autoconfigure.JtaAutoConfiguration"
+      "org.springframework.boot.transaction.jta.autoconfigure.JtaAutoConfiguration",
+      // The same in Boot 3.5
+      "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration",
+      "org.springframework.boot.autoconfigure.jdbc.XADataSourceAutoConfiguration",
+      "org.springframework.boot.autoconfigure.jdbc.DataSourceTransactionManagerAutoConfiguration",
+      "org.springframework.boot.autoconfigure.orm.jpa.HibernateJpaAutoConfiguration",
+      "org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration",
+      "org.springframework.boot.autoconfigure.transaction.jta.JtaAutoConfiguration"
     })
 @ConditionalOnBooleanProperty(
     prefix = IdempotencyProperties.PREFIX,
@@ -89,9 +96,6 @@ public final class IdempotencyStoreAutoConfiguration {
         PostgresIdempotencyStore.builder(dataSource)
             .schema(properties.schema())
             .lease(properties.lease());
-    if (properties.serverName() != null) {
-      builder.serverName(properties.serverName());
-    }
     hostTransactions(properties, host, dataSource, transactions)
         .ifPresent(builder::hostTransactions);
     return builder.build();

@@ -33,13 +33,11 @@ class PropertiesTest {
           schema=Public             | schema: a schema name is a plain lower case identifier
           lease=-1s                 | lease: a lease lasts at least 100 ms
           lease=soon                | lease
-          server-name=two words     | server-name: a server's name has 1 to 255 visible characters
           key-header=a key          | key-header:
           key-hash-secret=short     | key-hash-secret:
           call-limit=0s             | call-limit:
           claim-timing=soon         | claim-timing
           sweeper.interval=0s       | sweeper.interval: the sweep interval must be positive
-          sweeper.batch-size=0      | sweeper.batch-size: a batch has at least one record
           leese=30s                 | leese
           sweeper.size=1            | sweeper.size
           """)

@@ -1,1 +1,0 @@
-SELECT set_config('app.current_user_id', :user, true)

@@ -1,0 +1,217 @@
+package io.github.grpcidempotency.features;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Int64Value;
+import io.github.grpcidempotency.client.Reply;
+import io.github.grpcidempotency.features.shop.v1.Charge;
+import io.github.grpcidempotency.features.shop.v1.Invitation;
+import io.github.grpcidempotency.features.shop.v1.Order;
+import io.github.grpcidempotency.features.shop.v1.Shipment;
+import io.github.grpcidempotency.features.shop.v1.Token;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.work.WorkResult;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Runs every sample on a real database and over a socket. */
+@Timeout(300)
+class FeaturesTest {
+  private static final Path SAMPLES = Path.of("src/main/java/io/github/grpcidempotency/features");
+
+  @RegisterExtension
+  static final PostgresFixture database =
+      PostgresFixture.withRoles("shop_owner", "shop_app").migrate(Shop::migrate).create();
+
+  @Test
+  void aTransactionalHandlerTakesEffectOnce() throws Exception {
+    List<Reply<Order>> replies = TransactionalHandler.run(database.pool());
+
+    assertRetryGotTheFirstAnswer(replies);
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("1");
+  }
+
+  @Test
+  void aJoinedHandlerTakesEffectOnce() throws Exception {
+    List<Reply<Shipment>> replies = JoinedHandler.run(database.pool());
+
+    assertRetryGotTheFirstAnswer(replies);
+    assertThat(one("SELECT count(*) FROM shop.shipments")).isEqualTo("1");
+  }
+
+  @Test
+  void bothRunsOfAReservedHandlerSendTheSameOutboundKey() throws Exception {
+    List<String> keys = new ArrayList<>();
+    OutboundKey.Provider losesTheFirstAnswer =
+        (cents, key) -> {
+          keys.add(key);
+          if (keys.size() == 1) {
+            throw new IOException("the answer is lost");
+          }
+          return "charge of " + key;
+        };
+
+    Reply<Charge> reply = OutboundKey.run(database.pool(), losesTheFirstAnswer);
+
+    assertThat(keys).hasSize(2).containsOnly(keys.get(0));
+    assertThat(reply.response().getId()).isEqualTo("charge of " + keys.get(0));
+  }
+
+  @Test
+  void duplicatesOfARunningCallGetItsAnswer() throws Exception {
+    List<Reply<Charge>> replies = WaitingDuplicate.run(database.pool());
+
+    assertThat(replies).extracting(Reply::response).containsOnly(replies.get(0).response());
+    assertThat(replies).extracting(Reply::replayed).containsOnlyOnce(false).hasSize(3);
+  }
+
+  @Test
+  void onlyATerminalErrorIsRepeatedToARetry() throws Exception {
+    assertThat(Errors.run(database.pool()))
+        .containsExactly(
+            Status.Code.FAILED_PRECONDITION,
+            Status.Code.FAILED_PRECONDITION,
+            Status.Code.UNAVAILABLE,
+            Status.Code.OK);
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("1");
+  }
+
+  @Test
+  void aReplayHasTheStatusOfTheOutbox() throws Exception {
+    List<Reply<Order>> replies = OutboxStatus.run(database.pool());
+
+    assertRetryGotTheFirstAnswer(replies);
+    assertThat(replies)
+        .extracting(reply -> reply.status().orElseThrow())
+        .containsExactly(Reply.Status.PROCESSING, Reply.Status.COMPLETED);
+  }
+
+  @Test
+  void theSameContentIsTheSameOperation() throws Exception {
+    List<Reply<Invitation>> replies = KeyFromRequest.run(database.pool());
+
+    assertRetryGotTheFirstAnswer(replies);
+    assertThat(one("SELECT count(*) FROM shop.invitations")).isEqualTo("1");
+  }
+
+  @Test
+  void aReplayLacksAnOmittedField() throws Exception {
+    List<Reply<Token>> replies = OmittedField.run(database.pool());
+
+    Token first = replies.get(0).response();
+    assertThat(first.getSecret()).isNotEmpty();
+    assertThat(replies.get(1).response()).isEqualTo(first.toBuilder().clearSecret().build());
+    assertThat(replies.get(1).omittedFields()).containsExactly("secret");
+    assertThat(recorded()).doesNotContain("secret-");
+  }
+
+  @Test
+  void anEncryptedAnswerIsReplayedInFull() throws Exception {
+    List<Reply<Token>> replies = EncryptedAnswer.run(database.pool());
+
+    assertRetryGotTheFirstAnswer(replies);
+    assertThat(replies.get(1).response().getSecret()).isNotEmpty();
+    assertThat(recorded()).doesNotContain("secret-");
+  }
+
+  @Test
+  void theGuardDeniesAReplayAfterTheRevocation() throws Exception {
+    StatusRuntimeException denied = GuardedReplay.run(database.pool());
+
+    assertThat(denied.getStatus().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+  }
+
+  @Test
+  void anAnswerIsRecoveredByMethodAndKey() throws Exception {
+    RecoveredAnswer.Answers answers = RecoveredAnswer.run(database.pool());
+
+    assertThat(answers.recovered()).isEqualTo(answers.first());
+  }
+
+  @Test
+  void aJobThatTwoSchedulersStartRunsOnce() throws Exception {
+    TransactionalHandler.run(database.pool());
+
+    List<WorkResult<Int64Value>> results = WorkWithoutGrpc.run(database.pool());
+
+    assertThat(results).extracting(WorkResult::value).containsOnly(Int64Value.of(1));
+    assertThat(results).extracting(WorkResult::replayed).containsExactly(false, true);
+  }
+
+  @Test
+  void aClientRetriesUntilTheServerAnswers() throws Exception {
+    assertThat(RetryingClient.run(database.pool())).isEqualTo("bought: book");
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("1");
+  }
+
+  @Test
+  void anIntentIsCarriedOut() throws Exception {
+    assertThat(IntentClient.run(database.pool())).isTrue();
+    assertThat(one("SELECT outcome FROM shop.purchases")).isEqualTo("bought: book");
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("1");
+  }
+
+  @Test
+  void metricsCountAReplay() throws Exception {
+    SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    assertThat(Metrics.run(database.pool(), registry)).hasSize(2);
+
+    assertThat(registry.get("idempotency.replays").tag("outcome", "response").counter().count())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void theStoreInMemoryLetsARecordExpireAtOnce() throws Exception {
+    List<Reply<Charge>> replies = InMemoryStore.run();
+
+    assertRetryGotTheFirstAnswer(replies.subList(0, 2));
+    assertThat(replies.get(2).response()).isNotEqualTo(replies.get(0).response());
+  }
+
+  @Test
+  void everySampleIsShortAndInTheReadme() throws IOException {
+    String readme = Files.readString(Path.of("README.md"));
+    try (Stream<Path> files = Files.list(SAMPLES)) {
+      assertThat(files.filter(file -> !file.endsWith("package-info.java")))
+          .hasSizeGreaterThan(10)
+          .allSatisfy(file -> assertThat(readme).contains("(" + file + ")"))
+          .filteredOn(file -> !file.endsWith("Shop.java"))
+          .allSatisfy(file -> assertThat(Files.readAllLines(file)).hasSizeLessThanOrEqualTo(75));
+    }
+  }
+
+  private static void assertRetryGotTheFirstAnswer(List<? extends Reply<?>> replies) {
+    assertThat(replies).extracting(Reply::replayed).containsExactly(false, true);
+    assertThat((Object) replies.get(1).response()).isEqualTo(replies.get(0).response());
+  }
+
+  /** Returns the bytes of all recorded answers, as text. */
+  private static String recorded() throws SQLException {
+    return one(
+        "SELECT string_agg(encode(response_bytes, 'escape'), '') FROM"
+            + " idempotency.idempotency_keys");
+  }
+
+  /** Reads one value as a superuser, who sees past row-level security. */
+  private static String one(String query) throws SQLException {
+    try (Connection superuser = database.superuser().getConnection();
+        ResultSet result = superuser.createStatement().executeQuery(query)) {
+      result.next();
+      return result.getString(1);
+    }
+  }
+}

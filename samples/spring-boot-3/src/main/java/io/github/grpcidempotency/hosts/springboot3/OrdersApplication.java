@@ -1,0 +1,64 @@
+package io.github.grpcidempotency.hosts.springboot3;
+
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.postgres.OutboxStatusResolver;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import java.util.Optional;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.grpc.server.GlobalServerInterceptor;
+import org.springframework.grpc.server.security.AuthenticationProcessInterceptor;
+import org.springframework.grpc.server.security.GrpcSecurity;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+
+/** Serves orders. */
+@SpringBootApplication
+public class OrdersApplication {
+  public static void main(String... arguments) {
+    SpringApplication.run(OrdersApplication.class, arguments);
+  }
+
+  /** How far the work behind an order has come. The bean's name is that of the resource type. */
+  @Bean
+  StatusResolver order() {
+    return OutboxStatusResolver.query("SELECT status FROM shop.orders WHERE id = :resource_id")
+        .map(PROCESSING, "pending")
+        .map(COMPLETED, "shipped")
+        .build();
+  }
+
+  /** Whose key it is. */
+  @Bean
+  CallerResolver caller() {
+    return () ->
+        Optional.ofNullable(SecurityContextHolder.getContext().getAuthentication())
+            .map(Authentication::getName)
+            .map(Caller::ofSubject);
+  }
+
+  @Bean
+  @GlobalServerInterceptor
+  AuthenticationProcessInterceptor authentication(GrpcSecurity grpc) throws Exception {
+    return grpc.authorizeRequests(calls -> calls.allRequests().authenticated())
+        .httpBasic(Customizer.withDefaults())
+        .build();
+  }
+
+  /** Stands for your users. */
+  @Bean
+  UserDetailsService users() {
+    return new InMemoryUserDetailsManager(
+        User.withUsername("alice").password("{noop}password of alice").build(),
+        User.withUsername("bob").password("{noop}password of bob").build());
+  }
+}
