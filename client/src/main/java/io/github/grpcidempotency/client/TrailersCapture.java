@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** Keeps the trailers of one call, before its caller learns that the call is over. */
+/** Keeps the trailers of one call, before the end of the call is reported to its caller. */
 final class TrailersCapture implements ClientInterceptor {
   private volatile Metadata trailers = new Metadata();
 
