@@ -255,7 +255,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
       owned.addAll(on(maintenanceJdbi, "renew leases", handle -> renew(handle, reservations)));
     }
     // A claim that its handler's own transaction has completed meanwhile is not renewed, but does
-    // not // count as lost.
+    // not count as lost.
     reservations.stream()
         .filter(claim -> claim instanceof Reservation reservation && reservation.isJoined())
         .map(Claim::operationId)

@@ -37,7 +37,10 @@ final class Metrics implements AutoCloseable {
     this.listener = IdempotencyMetrics.builder(registry).build();
   }
 
-  /** Gives the library's timers histograms, from which percentiles over servers are computed. */
+  /**
+   * Adds histograms to the library's timers, so that percentiles over several servers can be
+   * computed.
+   */
   private static final class Histograms implements MeterFilter {
     @Override
     public DistributionStatisticConfig configure(

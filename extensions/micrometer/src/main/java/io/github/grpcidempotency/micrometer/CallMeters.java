@@ -17,7 +17,9 @@ final class CallMeters {
   private final Function<ProcedureInfo, Function<CallInfo, ProcedureMeters>> prepare;
 
   /**
-   * @param tenants the tenants to tell apart, if any
+   * Creates the meters.
+   *
+   * @param tenants the tenants with meters of their own, if any
    */
   CallMeters(Meters meters, Optional<Tenants> tenants) {
     this.prepare =

@@ -76,7 +76,7 @@ public final class DatabaseMetrics implements AutoCloseable {
   }
 
   /**
-   * Starts the settings.
+   * Returns a builder.
    *
    * @param pool connects as a role that may call the schema's {@code statistics()}: the
    *     application's role or an operator's role
@@ -161,7 +161,7 @@ public final class DatabaseMetrics implements AutoCloseable {
       this.schema = schema;
     }
 
-    /** Adds a tag to all meters, which tells the databases of one registry apart. */
+    /** Adds a tag to all meters, such as one that distinguishes the databases of one registry. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
       return this;
@@ -178,8 +178,8 @@ public final class DatabaseMetrics implements AutoCloseable {
     }
 
     /**
-     * Sets how long the database may take, in full seconds, at least one; 5 by default. How long a
-     * connection may be waited for is the pool's own setting.
+     * Sets the maximum time for a query of the figures, in full seconds and at least one; 5 seconds
+     * by default. The pool's own setting limits the wait for a connection.
      */
     Builder timeout(Duration limit) {
       this.timeout = limit;

@@ -20,10 +20,10 @@ import java.util.function.Function;
  * IdempotencyInterceptor.builder(procedures, callers).store(store).listener(metrics)
  * }</pre>
  *
- * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
- * first call and found by its identity from then on. Their number is limited: by the procedures, by
- * the shards if they are told apart, and by the limits of the builder if tenants are. Nothing that
- * a client sends becomes a tag.
+ * <p>{@link MetricName} lists the meters. Each procedure has its own meters, which are registered
+ * at its first call. Their number is limited by the number of procedures, the number of shards if
+ * shards have meters of their own, and the builder's limit for tenants. No value that a client
+ * sends becomes a tag.
  *
  * <p>Thread-safe. It need not be closed: it keeps no reference to a closed interceptor.
  */

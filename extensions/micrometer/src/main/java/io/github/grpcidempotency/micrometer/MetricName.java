@@ -405,9 +405,9 @@ public enum MetricName {
   }
 
   /**
-   * Returns the name as Prometheus has it, such as {@code idempotency_keys_found_total}. Of a timer
-   * there is this name with {@code _count}, {@code _sum} and {@code _max}, and with {@code _bucket}
-   * if the registry has histograms.
+   * Returns the name in Prometheus, such as {@code idempotency_keys_found_total}. A timer has this
+   * name with {@code _count}, {@code _sum} and {@code _max}, and with {@code _bucket} if the
+   * registry has histograms.
    */
   public String prometheus() {
     String name = meter.replace('.', '_');

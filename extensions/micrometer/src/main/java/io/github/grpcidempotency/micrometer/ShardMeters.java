@@ -7,7 +7,7 @@ record ShardMeters(CallMeters calls, ProcessMeters process, LiveGauges gauges) {
   /**
    * Creates and registers the meters.
    *
-   * @param tenants the tenants to tell apart, if any
+   * @param tenants the tenants with meters of their own, if any
    */
   static ShardMeters of(Meters meters, Optional<Tenants> tenants) {
     return new ShardMeters(

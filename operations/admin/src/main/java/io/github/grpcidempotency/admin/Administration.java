@@ -185,7 +185,8 @@ public final class Administration {
   }
 
   /**
-   * Deletes a reservation, so that the next call with its key runs. Calls that wait for it go on.
+   * Deletes a reservation, so that the next call with its key runs the handler. Calls that wait for
+   * the reservation continue.
    *
    * <p>A reservation is live until its lease ends, unless its owner has marked the outcome as
    * unknown. The database decides this with the row locked, so that the owner can neither renew nor
@@ -248,7 +249,7 @@ public final class Administration {
   }
 
   /**
-   * Returns the newest acts before another one, the newest first.
+   * Returns the newest actions of operators before another one, newest first.
    *
    * @param operationId only actions on this operation
    * @param before only actions with a lower number

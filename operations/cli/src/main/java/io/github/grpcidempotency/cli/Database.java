@@ -109,8 +109,8 @@ record Database(DataSource dataSource, String schema, String role) {
     private static void refusePassword(String url) {
       throw new CommandFailure(
           ExitCode.USAGE,
-          "a password on the command line is seen by others: use IDEMPOTENCY_PASSWORD"
-              + " or ~/.pgpass");
+          "do not put a password on the command line, where others can see it: use"
+              + " IDEMPOTENCY_PASSWORD or ~/.pgpass");
     }
 
     /** Converts a URL of other PostgreSQL programs to the driver's format. */

@@ -24,8 +24,9 @@ import picocli.CommandLine.Option;
     name = "list",
     sortOptions = false,
     description =
-        "Lists operations, the newest first; with --expired alone, the longest expired first. The"
-            + " states add up: --stuck --unknown lists both; without any, all are listed.",
+        "Lists operations, newest first; with --expired alone, the ones that expired first."
+            + " States can be combined: --stuck --unknown lists both. Without any, all operations"
+            + " are listed.",
     footer = {
       "",
       "Examples:",
@@ -80,7 +81,8 @@ final class ListOperations implements Callable<Integer> {
   @Option(
       names = "--older-than",
       paramLabel = "DURATION",
-      description = "Those that were created at least so long ago: 90s, 15m, 1h30m, 2d.")
+      description =
+          "Only operations that were created at least this time ago: 90s, 15m, 1h30m, 2d.")
   private Optional<Duration> olderThan = Optional.empty();
 
   @Option(

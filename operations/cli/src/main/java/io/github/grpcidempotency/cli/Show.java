@@ -28,8 +28,8 @@ import picocli.CommandLine.Parameters;
     name = "show",
     sortOptions = false,
     description =
-        "Tells all that is known of one key or operation: who called what and when, its attempt,"
-            + " lease and server, its expiry, and what operators did with it.",
+        "Shows a key or an operation with all details: its caller, procedure and times, its"
+            + " attempt, lease and server, its expiry, and the actions of operators on it.",
     footer = {
       "",
       "Examples:",

@@ -118,8 +118,8 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Makes a handler for the host's own server, in a context of any path. It blocks on the
-     * database: give the server an executor.
+     * Returns a handler for the host's own server, in a context of any path. It blocks on the
+     * database, so the server needs an executor.
      */
     public HttpHandler handler() {
       return new ConsoleHandler(

@@ -14,7 +14,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled Whether to make annotated methods idempotent.
  * @param schema Schema of the library's table.
- * @param lease How long the call of a crashed server blocks its key. At least 100 ms.
+ * @param lease Time for which the call of a crashed server blocks its key. At least 100 ms.
  * @param keyHeader Request header that carries the key.
  * @param keyHashSecret Secret of at least 16 bytes for the hash by which log lines identify keys.
  *     Without a secret, log lines contain operation ids only.
