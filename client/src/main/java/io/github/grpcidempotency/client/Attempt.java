@@ -9,7 +9,7 @@ import io.grpc.Status;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** One attempt of a unary call: one logical call of gRPC's. */
+/** One attempt of a unary call: one logical gRPC call. */
 final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
   private final StreamCounter streams = new StreamCounter();
   private final CompletableFuture<AttemptResult<T>> result = new CompletableFuture<>();
@@ -20,7 +20,7 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
     this.call = source.newCall(streams);
   }
 
-  /** Begins one. It completes normally, whatever becomes of it. */
+  /** Starts an attempt. Its result completes normally even if the call fails. */
   static <RequestT, T> Attempt<RequestT, T> start(
       Channel channel,
       MethodDescriptor<RequestT, T> method,
@@ -43,7 +43,7 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
   private void send(RequestT request) {
     try {
       call.start(this, new Metadata());
-      call.request(2); // two, to notice a second message, which would be illegal
+      call.request(2); // two, to detect a second message, which would be illegal
       call.sendMessage(request);
       call.halfClose();
     } catch (RuntimeException defect) {

@@ -9,13 +9,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The attempts that are made for one result, one after the other. Once the result is there, none is
- * begun; if it is cancelled, so is the attempt that runs.
+ * The attempts for one result, one after the other. After the result is complete, no attempt is
+ * started. If the result is cancelled, the running attempt is cancelled too.
  */
 final class AttemptChain<R> {
   private final CompletableFuture<R> result = new CompletableFuture<>();
 
-  /** The attempts that come later are made for whoever makes the first. */
+  /** The context of the first attempt, in which the later attempts are made too. */
   private final Context context = Context.current();
 
   private Optional<Attempt<?, ?>> running = Optional.empty();
@@ -28,7 +28,7 @@ final class AttemptChain<R> {
     return result;
   }
 
-  /** Begins an attempt, and goes on with how it has ended. */
+  /** Starts an attempt, and passes its result to the next step. */
   <Q, A> void run(Supplier<Attempt<Q, A>> start, Consumer<AttemptResult<A>> next) {
     Attempt<Q, A> attempt;
     synchronized (this) {
@@ -64,7 +64,7 @@ final class AttemptChain<R> {
     }
   }
 
-  /** Goes on after a wait. */
+  /** Runs the next step after a wait. */
   void after(Duration wait, Runnable next) {
     CompletableFuture.delayedExecutor(wait.toNanos(), TimeUnit.NANOSECONDS).execute(next);
   }

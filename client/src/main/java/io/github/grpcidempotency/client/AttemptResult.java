@@ -20,11 +20,11 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * How one attempt of a call has ended.
+ * The result of one attempt of a call.
  *
- * @param response there if the status is OK, and only then
- * @param streams on how many connections the call may have been sent: none if it never left,
- *     several if gRPC itself has tried again
+ * @param response the response; present only if the status is OK
+ * @param streams on how many connections the call may have been sent: 0 if it never left this
+ *     process, more than 1 if gRPC itself has retried
  */
 record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, int streams) {
   private static final Metadata.Key<String> PUSHBACK =
@@ -33,20 +33,22 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   private static final Metadata.Key<String> OPERATION =
       Metadata.Key.of(WireNames.OPERATION, Metadata.ASCII_STRING_MARSHALLER);
 
-  /** What a server says may be of any size; longer than this, it is as good as never. */
+  /** A server can request a wait of any length. A longer wait than this is treated as never. */
   private static final Duration LONGEST_WAIT = Duration.ofDays(365);
 
-  /** Refusals that are decided before anything is run, whatever stands in the server's store. */
+  /**
+   * Refusals that are decided before the handler, independent of the records in the server's store.
+   */
   private static final Set<String> AHEAD_OF_HANDLER =
       Set.of(KEY_INVALID, KEY_REQUIRED, KEY_PROHIBITED, CALLER_REQUIRED);
 
-  /** Refusals that tell of an answer on record. */
+  /** Refusals that show that an answer is recorded. */
   private static final Set<String> ANSWERED_BEFORE =
       Set.of(REPLAY_DENIED, RECORD_UNREADABLE, ANSWER_TOO_LARGE, RESOURCE_GONE);
 
   /**
-   * The service's own answers: what gRPC itself never answers (statuscodes.md of gRPC core) to a
-   * call that was sent.
+   * The codes that only the service sends: for a call that was sent, gRPC itself never generates
+   * them (statuscodes.md of gRPC core).
    */
   private static final Set<Status.Code> OF_THE_SERVICE =
       Set.of(
@@ -59,11 +61,11 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
           Status.Code.PERMISSION_DENIED,
           Status.Code.UNAUTHENTICATED);
 
-  /** What a connection that is cut may end with, but a fault of the service as well. */
+  /** The codes that result from a cut connection, but also from a fault of the service. */
   private static final Set<Status.Code> AMBIGUOUS =
       Set.of(Status.Code.CANCELLED, Status.Code.UNKNOWN, Status.Code.INTERNAL);
 
-  /** What is worth another attempt although the server names no time for it. */
+  /** The codes that are retried even if the server sends no time for a retry. */
   private static final Set<Status.Code> RETRYABLE =
       Set.of(
           Status.Code.UNAVAILABLE,
@@ -71,13 +73,13 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
           Status.Code.DEADLINE_EXCEEDED,
           Status.Code.RESOURCE_EXHAUSTED);
 
-  /** Returns whether it may have left this process. */
+  /** Returns whether the call may have left this process. */
   boolean sent() {
     return streams > 0;
   }
 
   /**
-   * Returns what is known of the effect.
+   * Returns what is known about the effect.
    *
    * @param sentBefore whether an earlier attempt of the same intent may have been sent
    */
@@ -100,8 +102,9 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
 
   /**
    * Returns whether the service itself sent the error as its answer. If an earlier attempt may have
-   * been sent, only the library's trailer shows that nothing in front of the library, such as a
-   * quota, has refused this one: the earlier attempt may have been carried out.
+   * been sent, only the library's trailer proves this. Without it, another interceptor of the
+   * server, such as a quota, may have refused this attempt, although the earlier attempt was
+   * executed.
    */
   private boolean isOfTheService(boolean onlyOne) {
     return OF_THE_SERVICE.contains(status.getCode())
@@ -109,17 +112,16 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   }
 
   /**
-   * Returns when to try again: what the server says in {@code grpc-retry-pushback-ms} (gRFC A6), or
-   * in {@code google.rpc.RetryInfo}, or else, if the code is worth it, what the backoff says; empty
-   * for never.
+   * Returns when to retry: the value of {@code grpc-retry-pushback-ms} (gRFC A6), or of {@code
+   * google.rpc.RetryInfo}, or else, for a retryable code, the backoff; empty for never.
    */
   Optional<Duration> retryAfter(Backoff backoff, int failures) {
     return retryAfter(backoff, failures, RETRYABLE.contains(status.getCode()));
   }
 
   /**
-   * Returns the same for whoever must know what became of the call, whatever the code: empty only
-   * if the server says never, or there is nothing more to know.
+   * Returns when to retry until the outcome of the call is known, for every code: empty only if the
+   * server prohibits a retry, or the outcome is known.
    */
   Optional<Duration> retryUntilKnown(Backoff backoff, int failures, boolean sentBefore) {
     boolean open = !sent() || outcome(sentBefore) == Outcome.UNKNOWN;
@@ -137,23 +139,26 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
     return wait.map(delay -> delay.compareTo(LONGEST_WAIT) < 0 ? delay : LONGEST_WAIT);
   }
 
-  /** Returns whether it may be the connection's fault, and may be the service's. */
+  /** Returns whether the error may result from the connection as well as from the service. */
   boolean mayBeCut() {
     return AMBIGUOUS.contains(status.getCode());
   }
 
-  /** Returns why the library has refused it, if it has. */
+  /** Returns the reason of the library's refusal, if the library refused the call. */
   Optional<String> reason() {
     return ErrorDetails.of(trailers).reason();
   }
 
-  /** Returns the operation that runs under the call's key, if that is why it was refused. */
+  /** Returns the running operation with the call's key, if the call was refused because of it. */
   Optional<UUID> operationInProgress() {
     ErrorDetails details = ErrorDetails.of(trailers);
     return details.operationId().filter(id -> details.reason().equals(Optional.of(IN_PROGRESS)));
   }
 
-  /** As gRFC A6 has it, what is no number means never, like a negative one. */
+  /**
+   * Parses a pushback. According to gRFC A6, a text that is not a number means never, like a
+   * negative number.
+   */
   private static Optional<Long> millis(String pushback) {
     try {
       return Optional.of(Long.parseLong(pushback)).filter(millis -> millis >= 0);

@@ -6,17 +6,19 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 
 /**
- * A call was executed and answered, but how the asynchronous work behind its answer ends could not
- * be waited for. Nothing is lost: it carries the {@link #reply}. With the same {@link #intent} the
- * wait can be begun again. Its status and trailers say why the wait has ended:
+ * A call was executed and answered, but the wait for the end of its asynchronous work failed. The
+ * exception contains the {@link #reply}. The wait can be repeated with the same {@link #intent}.
+ * The status and the trailers show why the wait ended:
  *
  * <ul>
- *   <li>{@code DEADLINE_EXCEEDED}: the work still goes on, or the server's record of the call would
- *       have expired, and sending it once more might have run it again.
- *   <li>{@code NOT_FOUND}: the server has no such operation any more, or not for this caller.
- *   <li>{@code DATA_LOSS}: the server has forgotten the call before its time, and has run it again.
- *   <li>{@code CANCELLED}: the thread was interrupted, or the gRPC context cancelled.
- *   <li>Anything else is the server's own answer to a replay, or to the last question in time.
+ *   <li>{@code DEADLINE_EXCEEDED}: the work is still running; or the record of the call is about to
+ *       expire, after which another attempt could run the handler again.
+ *   <li>{@code NOT_FOUND}: the server has no such operation for this caller any more.
+ *   <li>{@code DATA_LOSS}: the server lost the record of the call before it expired, and ran the
+ *       call again.
+ *   <li>{@code CANCELLED}: the thread was interrupted, or the gRPC context was cancelled.
+ *   <li>Any other code is the server's answer to a repeated call, or to the last request for the
+ *       status.
  * </ul>
  */
 public final class AwaitFailedException extends StatusRuntimeException {
@@ -45,7 +47,7 @@ public final class AwaitFailedException extends StatusRuntimeException {
     return new AwaitFailedException(status, trailers, intent, method, reply);
   }
 
-  /** Returns the same, with this thread's stack, and the other's as its cause. */
+  /** Returns the same exception with the stack of this thread, and this exception as its cause. */
   AwaitFailedException here() {
     Metadata trailers = getTrailers() == null ? new Metadata() : getTrailers();
     return new AwaitFailedException(getStatus().withCause(this), trailers, intent, method, reply);
@@ -57,12 +59,12 @@ public final class AwaitFailedException extends StatusRuntimeException {
   }
 
   /**
-   * Returns the call's answer, with what was last heard of the work behind it.
+   * Returns the call's answer, with the last known status of its asynchronous work.
    *
    * @param method the method that was called
-   * @throws IllegalArgumentException if it is another method
+   * @throws IllegalArgumentException if another method was called
    */
-  @SuppressWarnings("unchecked") // a method's name stands for its types
+  @SuppressWarnings("unchecked") // the names are equal, so the types are equal
   public <T> Reply<T> reply(MethodDescriptor<?, T> method) {
     if (!method.getFullMethodName().equals(this.method.getFullMethodName())) {
       throw new IllegalArgumentException(
@@ -72,7 +74,7 @@ public final class AwaitFailedException extends StatusRuntimeException {
     return (Reply<T>) reply;
   }
 
-  /** Returns the status, and the reply but for its response. */
+  /** Returns the status, and the reply without its response. */
   @Override
   public String getMessage() {
     return "%s (answered by the service: %s)".formatted(super.getMessage(), reply);

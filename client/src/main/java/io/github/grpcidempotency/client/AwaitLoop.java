@@ -25,16 +25,17 @@ import java.util.concurrent.TimeUnit;
  *   <li>The client calls {@code WaitOperation} ({@code google.longrunning.Operations}) until the
  *       work has ended.
  *   <li>After a retryable error, the client calls it again. If the server has no such operation,
- *       the wait ends: without its record, the call would be run again. After any other error, this
- *       server cannot be used for waiting. The client then reads the record of the call's key from
- *       time to time ({@code idempotency.v1.Recovery}), which runs no handler. If the error may be
- *       temporary, the client reads the record only once before it waits again.
- *   <li>If the server has no Recovery service, the client sends the call again from time to time,
- *       but only until the record expires.
+ *       the wait ends, because another call could run the handler again. After any other error, the
+ *       client stops calling {@code WaitOperation}. It then reads the record of the call's key at
+ *       intervals ({@code idempotency.v1.Recovery}), which runs no handler. If the error may be
+ *       temporary, the client reads the record only once before it calls {@code WaitOperation}
+ *       again.
+ *   <li>If the server has no Recovery service, the client repeats the call at intervals, but only
+ *       until the record expires.
  * </ol>
  */
 final class AwaitLoop<RequestT, T> {
-  /** How often one asks who is not told to wait, or cannot. */
+  /** The waits between requests to a server that cannot wait itself. */
   private static final Backoff POLLS = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(5));
 
   /** How far this machine's clock may lag behind that of the server's database. */
@@ -55,13 +56,13 @@ final class AwaitLoop<RequestT, T> {
     this.backoff = backoff;
   }
 
-  /** Begins with an answer. */
+  /** Starts with an answer. */
   CompletableFuture<Reply<T>> start(Reply<T> answer) {
     begin(answer);
     return chain.result();
   }
 
-  /** Begins when an answer is there. */
+  /** Starts when the answer has arrived. */
   CompletableFuture<Reply<T>> startAfter(CompletableFuture<Reply<T>> answer) {
     CompletableFuture<Reply<T>> unused =
         answer.whenComplete(
@@ -86,7 +87,7 @@ final class AwaitLoop<RequestT, T> {
     }
   }
 
-  /** Returns the failure that this would be if it ended now; empty before there is an answer. */
+  /** Returns the failure if the wait ended now; empty before there is an answer. */
   Optional<StatusRuntimeException> failure(Status status) {
     return failure(status, new Metadata());
   }
@@ -129,7 +130,7 @@ final class AwaitLoop<RequestT, T> {
       return;
     }
     known = known.map(reply -> reply.heard(Reply.Status.PROCESSING, expires));
-    // A server that has waited is asked again at once; one that has not is not pestered.
+    // Calls a server that has waited again at once, and any other server after a pause.
     Duration rest = POLLS.delay(++polls).minusNanos(nanos);
     if (rest.isNegative()) {
       polls = 0;
@@ -286,7 +287,7 @@ final class AwaitLoop<RequestT, T> {
     }
   }
 
-  /** Returns for how long a replay is safe: not at all if the server does not say. */
+  /** Returns how long a replay is safe; zero if the server does not send an expiry time. */
   private Duration untilExpiry() {
     return known
         .flatMap(Reply::expires)

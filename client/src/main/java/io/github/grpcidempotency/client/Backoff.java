@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Waits that double from the first to the longest. Each is a random time between half of its value
- * and all of it.
+ * Waits that double from the first to the longest. Each wait is a random time between half of its
+ * value and its value.
  */
 record Backoff(Duration first, Duration longest) {
   Backoff {
@@ -20,7 +20,7 @@ record Backoff(Duration first, Duration longest) {
   /**
    * Returns how long to wait.
    *
-   * @param failures how many failures there were so far, at least 1
+   * @param failures the number of failures so far, at least 1
    */
   Duration delay(int failures) {
     long whole =

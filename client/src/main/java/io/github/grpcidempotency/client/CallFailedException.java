@@ -7,26 +7,26 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A call has failed for good, or is given up; it carries the last attempt's status and trailers,
- * and says what is known of the call's effect. With the same {@link #intent} the call can be made
- * again later, for as long as the server remembers its key.
+ * A call failed permanently, or was given up. The exception has the status and the trailers of the
+ * last attempt, and contains what is known about the call's effect. The call can be repeated later
+ * with the same {@link #intent}, until the server's record of its key expires.
  */
 public final class CallFailedException extends StatusRuntimeException {
-  /** What is known of the effect of a call. */
+  /** What is known about the effect of a call. */
   public enum Outcome {
     /**
-     * No attempt has reached a handler: each was never sent, or refused ahead of it. It is safe to
-     * do something else instead.
+     * No attempt has reached a handler: none was sent, or each was refused before the handler. It
+     * is safe to do something else instead.
      */
     NEVER_EXECUTED,
     /**
-     * The service itself has answered with this error, or has answered before and may not show its
-     * answer. Another attempt tells nothing new, unless the cause is mended.
+     * The service itself answered with this error, or it answered before and the server refuses to
+     * send that answer. Another attempt has the same result, unless the cause is fixed.
      */
     EXECUTED,
     /**
-     * It may have been executed, or may still be running. Only another attempt with the same intent
-     * can tell.
+     * The call may have been executed, or may still be running. Only another attempt with the same
+     * intent can show that.
      */
     UNKNOWN
   }
@@ -43,7 +43,7 @@ public final class CallFailedException extends StatusRuntimeException {
     this.attempts = attempts;
   }
 
-  /** Returns the same, with this thread's stack, and the other's as its cause. */
+  /** Returns the same exception with the stack of this thread, and this exception as its cause. */
   CallFailedException here() {
     Metadata trailers = getTrailers() == null ? new Metadata() : getTrailers();
     return new CallFailedException(
@@ -55,19 +55,19 @@ public final class CallFailedException extends StatusRuntimeException {
     return intent;
   }
 
-  /** Returns what is known of the call's effect. */
+  /** Returns what is known about the call's effect. */
   public Outcome outcome() {
     return outcome;
   }
 
-  /** Returns how often the call was sent, or tried to be; gRPC's own retries are not counted. */
+  /** Returns the number of attempts. gRPC's built-in retries are not counted. */
   public int attempts() {
     return attempts;
   }
 
   /**
-   * Returns the operation that runs under the call's key, if the last attempt was refused for it
-   * and the server knows it: the name of a {@code google.longrunning.Operation}.
+   * Returns the running operation with the call's key, if the last attempt was refused because of
+   * it and the server sent its id: the name of a {@code google.longrunning.Operation}.
    */
   public Optional<UUID> operationId() {
     return Optional.ofNullable(getTrailers())
@@ -75,7 +75,7 @@ public final class CallFailedException extends StatusRuntimeException {
         .flatMap(ErrorDetails::operationId);
   }
 
-  /** Returns the status, the number of attempts, and what is known. */
+  /** Returns the status, the number of attempts, and what is known about the effect. */
   @Override
   public String getMessage() {
     String known =

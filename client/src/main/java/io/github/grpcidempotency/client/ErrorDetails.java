@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What the trailers of an error say of it, in {@code google.rpc.Status}. */
+/** The details of an error in {@code google.rpc.Status}, from its trailers. */
 record ErrorDetails(List<Any> details) {
   private static final Metadata.Key<byte[]> DETAILS =
       Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
@@ -32,19 +32,18 @@ record ErrorDetails(List<Any> details) {
     }
   }
 
-  /** Returns the library's reason, if it is the library's error. */
+  /** Returns the reason of an error of the library; empty for other errors. */
   Optional<String> reason() {
     return info().map(ErrorInfo::getReason);
   }
 
-  /** Returns the operation that the library's error is about. */
+  /** Returns the operation of an error of the library. */
   Optional<UUID> operationId() {
     return info().map(info -> info.getMetadataMap().get(OPERATION)).flatMap(Reply::uuid);
   }
 
   /**
-   * Returns when to try again. A negative delay is ignored, and so are nanoseconds that are not
-   * part of a second.
+   * Returns when to retry. A negative delay, or one whose nanoseconds are out of range, is ignored.
    */
   Optional<Duration> retryDelay() {
     return detail(RetryInfo.class)

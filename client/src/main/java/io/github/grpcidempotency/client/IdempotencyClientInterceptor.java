@@ -15,36 +15,36 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Gives calls of idempotent methods their keys, so that gRPC, or a caller that retries, may send
- * them twice.
+ * Adds keys to the calls of idempotent methods, so that gRPC, or an application that retries, can
+ * safely send them twice.
  *
  * <ul>
  *   <li>A unary method with the {@code (idempotency.v1.procedure)} option gets a key: that of the
- *       call's {@link Intent}, or else a new UUID of version 7. It goes into the header, or into
- *       the field of the request that the option's {@code key_sources} name: a UUID of version 4
- *       then, and only if it is unset (AIP-4235).
- *   <li>A header or field that the user has set is never touched.
+ *       call's {@link Intent}, or else a new UUID of version 7. The key is put into the header, or
+ *       into the request field that the option's {@code key_sources} name. A key in a field is a
+ *       UUID of version 4, and is set only if the field is not set (AIP-4235).
+ *   <li>A header or field that the user has set is never changed.
  *   <li>Three kinds of methods get no key: those that prohibit keys, those whose handler manages
  *       keys itself, and those whose key the server makes from the request or from the id of the
  *       new resource.
  *   <li>A method without the option gets a key only if its call has an intent.
- *   <li>A call whose intent may have been sent before says that it is a retry, by the header {@code
- *       idempotency-retry}. Of attempts that gRPC makes itself, {@code grpc-previous-rpc-attempts}
- *       says so.
+ *   <li>A call whose intent may have been sent before has the header {@code idempotency-retry}.
+ *       gRPC marks its built-in retries by {@code grpc-previous-rpc-attempts}.
  * </ul>
  *
- * <p>A channel's interceptors run once per logical call, so all of gRPC's own attempts (gRFC A6)
- * share the key. Add it to the channel before all other interceptors: those added later are called
- * earlier, so this one sees what they have set.
+ * <p>A channel's interceptors run once per logical call, so all of gRPC's built-in retries (gRFC
+ * A6) have the same key. Add this interceptor to the channel before all other interceptors.
+ * Interceptors that are added later are called earlier, so this interceptor sees the headers that
+ * they set.
  *
  * <pre>{@code
  * channelBuilder.intercept(IdempotencyClientInterceptor.create())
  * }</pre>
  *
- * <p>Thread-safe. All channels can share one.
+ * <p>Thread-safe. Several channels can share one interceptor.
  */
 public final class IdempotencyClientInterceptor implements ClientInterceptor {
-  /** Set on calls that are about another call: its options are theirs, but not its key. */
+  /** Set on calls about another call. They have the options of that call, but not its key. */
   static final CallOptions.Key<Boolean> WITHOUT_KEY =
       CallOptions.Key.createWithDefault("idempotency-without-key", false);
 
@@ -82,11 +82,11 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   }
 
   /**
-   * Returns the same interceptor, whose calls demand protection ({@code idempotency-required:
-   * true}). A server would run a call without protection during an outage of its store, or if it
-   * finds no key or no caller. With this header, the server refuses such a call. A server that does
-   * not make the method idempotent ignores the demand, and only {@link #onUnprotected} and {@link
-   * Reply#isProtected} show that.
+   * Returns the same interceptor with the header {@code idempotency-required: true} on its calls.
+   * Without the header, a server may run a call without protection during an outage of its store,
+   * or if it finds no key or no caller. With the header, the server refuses such a call. A server
+   * on which the method is not idempotent ignores the header; {@link #onUnprotected} and {@link
+   * Reply#isProtected} detect this.
    */
   public IdempotencyClientInterceptor requireProtection() {
     return new IdempotencyClientInterceptor(header, true, unprotected);
@@ -94,11 +94,11 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
 
   /**
    * Returns the same interceptor with a listener that is called once for every call that should
-   * have been protected and was answered with OK and without the trailer {@code
-   * idempotency-operation}: a retry might run the call again. The listener is called on the
-   * channel's executor, and should not block.
+   * have been protected but was answered with OK and without the trailer {@code
+   * idempotency-operation}. A retry of such a call might run it again. The listener is called on
+   * the channel's executor, and should not block.
    *
-   * @param listener gets the method
+   * @param listener receives the method
    */
   public IdempotencyClientInterceptor onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
     return new IdempotencyClientInterceptor(header, required, Optional.of(listener));
@@ -110,8 +110,8 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   }
 
   /**
-   * Returns the key that a call with an intent has; empty if the server makes it, or the user has
-   * set a field that contains it.
+   * Returns the key of a call with an intent; empty if the server computes it, or the user has set
+   * a field that contains it.
    */
   Optional<String> key(MethodDescriptor<?, ?> method, Object request, Intent intent) {
     KeyPlan plan = KeyPlan.of(method, header, true);
@@ -185,7 +185,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     }
   }
 
-  /** Looks at the trailers of an answer. */
+  /** Reads the trailers of an answer. */
   private static final class Watched<ResponseT>
       extends SimpleForwardingClientCallListener<ResponseT> {
     private final Runnable unprotected;
@@ -207,7 +207,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     }
   }
 
-  /** A call with an intent. It says that it is a retry if it may be one. */
+  /** A call with an intent. It is marked as a retry if it may be one. */
   private static final class IntendedCall<RequestT, ResponseT>
       extends SimpleForwardingClientCall<RequestT, ResponseT> {
     private final Intent intent;

@@ -11,9 +11,9 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The intent that one thing be done: one request to one method. Make it where the user decides, not
- * where the call is sent. The same intent always gives the same key. Write it with {@link
- * #toString} and read it again with {@link #parse}, and it outlives the process.
+ * The intent to do one thing: one request to one method. Create it where the user decides, not
+ * where the call is sent. The same intent always has the same key. To keep it after the process
+ * ends, store {@link #toString}, and read it again with {@link #parse}.
  *
  * <pre>{@code
  * Intent intent = Intent.create(); // when the button is pressed, not in the retry loop
@@ -21,9 +21,9 @@ import java.util.regex.Pattern;
  * }</pre>
  *
  * <p>It needs {@link IdempotencyClientInterceptor} on the channel, or a {@link RetryingCaller}. The
- * server refuses another request under the same intent.
+ * server refuses another request with the same intent.
  *
- * <p>Once a call with it may have been sent, its later calls say so by the header {@code
+ * <p>After a call with this intent may have been sent, later calls have the header {@code
  * idempotency-retry: true}, and the server looks for the answer before it starts a handler. See
  * {@link #sentBefore} for an intent that another process may have sent.
  *
@@ -47,18 +47,19 @@ public final class Intent {
   }
 
   /**
-   * Makes a new intent, whose key is a UUID of version 7 (RFC 9562), which keeps indexes in order.
+   * Creates a new intent. Its key is a UUID of version 7 (RFC 9562), whose order in time suits
+   * database indexes.
    */
   public static Intent create() {
     return new Intent(UuidCreator.getTimeOrderedEpoch().toString(), false);
   }
 
   /**
-   * Reads what {@link #toString} has written. It also accepts a key that the client has made
-   * itself, for a method whose key format is not a UUID.
+   * Reads the text of {@link #toString}. It also accepts a key of the client's own, for a method
+   * whose key format is not a UUID.
    *
    * @param text 1 to 255 visible ASCII characters
-   * @throws IllegalArgumentException if the text is not as described
+   * @throws IllegalArgumentException if the text is not valid
    */
   public static Intent parse(String text) {
     if (!KEY.matcher(text).matches()) {
@@ -73,10 +74,10 @@ public final class Intent {
   }
 
   /**
-   * Returns the same intent, as one that may have been sent before: by an earlier process, which
-   * has written it down, or by another. All of its calls say that they are retries. That is only a
-   * hint, which spares the server a handler that it would have to stop; if it is wrong, the call
-   * costs one more round trip to the server's database.
+   * Returns the same intent, marked as possibly sent before, for example by an earlier process that
+   * stored it. All of its calls are marked as retries. This is only a hint, with which the server
+   * avoids starting a handler that it would have to stop. If the hint is wrong, the call costs one
+   * more round trip to the server's database.
    */
   public Intent sentBefore() {
     return new Intent(key, true);
@@ -87,7 +88,7 @@ public final class Intent {
     return sentEarlier || streams.count() > 0;
   }
 
-  /** Returns what notices that a call with this intent is sent. */
+  /** Returns the counter of the streams on which calls with this intent were sent. */
   StreamCounter streams() {
     return streams;
   }
@@ -102,8 +103,9 @@ public final class Intent {
   }
 
   /**
-   * Returns the key in the form that AIP-155 and AIP-4235 ask for in a request's field, a UUID of
-   * version 4: the key itself if it is one, and otherwise always the same digest of it.
+   * Returns the key in the form that AIP-155 and AIP-4235 require for a request field, a UUID of
+   * version 4: the key itself if it has this form, and otherwise a hash of the key, which is always
+   * the same.
    */
   String uuid4() {
     if (isUuid() && UUID.fromString(key).version() == 4) {
@@ -123,7 +125,7 @@ public final class Intent {
     }
   }
 
-  /** Returns the text that {@link #parse} reads: the key itself. It should not be logged. */
+  /** Returns the text that {@link #parse} reads: the key itself. Do not log it. */
   @Override
   public String toString() {
     return key;

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Carries out the intents of one method at one server, one step at a time. */
+/** Processes the intents of one method of one server, one step at a time. */
 record IntentRoute<RequestT, T>(
     MethodDescriptor<RequestT, T> method,
     Channel channel,
@@ -26,29 +26,32 @@ record IntentRoute<RequestT, T>(
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
   private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
 
-  /** Of so many attempts without an answer, the last is a warning. */
+  /** After each multiple of this number of attempts, the log line is a warning. */
   private static final int MANY_ATTEMPTS = 10;
 
   /** The limits that all intents of a worker share. */
   record Limits(Duration lease, Duration attemptTimeout, Duration giveUpAfter) {
-    /** Returns for how long an intent may still be sent: not at all, if this is not positive. */
+    /**
+     * Returns how long an intent may still be sent; zero or negative if it may not be sent any
+     * more.
+     */
     Duration left(StoredIntent intent) {
       return giveUpAfter.minus(intent.age());
     }
   }
 
   /**
-   * Carries out an intent:
+   * Processes an intent:
    *
    * <ol>
    *   <li>Send it, unless its answer has already been stored.
-   *   <li>Store the answer, so that the server is no longer needed.
-   *   <li>Hand the answer to the callback.
+   *   <li>Store the answer, so that the server is not called again.
+   *   <li>Pass the answer to the callback.
    *   <li>Delete the intent.
    * </ol>
    *
-   * After a crash between two steps, the step before it is repeated. If a step fails, the intent is
-   * given back.
+   * After a crash between two steps, the first of them is repeated. If a step fails, the intent is
+   * given back to the store.
    */
   void advance(StoredIntent taken, IntentStore store, Limits limits) throws InterruptedException {
     Optional<StoredAnswer> answer =
@@ -126,7 +129,7 @@ record IntentRoute<RequestT, T>(
     }
   }
 
-  /** Returns whether the callback took the answer. */
+  /** Calls the callback. Returns whether it accepted the answer. */
   private boolean handOn(StoredIntent taken, StoredAnswer answer, IntentStore store)
       throws InterruptedException {
     try {

@@ -11,13 +11,14 @@ import java.util.Collections;
  */
 final class IntentSql {
   /**
-   * What differs between the databases.
+   * The differences between the databases.
    *
-   * @param intents the table
+   * @param intents the name of the table
    * @param now the time of the statement
-   * @param inMs the time in a parameter's number of milliseconds
+   * @param inMs the time after a number of milliseconds, which is a parameter
    * @param ageMs the age of a row in milliseconds
-   * @param skipLocked keeps two workers from taking one row; SQLite has one writer at a time
+   * @param skipLocked prevents two workers from taking the same row; empty for SQLite, which has
+   *     one writer at a time
    */
   private record Dialect(
       String intents, String now, String inMs, String ageMs, String skipLocked) {}
@@ -94,7 +95,7 @@ final class IntentSql {
     return with(routes, others);
   }
 
-  /** Returns the text of a file of statements. */
+  /** Returns the text of an SQL file. */
   static String read(String name) {
     try (InputStream file = IntentSql.class.getResourceAsStream("intents/" + name + ".sql")) {
       if (file == null) {

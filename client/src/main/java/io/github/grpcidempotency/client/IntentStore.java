@@ -18,9 +18,9 @@ import java.util.Set;
 import javax.sql.DataSource;
 
 /**
- * Keeps intents with their requests durably, until an {@link IntentWorker} has finished them. The
+ * Stores intents with their requests durably, until an {@link IntentWorker} has processed them. The
  * table is in the client service's own PostgreSQL, or in a SQLite file. An intent can be written in
- * the transaction that makes the decision, so that either both exist or neither does.
+ * the transaction of the decision, so that either both exist or neither does.
  *
  * <pre>{@code
  * try (Connection connection = pool.getConnection()) {
@@ -32,12 +32,12 @@ import javax.sql.DataSource;
  * worker.wake();
  * }</pre>
  *
- * <p>A row is deleted after the callback has handled its answer. Requests and answers are in the
- * table in the clear. Ages and leases are computed from the clock of the database; for SQLite, that
- * is this machine's clock.
+ * <p>A row is deleted after the callback has handled its answer. Requests and answers are not
+ * encrypted in the table. Ages and leases are computed from the clock of the database; for SQLite,
+ * that is this machine's clock.
  *
- * <p>The methods that are not public throw an {@link IllegalStateException} for every failure, and
- * may be called again. Thread-safe.
+ * <p>Methods that are not public throw an {@link IllegalStateException} for every failure, and can
+ * be called again. Thread-safe.
  */
 public final class IntentStore {
   private final IntentSql sql;
@@ -49,34 +49,34 @@ public final class IntentStore {
   }
 
   /**
-   * Returns the store of a PostgreSQL database. The table is made by {@code
-   * io/github/grpcidempotency/client/migration/V1__intents.sql} in this jar, which names the grants
-   * that the service's role needs.
+   * Returns the store in a PostgreSQL database. The migration {@code
+   * io/github/grpcidempotency/client/migration/V1__intents.sql} in this jar creates the table, and
+   * lists the grants that the service's role needs.
    */
   public static IntentStore postgres(DataSource pool) {
     return new IntentStore(IntentSql.POSTGRES, pool::getConnection);
   }
 
   /**
-   * Opens the store of a SQLite file, for command-line tools. If the file or its table does not
+   * Opens the store in a SQLite file, for command-line tools. If the file or its table does not
    * exist, it is created; its directory must exist. Needs {@code org.xerial:sqlite-jdbc} on the
-   * class path. Any number of processes on one machine may have the file open. Only the owner may
-   * read a new file, if the file system has owners. The file may contain other tables: an
-   * application that keeps its data there can write intents with its own connection.
+   * class path. Any number of processes on one machine may have the file open. A new file is
+   * readable only by its owner, if the file system supports that. The file may contain other
+   * tables: an application with data in the same file can write intents with its own connection.
    *
-   * @throws SQLException if the file cannot be opened, is no SQLite database, or has hard links:
-   *     after a crash, SQLite would not find the journal of the other name
+   * @throws SQLException if the file cannot be opened, is not a SQLite database, or has hard links
+   *     (after a crash, SQLite would not find the journal under another name)
    */
   public static IntentStore sqlite(Path file) throws SQLException {
     return new IntentStore(IntentSql.SQLITE, SqliteFile.open(file));
   }
 
   /**
-   * Writes a new intent in a transaction of its own. The intent is durable when the method returns.
+   * Writes a new intent in a separate transaction. The intent is durable when the method returns.
    *
-   * @param target the name under which the {@link IntentWorker} knows the server
+   * @param target the name of the server, as it is registered with the {@link IntentWorker}
    * @return the intent, whose text is its key
-   * @throws SQLException if the intent is not written, or the connection was cut before the
+   * @throws SQLException if the intent was not written, or the connection was cut before the
    *     database confirmed the commit
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
@@ -88,10 +88,10 @@ public final class IntentStore {
   }
 
   /**
-   * Writes an intent that was made before, in a transaction of its own. Otherwise like {@link
-   * #write(Connection, Intent, String, MethodDescriptor, Object)}.
+   * Writes an existing intent in a separate transaction. Otherwise like {@link #write(Connection,
+   * Intent, String, MethodDescriptor, Object)}.
    *
-   * @throws SQLException if the intent is not written, or the connection was cut before the
+   * @throws SQLException if the intent was not written, or the connection was cut before the
    *     database confirmed the commit
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
@@ -108,9 +108,9 @@ public final class IntentStore {
   /**
    * Writes a new intent in a transaction of the caller. The caller commits it.
    *
-   * @param target the name under which the {@link IntentWorker} knows the server
+   * @param target the name of the server, as it is registered with the {@link IntentWorker}
    * @return the intent, whose text is its key
-   * @throws SQLException if it cannot be written: the transaction should be rolled back
+   * @throws SQLException if the intent cannot be written; the transaction must be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
   public <RequestT> Intent write(
@@ -122,13 +122,14 @@ public final class IntentStore {
   }
 
   /**
-   * Writes an intent that was made before. An intent that is already in the table stays as it is.
-   * An intent that is done is no longer in the table. If such an intent is written again, it is
-   * sent again, and the server runs it again if the record of the key has expired. Therefore record
-   * the decision in the same transaction, for example under a primary key that refuses a second
-   * decision. The outcome that the callback gets covers the worker's attempts only.
+   * Writes an existing intent in a transaction of the caller. An intent that is already in the
+   * table is not changed. An intent that is done is no longer in the table. If you write such an
+   * intent again, it is sent again, and the server runs it again if the record of the key has
+   * expired. Therefore record the decision in the same transaction, for example with a primary key
+   * that prevents a second decision. The outcome that the callback receives covers only the
+   * worker's attempts.
    *
-   * @throws SQLException if it cannot be written: the transaction should be rolled back
+   * @throws SQLException if the intent cannot be written; the transaction must be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
   public <RequestT> void write(
@@ -145,8 +146,8 @@ public final class IntentStore {
   }
 
   /**
-   * Takes intents that are due, for the time of a lease, during which nobody else gets them. They
-   * count as sent from then on.
+   * Takes intents that are due, for the time of a lease, during which no other worker takes them.
+   * From then on they count as sent.
    */
   List<StoredIntent> take(Set<Route> routes, int most, Duration lease) {
     return run(
@@ -159,7 +160,7 @@ public final class IntentStore {
         });
   }
 
-  /** Restarts the leases of intents that are still being worked on. */
+  /** Restarts the leases of intents that are still being processed. */
   void renew(Collection<StoredIntent> taken, Duration lease) {
     int[] unused =
         run(
@@ -175,10 +176,9 @@ public final class IntentStore {
   }
 
   /**
-   * Gives an intent back, to be taken again after a delay.
+   * Gives an intent back, so that a worker takes it again after a delay.
    *
-   * @param neverSent whether it is certain that the intent was not sent, neither this time nor
-   *     before
+   * @param neverSent whether it is certain that the intent was never sent
    */
   void postpone(StoredIntent taken, Duration delay, boolean neverSent) {
     int unused =
@@ -193,7 +193,7 @@ public final class IntentStore {
   }
 
   /**
-   * Stores an answer until it is handed to the callback.
+   * Stores an answer until the callback has accepted it.
    *
    * @return whether the intent still belongs to this worker
    */
@@ -209,7 +209,7 @@ public final class IntentStore {
         == 1;
   }
 
-  /** Deletes an intent whose answer was handed to the callback. */
+  /** Deletes an intent whose answer the callback has accepted. */
   void done(StoredIntent taken) {
     int unused =
         run(
@@ -220,7 +220,10 @@ public final class IntentStore {
             });
   }
 
-  /** Returns whether intents for these routes are left, whoever works on them. */
+  /**
+   * Returns whether there are intents for these routes, including those that other workers have
+   * taken.
+   */
   boolean hasAny(Set<Route> routes) {
     return run(
         sql.any(routes.size()),
@@ -273,7 +276,7 @@ public final class IntentStore {
     return insert;
   }
 
-  /** Returns the number of the next parameter. */
+  /** Sets the routes, and returns the number of the next parameter. */
   private static int setRoutes(PreparedStatement statement, int first, Set<Route> routes)
       throws SQLException {
     int next = first;
@@ -290,7 +293,9 @@ public final class IntentStore {
     statement.setLong(first + 1, taken.fence());
   }
 
-  /** Reads to the end: SQLite commits a statement that returns rows after the last one. */
+  /**
+   * Reads all rows, because SQLite commits a statement that returns rows only after the last row.
+   */
   private static <R> List<R> read(PreparedStatement query, Row<R> row) throws SQLException {
     List<R> all = new ArrayList<>();
     try (ResultSet rows = query.executeQuery()) {
@@ -311,7 +316,8 @@ public final class IntentStore {
   }
 
   /**
-   * Runs one statement in a separate transaction, whatever the settings of the pool's connections.
+   * Runs one statement in a separate transaction, independent of the autocommit setting of the
+   * connection.
    */
   private <R> R inTransaction(String statement, Work<R> work) throws SQLException {
     try (Connection connection = connections.open();
@@ -338,7 +344,7 @@ public final class IntentStore {
     }
   }
 
-  /** Where connections come from. */
+  /** A source of connections. */
   interface Connections {
     Connection open() throws SQLException;
   }

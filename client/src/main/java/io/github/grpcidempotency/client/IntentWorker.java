@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out the intents of a store. It sends each one until its outcome is known, and hands the
- * answer to a callback at least once, despite crashes of this process, of the server, and of either
- * database.
+ * Processes the intents of a store. It sends each intent until its outcome is known, and passes the
+ * answer to a callback at least once, despite crashes of this process, of the server, and of their
+ * databases.
  *
  * <pre>{@code
  * IntentWorker worker =
@@ -37,16 +37,16 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>Any number of workers, in any number of processes, may share an {@link IntentStore}: a lease
- * keeps two workers from working on one intent at once, and is renewed while one works on it. Each
- * attempt sends the same key. If the server says when to try again, the worker does so; otherwise
- * the waits double, from a second to five minutes. The attempts end when the service has answered,
- * when the server says that no attempt will help, or when the intent is as old as {@link
- * Builder#giveUpAfter}, even if the server was never reached. Every tenth attempt of an intent is a
- * warning in the log.
+ * prevents two workers from processing one intent at the same time. The lease is renewed while a
+ * worker processes the intent. Each attempt sends the same key. If the server sends a time for the
+ * next attempt, the worker uses it; otherwise the waits double, from a second to five minutes. The
+ * attempts end when the service has answered, when the server prohibits a retry, or when the intent
+ * is as old as {@link Builder#giveUpAfter}, even if the server was never reached. Every tenth
+ * failed attempt of an intent is logged as a warning.
  *
- * <p>Intents of targets and methods that are not named here are left to other workers. If no worker
- * takes such intents, because a target or method was renamed, the worker logs a warning: when it
- * starts, every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
+ * <p>A worker takes only intents of the targets and methods that are registered with it. If no
+ * worker takes some intents, because a target or method was renamed, the worker logs a warning:
+ * when it starts, every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
  *
  * <p>Thread-safe.
  */
@@ -81,12 +81,12 @@ public final class IntentWorker implements AutoCloseable {
         clock.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
   }
 
-  /** Begins a worker on a store. */
+  /** Returns a builder. */
   public static Builder builder(IntentStore store) {
     return new Builder(store);
   }
 
-  /** Starts to work in the background, until {@link #close}. */
+  /** Starts to process intents in the background, until {@link #close}. */
   public synchronized IntentWorker start() {
     if (polling.isEmpty() && !closed) {
       polling = Optional.of(clock.schedule(this::poll, 0, TimeUnit.MILLISECONDS));
@@ -99,18 +99,20 @@ public final class IntentWorker implements AutoCloseable {
 
   /**
    * Makes the worker look for intents now; otherwise a new intent may wait up to a second. Call it
-   * after the commit that has written an intent. Calling it too early does no harm.
+   * after the commit of a new intent. A call before the commit has no effect on that intent.
    */
   public void wake() {
     woken.release();
   }
 
   /**
-   * Works until no intent is left for this worker's methods, whoever works on it, or the time is
-   * up. For command-line tools. Logs a warning for intents of other targets and methods.
+   * Processes intents until none is left for this worker's methods, including those that other
+   * workers have taken, or the time is over. For command-line tools. Logs a warning for intents of
+   * other targets and methods.
    *
    * @return whether no intent is left for this worker's methods
-   * @throws InterruptedException if the thread is interrupted; work that has begun goes on
+   * @throws InterruptedException if the thread is interrupted; intents that were taken are still
+   *     processed
    * @throws IllegalStateException if the store cannot be read or written
    */
   public boolean drain(Duration within) throws InterruptedException {
@@ -128,9 +130,9 @@ public final class IntentWorker implements AutoCloseable {
   }
 
   /**
-   * Returns the intents in the store that are due, and whose target and method are not named to
-   * this worker. Unless another worker sends these intents, restore the former target or method in
-   * their rows, or delete the rows.
+   * Returns the intents in the store that are due and whose target and method are not registered
+   * with this worker. Unless another worker sends these intents, restore the former target or
+   * method in their rows, or delete the rows.
    *
    * @throws IllegalStateException if the store cannot be read
    */
@@ -139,8 +141,8 @@ public final class IntentWorker implements AutoCloseable {
   }
 
   /**
-   * Takes no more intents, and lets those in work go on for the time of one attempt. Then it
-   * interrupts them, and the next worker takes them again. The store and the channels stay open.
+   * Stops taking intents, and waits for the running ones for the time of one attempt. Then it
+   * interrupts them, and another worker takes them again. The store and the channels stay open.
    */
   @Override
   public void close() {
@@ -173,7 +175,10 @@ public final class IntentWorker implements AutoCloseable {
     }
   }
 
-  /** An intent that another worker sends does not stay due for as long as a lease. */
+  /**
+   * Logs intents that no worker takes: intents of other routes that have been due for longer than a
+   * lease.
+   */
   private void lookAround() {
     try {
       warnOf(store.others(routes.keySet(), limits.lease()));
@@ -269,7 +274,7 @@ public final class IntentWorker implements AutoCloseable {
     };
   }
 
-  /** Settings of a worker. */
+  /** The settings of a worker. */
   public static final class Builder {
     private final IntentStore store;
     private final Map<Route, Registration<?, ?>> registrations = new HashMap<>();
@@ -284,11 +289,12 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Adds a method whose intents the worker carries out.
+     * Adds a method whose intents the worker processes.
      *
-     * @param target the name of the server under which its intents are written
-     * @param stub of any kind: its channel and call options are used, but no deadline
-     * @throws IllegalArgumentException if the method is not unary, prohibits keys, or was named
+     * @param target the name of the server, as in {@link IntentStore#write}
+     * @param stub a stub of any kind; its channel and its call options are used, except the
+     *     deadline
+     * @throws IllegalArgumentException if the method is not unary, prohibits keys, or was added
      *     before
      */
     public <RequestT, T> Builder method(
@@ -306,8 +312,8 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Sets how long after the death of a worker's process another worker takes its intents; a
-     * minute by default. At least a second.
+     * Sets how long after the crash of a worker's process another worker takes its intents; one
+     * minute by default, and at least a second.
      */
     public Builder lease(Duration lease) {
       if (lease.compareTo(Duration.ofSeconds(1)) < 0) {
@@ -317,31 +323,30 @@ public final class IntentWorker implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Sets the time for one attempt, after which its answer counts as lost; 30 seconds by default.
-     */
+    /** Sets the deadline of one attempt; 30 seconds by default. */
     public Builder attemptTimeout(Duration timeout) {
       this.attemptTimeout = RetryingCaller.Builder.positive(timeout);
       return this;
     }
 
     /**
-     * Sets how long the worker makes attempts, counted from when the intent was written. After that
-     * the server may have forgotten the key, and would run the call as a new one: choose less than
-     * the server's retention. 20 hours by default, for a retention of 24. Nothing is sent later,
-     * whatever crashed or was out of reach meanwhile, unless the machine is put to sleep at the
-     * very moment of sending.
+     * Sets how long the worker makes attempts, counted from the writing of the intent; 20 hours by
+     * default, for a retention of 24 hours. Choose less than the server's retention: after the
+     * record of the key has expired, the server would run the call as a new call. Later attempts
+     * are never made, even after crashes and outages. The only exception is a machine that is
+     * suspended during the sending of a call.
      *
-     * <p>Then {@link IntentCallback#failed} hears {@code NEVER_EXECUTED} if no attempt has left its
-     * process, and {@code UNKNOWN} otherwise. After {@code NEVER_EXECUTED} it may write a new
-     * intent for the same thing, to go on for as long again.
+     * <p>After this time {@link IntentCallback#failed} is called, with the outcome {@code
+     * NEVER_EXECUTED} if no attempt has left its process, and {@code UNKNOWN} otherwise. After
+     * {@code NEVER_EXECUTED}, it can write a new intent for the same request, to continue the
+     * attempts.
      */
     public Builder giveUpAfter(Duration horizon) {
       this.giveUpAfter = RetryingCaller.Builder.positive(horizon);
       return this;
     }
 
-    /** Sets how many intents are worked on at once, each on a thread; 8 by default. */
+    /** Sets how many intents are processed at once, each on its own thread; 8 by default. */
     public Builder concurrency(int intents) {
       if (intents < 1) {
         throw new IllegalArgumentException("the concurrency must be at least 1");
@@ -350,7 +355,9 @@ public final class IntentWorker implements AutoCloseable {
       return this;
     }
 
-    /** Sets the header for keys, for a server that does not use the standard name. */
+    /**
+     * Sets the header for keys, for a server that uses another header than {@code idempotency-key}.
+     */
     public Builder keyHeader(String name) {
       this.keys = keys.keyHeader(name);
       return this;
@@ -363,7 +370,7 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Sets what is called for every answer that is not protected; see {@link
+     * Sets a listener for answers that are not protected; see {@link
      * IdempotencyClientInterceptor#onUnprotected}.
      */
     public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
@@ -372,9 +379,9 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Returns the worker, which does nothing yet.
+     * Returns the worker, which is not started yet.
      *
-     * @throws IllegalStateException if no method is named
+     * @throws IllegalStateException if no method was added
      */
     public IntentWorker build() {
       if (registrations.isEmpty()) {

@@ -4,14 +4,14 @@ import io.github.grpcidempotency.proto.v1.KeyFormat;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The form that a method expects of its keys, and the key that an intent gives in this form. */
+/** The key format of a method. Converts the key of an intent to this format. */
 record KeyForm(KeyFormat format, String pattern) {
 
   /**
    * Returns a key for a header.
    *
-   * @param chosen whether the user has made the intent, and so is responsible for its form; if not,
-   *     the result is empty where the format does not accept a UUID
+   * @param chosen whether the user has created the intent, and so is responsible for its format; if
+   *     not, the result is empty if the format does not accept a UUID
    */
   Optional<String> inHeader(Intent intent, boolean chosen) {
     return spelt(intent.key(), intent.uuid4(), chosen);

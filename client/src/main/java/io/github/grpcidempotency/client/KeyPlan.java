@@ -16,17 +16,18 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Where the key of a method's calls goes, as its {@code (idempotency.v1.procedure)} option says.
+ * The place of the key in a method's calls, according to its {@code (idempotency.v1.procedure)}
+ * option.
  */
 sealed interface KeyPlan {
-  /** Nowhere: the method takes no key, or its server finds a key without the client's help. */
+  /** No place: the method takes no key, or the server finds the key itself. */
   record Nothing() implements KeyPlan {}
 
-  /** Into a header, unless the user has set one of those in which the server looks. */
+  /** A header, unless the user has set one of the headers that the server reads. */
   record InHeader(Metadata.Key<String> header, KeyForm form, List<Metadata.Key<String>> given)
       implements KeyPlan {}
 
-  /** Into a field of the request, unless the user has set a header or field that has a key. */
+  /** A field of the request, unless the user has set a header or a field with a key. */
   record InField(
       RequestField field,
       KeyForm form,
@@ -34,7 +35,10 @@ sealed interface KeyPlan {
       List<RequestField> givenFields)
       implements KeyPlan {}
 
-  /** An {@code ExtensionLite}, because every version of protobuf has the methods that take one. */
+  /**
+   * An {@code ExtensionLite}, because every version of protobuf has the methods that accept this
+   * type.
+   */
   ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
 
   /** The default form: a UUID. */
@@ -51,7 +55,7 @@ sealed interface KeyPlan {
         .map(options -> options.getExtension(OPTION));
   }
 
-  /** Returns whether calls of a method may be sent again under one key. */
+  /** Returns whether calls of a method can be sent again with the same key. */
   static boolean takesKey(MethodDescriptor<?, ?> method) {
     return method.getType() == MethodDescriptor.MethodType.UNARY
         && option(method).filter(Predicate.not(KeyPlan::prohibitsKey)).isPresent();
@@ -77,8 +81,9 @@ sealed interface KeyPlan {
   }
 
   /**
-   * Returns where the key of one call goes. If a method has no option, its server may declare it
-   * idempotent in Java, or not at all. It gets only the key of a chosen intent.
+   * Returns the place of the key of one call. If a method has no option, it is unknown whether its
+   * server has declared it idempotent in Java. A call of such a method gets a key only if the user
+   * has created an intent.
    */
   static KeyPlan of(MethodDescriptor<?, ?> method, Metadata.Key<String> header, boolean chosen) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
@@ -106,8 +111,9 @@ sealed interface KeyPlan {
         sources.stream().filter(KeySource::hasMetadata).map(KeyPlan::header).toList();
     List<RequestField> fields =
         sources.stream().map(source -> field(source, schema)).flatMap(Optional::stream).toList();
-    // The first source that the client can fill; a field goes before any header, because a header
-    // is sent before the request is seen, and might hide a key in the request.
+    // Uses the first source that the client can fill, but a field rather than a header: the headers
+    // are sent before the client interceptor sees the request, and a key in a header could hide a
+    // key in the request.
     for (KeySource source : sources) {
       Optional<RequestField> field = field(source, schema);
       if (field.isPresent() && !source.hasAssignedId()) {

@@ -19,11 +19,11 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A call that is sent as often as it takes, always under the same key, and asked about.
+ * A call that is sent several times, always with the same key, and the requests for its outcome.
  *
- * @param channel the stub's
- * @param deadline of all of it
- * @param attemptTimeout of each attempt
+ * @param channel the channel of the stub
+ * @param deadline the deadline of all attempts
+ * @param attemptTimeout the timeout of each attempt
  */
 record KeyedCall<RequestT, T>(
     Channel channel,
@@ -35,12 +35,12 @@ record KeyedCall<RequestT, T>(
     Deadline deadline,
     Duration attemptTimeout) {
 
-  /** Sends it. */
+  /** Sends the call. */
   Attempt<RequestT, T> send() {
     return send(intent, deadline);
   }
 
-  /** Sends it once more after it was answered, for an answer before some time. */
+  /** Sends an answered call again, with a deadline. */
   Attempt<RequestT, T> repeatBefore(Deadline end) {
     return send(intent.sentBefore(), end);
   }
@@ -54,8 +54,8 @@ record KeyedCall<RequestT, T>(
   }
 
   /**
-   * Asks its server to answer when an operation is done, or else shortly before the attempt is
-   * over.
+   * Lets the server answer when an operation is done, at the latest shortly before the attempt
+   * times out.
    */
   Attempt<WaitOperationRequest, Operation> waitFor(UUID operationId) {
     Deadline end = attemptDeadline();
@@ -71,8 +71,8 @@ record KeyedCall<RequestT, T>(
   }
 
   /**
-   * Returns the question for the call's record: by its key, or, if its server makes the key or the
-   * user has set the field that contains it, by its request.
+   * Returns the request for the call's record: by its key, or, if the server computes the key or
+   * the user has set the field that contains it, by the call's request.
    */
   Optional<RecoverRequest> question() {
     RecoverRequest.Builder question =

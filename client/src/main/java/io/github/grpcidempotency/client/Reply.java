@@ -4,7 +4,6 @@ import com.google.common.util.concurrent.ListenableFuture;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.stub.AbstractStub;
-import io.grpc.stub.StreamObserver;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -13,31 +12,30 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * A response, and what the server's trailers say of it. A {@link RetryingCaller} returns one; for a
- * stub's own calls there are {@link #blocking}, {@link #future} and {@link #async}, each around
- * exactly one call:
+ * A response, with the information in the server's trailers. A {@link RetryingCaller} returns a
+ * reply. For calls of a stub, use {@link #blocking} or {@link #future}, each for exactly one call:
  *
  * <pre>{@code
  * Reply<Order> reply = Reply.blocking(stub, orders -> orders.createOrder(request));
  * }</pre>
  *
- * <p>From a server without the library only the response is there. Immutable, if the response is.
+ * <p>A reply of a server without the library contains only the response. Immutable, if the response
+ * is.
  *
- * @param <T> the response
+ * @param <T> the type of the response
  */
 public final class Reply<T> {
-  /** How far the asynchronous work behind the created resource has come. */
+  /** The status of the asynchronous work behind the created resource. */
   public enum Status {
-    /** Not done yet, or not known. */
+    /** The work is not done yet, or its status is unknown. */
     PROCESSING,
-    /** Done, or there was none. */
+    /** The work is done, or there is no asynchronous work. */
     COMPLETED,
-    /** Given up: the resource exists, but its asynchronous work does not. */
+    /** The work has failed. The resource exists, but its asynchronous work was not done. */
     FAILED;
 
     private static Status of(String trailer) {
@@ -91,12 +89,12 @@ public final class Reply<T> {
     return new Reply<>(response, trailers);
   }
 
-  /** Returns the same answer with what was heard of it since. */
+  /** Returns the same answer with a newer status and expiry time. */
   Reply<T> heard(Status now, Optional<Instant> expiresNow) {
     return new Reply<>(this, now, expiresNow);
   }
 
-  /** Returns whether the asynchronous work behind it is known not to have ended. */
+  /** Returns whether the asynchronous work is known to be running. */
   boolean isProcessing() {
     return status.equals(Optional.of(Status.PROCESSING));
   }
@@ -104,7 +102,7 @@ public final class Reply<T> {
   /**
    * Makes one call with a blocking stub.
    *
-   * @throws io.grpc.StatusRuntimeException what the call throws
+   * @throws io.grpc.StatusRuntimeException if the call fails
    */
   public static <S extends AbstractStub<S>, T> Reply<T> blocking(S stub, Function<S, T> call) {
     TrailersCapture capture = new TrailersCapture();
@@ -133,37 +131,27 @@ public final class Reply<T> {
     return reply;
   }
 
-  /**
-   * Makes one unary call with an asynchronous stub. The observer gets one reply, once the call is
-   * complete, or the call's error; on the thread that the stub's own observers are called on.
-   */
-  public static <S extends AbstractStub<S>, T> void async(
-      S stub, BiConsumer<S, StreamObserver<T>> call, StreamObserver<Reply<T>> observer) {
-    TrailersCapture capture = new TrailersCapture();
-    call.accept(
-        stub.withInterceptors(capture), TrailersCapture.observer(observer, capture::trailers));
-  }
-
   /** Returns the method's response. */
   public T response() {
     return response;
   }
 
   /**
-   * Returns how far the asynchronous work has come; a value of tomorrow's is {@code PROCESSING}.
-   * Empty if the server does not say, so that nobody can wait for the work.
+   * Returns the status of the asynchronous work; {@code PROCESSING} for a value that this version
+   * does not know. Empty if the server does not send a status; the client cannot wait for the work
+   * in that case.
    */
   public Optional<Status> status() {
     return status;
   }
 
-  /** Returns whether this is the first answer once more, and nothing was run for it. */
+  /** Returns whether this is a replay of the first answer, for which no handler ran. */
   public boolean replayed() {
     return replayed;
   }
 
   /**
-   * Returns whether the server has made the response of a replay from its resource as that is now,
+   * Returns whether the server has rebuilt the response of a replay from the current resource,
    * because it does not record the response itself.
    */
   public boolean reconstructed() {
@@ -177,8 +165,8 @@ public final class Reply<T> {
 
   /**
    * Returns whether the server has protected the call, so that the same call with the same key gets
-   * this answer again. If not, there is no interceptor on the server, or none for this method, or
-   * it accepted no key, or its store had an outage. A retry might run the call again.
+   * this answer again. If not, a retry might run the call again. The server has no interceptor, or
+   * no descriptor of this method; or it found no key or no caller; or its store had an outage.
    */
   public boolean isProtected() {
     return operationId.isPresent();
@@ -188,20 +176,20 @@ public final class Reply<T> {
     return trailers.containsKey(OPERATION);
   }
 
-  /** Returns until when the server answers retries. After that, the key runs as new. */
+  /** Returns when the record expires. After that, a call with the same key is a new call. */
   public Optional<Instant> expires() {
     return expires;
   }
 
   /**
-   * Returns the paths of the fields that the response lacks because the server never records them;
-   * empty but for replays.
+   * Returns the paths of the fields that are missing in the response of a replay, because the
+   * server does not record them; empty if this is not a replay.
    */
   public Set<String> omittedFields() {
     return omittedFields;
   }
 
-  /** Returns all but the response, which may be secret. */
+  /** Returns everything except the response, which may be secret. */
   @Override
   public String toString() {
     return "Reply[status=%s, replayed=%s, reconstructed=%s, operationId=%s, expires=%s, omittedFields=%s]"

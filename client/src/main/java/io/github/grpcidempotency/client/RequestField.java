@@ -34,8 +34,8 @@ record RequestField(List<FieldDescriptor> path) {
   }
 
   /**
-   * Returns whether the user has set the field, as AIP-4235 defines it: by its presence, or else by
-   * its value.
+   * Returns whether the user has set the field, as defined by AIP-4235: by its presence, or, for a
+   * field without presence, by its value.
    */
   boolean isSet(Message request) {
     Message at = request;

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** The attempts of one call, one after the other. */
 final class RetryLoop<RequestT, T> {
-  /** How often a server is asked at most that answers a question to wait at once. */
+  /** The shortest time between two requests to a server that does not wait but answers at once. */
   private static final Duration POLL = Duration.ofSeconds(1);
 
   private final KeyedCall<RequestT, T> call;
@@ -24,10 +24,10 @@ final class RetryLoop<RequestT, T> {
   private boolean running;
 
   /**
-   * Makes a loop that is not begun.
+   * Creates a loop that is not started.
    *
-   * @param waitsForOperations whether a refused attempt is repeated when the operation that it
-   *     names is done, rather than after a while
+   * @param waitsForOperations whether a refused attempt is repeated as soon as the operation in the
+   *     refusal is done, rather than after a wait
    */
   RetryLoop(KeyedCall<RequestT, T> call, Backoff backoff, boolean waitsForOperations) {
     this.call = call;
@@ -40,13 +40,13 @@ final class RetryLoop<RequestT, T> {
     return chain.result();
   }
 
-  /** Begins. */
+  /** Starts. */
   CompletableFuture<Reply<T>> start() {
     attempt();
     return reply();
   }
 
-  /** Returns the failure that this would be if it ended now. */
+  /** Returns the failure if the loop ended now. */
   synchronized CallFailedException failure(Status status) {
     return new CallFailedException(
         status,
@@ -85,9 +85,9 @@ final class RetryLoop<RequestT, T> {
   }
 
   /**
-   * Returns when the next attempt is to be made; empty if there is none.
+   * Returns the time of the next attempt; empty if there is none.
    *
-   * @param perhapsEarlier whether it may be made before that, and so before the deadline
+   * @param perhapsEarlier whether the attempt may be made earlier, and so before the deadline
    */
   private synchronized Optional<Duration> next(AttemptResult<T> result, boolean perhapsEarlier) {
     running = false;
@@ -100,9 +100,9 @@ final class RetryLoop<RequestT, T> {
   }
 
   /**
-   * Lets the server wait until the operation is done, or gone: then the call is sent again at once.
-   * It is sent again when the server said in any case, because whoever runs it may be dead; and
-   * after what may be a cut connection, which tells whether the server can be asked at all.
+   * Lets the server wait until the operation is done or deleted. Then the call is sent again at
+   * once. The call is also sent again at the time that the server requested, because the server
+   * that runs the operation may have crashed, and after an error that may be a cut connection.
    */
   private void waitFor(UUID operationId, AttemptResult<T> refusal, long askAgain) {
     long begin = System.nanoTime();

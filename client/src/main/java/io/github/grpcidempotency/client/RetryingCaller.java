@@ -17,28 +17,32 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Calls a unary method until it has an answer, for longer and more often than gRPC's own retries do
- * (gRFC A6: five attempts at most, within one deadline).
+ * Calls a unary method until there is an answer, for longer and more often than gRPC's built-in
+ * retries (gRFC A6: five attempts at most, within one deadline).
  *
  * <ol>
- *   <li>Every attempt has the same key: that of the stub's {@link Intent}, or of a new one. It goes
- *       where {@link IdempotencyClientInterceptor} puts it, which need not be on the channel.
- *   <li>A failed attempt is repeated when the server says, in {@code grpc-retry-pushback-ms} or
- *       {@code google.rpc.RetryInfo}; never, if it says never. If it says nothing, {@code
- *       UNAVAILABLE}, {@code ABORTED}, {@code RESOURCE_EXHAUSTED} and an attempt that took too long
- *       are repeated after a wait that doubles, with jitter.
- *   <li>One deadline is over all of it: the earliest of the stub's, the gRPC context's and {@link
- *       Builder#within}. A wait that would outlast it is not begun.
- *   <li>What has no answer then is a {@link CallFailedException}, which says what is known.
- *   <li>If asked to, it waits for the asynchronous work behind the answer, within the same
- *       deadline.
+ *   <li>Every attempt has the same key: that of the stub's {@link Intent}, or of a new intent. The
+ *       channel need not have an {@link IdempotencyClientInterceptor}; the key is put into the same
+ *       place.
+ *   <li>A failed attempt is repeated at the time that the server sends in {@code
+ *       grpc-retry-pushback-ms} or {@code google.rpc.RetryInfo}, or not at all if the server
+ *       prohibits it. If the server sends no time, {@code UNAVAILABLE}, {@code ABORTED}, {@code
+ *       RESOURCE_EXHAUSTED} and an attempt that timed out are repeated after a wait that doubles,
+ *       with jitter.
+ *   <li>One deadline applies to all attempts: the earliest of the stub's deadline, the gRPC
+ *       context's deadline and {@link Builder#within}. A wait that would exceed the deadline is not
+ *       started.
+ *   <li>If there is no answer by then, a {@link CallFailedException} is thrown, which contains what
+ *       is known about the effect.
+ *   <li>The methods with "await" in their names also wait for the asynchronous work behind the
+ *       answer, within the same deadline.
  * </ol>
  *
- * <p>Only for methods that are idempotent on their server: nothing here can know of those without
- * an option. Keep {@link Builder#within} well below the server's retention (24 hours by default),
- * after which a key runs as new.
+ * <p>Use it only for methods that are idempotent on their server. For a method without the option,
+ * the client cannot check that. Keep {@link Builder#within} well below the server's retention (24
+ * hours by default), after which the server runs the call as a new call.
  *
- * <p>Immutable and thread-safe; has no threads of its own.
+ * <p>Immutable and thread-safe. Starts no threads.
  */
 public final class RetryingCaller {
   private final Duration within;
@@ -53,17 +57,17 @@ public final class RetryingCaller {
     this.keys = builder.keys;
   }
 
-  /** Begins the settings of one; each has a default. */
+  /** Returns a builder. Every setting has a default. */
   public static Builder builder() {
     return new Builder();
   }
 
   /**
-   * Calls, and waits for the answer. An interrupt ends it as it ends a blocking stub's call: with
-   * {@code CANCELLED}, and the thread's flag set.
+   * Calls the method and waits for the answer. An interrupt ends the wait as in a blocking stub:
+   * with {@code CANCELLED}, and with the thread's interrupt flag set.
    *
-   * @param stub of any kind: its channel and call options are used
-   * @throws CallFailedException if there is none
+   * @param stub a stub of any kind; its channel and its call options are used
+   * @throws CallFailedException if there is no answer
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
   public <RequestT, T> Reply<T> call(
@@ -73,9 +77,9 @@ public final class RetryingCaller {
   }
 
   /**
-   * Calls without waiting. The result fails with a {@link CallFailedException} if there is no
-   * answer; cancelling it cancels the attempt that is running, and there is no other. What depends
-   * on it runs on the channel's executor.
+   * Calls the method without waiting. The result fails with a {@link CallFailedException} if there
+   * is no answer. Cancelling the result cancels the running attempt, and no other attempt is made.
+   * Actions that depend on the result run on the channel's executor.
    *
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
@@ -85,14 +89,15 @@ public final class RetryingCaller {
   }
 
   /**
-   * Calls, and waits for the answer and until the asynchronous work behind it has ended. See {@link
-   * #awaitAsync} for how it waits, and for what the reply says. The one deadline is over all of it.
-   * If the call still runs for an earlier attempt, and the refusal names its operation, the server
-   * waits for that, too, and the call is sent again as soon as the operation is done or gone.
+   * Calls the method, and waits for the answer and for the end of the asynchronous work behind it,
+   * within one deadline. See {@link #awaitAsync} for the wait and the reply. If an earlier attempt
+   * is still running, and the refusal contains its operation, the client also waits for that
+   * operation, and sends the call again as soon as the operation is done or deleted.
    *
-   * @param stub of any kind: its channel and call options are used
+   * @param stub a stub of any kind; its channel and its call options are used
    * @throws CallFailedException if there is no answer
-   * @throws AwaitFailedException if there is one, and the work behind it could not be waited for
+   * @throws AwaitFailedException if there is an answer, but the wait for its asynchronous work
+   *     failed
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
   public <RequestT, T> Reply<T> callAndAwait(
@@ -106,8 +111,8 @@ public final class RetryingCaller {
   }
 
   /**
-   * The same without waiting for the result, which fails with what the other throws. Cancelling it
-   * cancels whatever is running.
+   * Does the same as {@link #callAndAwait} without blocking. The result fails with the exceptions
+   * of that method. Cancelling the result cancels the running attempt.
    *
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
@@ -120,7 +125,7 @@ public final class RetryingCaller {
   /**
    * Waits until the asynchronous work behind an answer has ended. See {@link #awaitAsync}.
    *
-   * @throws AwaitFailedException if it could not be waited for
+   * @throws AwaitFailedException if the wait failed
    * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
    *     prohibits keys
    */
@@ -138,27 +143,27 @@ public final class RetryingCaller {
    * Waits until the asynchronous work behind an answer has ended, without holding a thread.
    *
    * <ol>
-   *   <li>The answer's server waits, in {@code google.longrunning.Operations}; it is asked over the
-   *       stub's channel, with its credentials and other options, in attempts of at most {@link
-   *       Builder#attemptTimeout} each, which are repeated like those of a call.
-   *   <li>If the server cannot wait, the client reads the record of the call's key through {@code
-   *       idempotency.v1.Recovery}, after waits from 0.2 to 5 seconds.
-   *   <li>Without that service, the call is sent again with the same key, after the same waits,
-   *       until a minute before {@link Reply#expires}: after that, the call might run once more.
-   *   <li>Once the server reports that it has no such operation or key, the client sends nothing
-   *       more.
+   *   <li>The client calls {@code WaitOperation} of {@code google.longrunning.Operations} over the
+   *       stub's channel, with the stub's credentials and other options. Each attempt takes at most
+   *       {@link Builder#attemptTimeout}, and is repeated like the attempts of a call.
+   *   <li>If the server does not have that service, the client reads the record of the call's key
+   *       through {@code idempotency.v1.Recovery}, with waits from 0.2 to 5 seconds.
+   *   <li>If the server does not have that service either, the call is sent again with the same
+   *       key, with the same waits, until a minute before {@link Reply#expires}, because an expired
+   *       call could run again.
+   *   <li>When the server reports that it has no such operation or key, the client stops.
    * </ol>
    *
-   * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Work that has
-   * failed is no exception: look at {@link Reply#status}. An answer without a status is returned as
-   * it is, because its server has nothing to wait for, or does not tell of it.
+   * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Failed work
+   * does not cause an exception: check {@link Reply#status}. An answer without a status is returned
+   * unchanged, because the server does not report asynchronous work for it.
    *
-   * <p>The result fails with an {@link AwaitFailedException}. Cancelling it cancels the attempt
-   * that is running, and there is no other.
+   * <p>The result fails with an {@link AwaitFailedException}. Cancelling the result cancels the
+   * running attempt, and no other attempt is made.
    *
-   * @param stub of any kind, with the {@link Intent} of the call that was answered
-   * @param request the one that was answered
-   * @param answer from {@link #call}, or from one of the ways to have a {@link Reply}
+   * @param stub a stub of any kind, with the {@link Intent} of the answered call
+   * @param request the request of the answered call
+   * @param answer the answer, from {@link #call} or from a static method of {@link Reply}
    * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
    *     prohibits keys
    */
@@ -223,7 +228,7 @@ public final class RetryingCaller {
     }
   }
 
-  /** Refuses what must not be sent twice. */
+  /** Throws an exception for a method whose calls must not be sent twice. */
   static void requireKeyed(MethodDescriptor<?, ?> method) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
       throw new IllegalArgumentException(method.getFullMethodName() + " is not unary");
@@ -234,7 +239,7 @@ public final class RetryingCaller {
     }
   }
 
-  /** Settings of a caller. */
+  /** The settings of a caller. */
   public static final class Builder {
     private Duration within = Duration.ofMinutes(1);
     private Duration attemptTimeout = Duration.ofSeconds(10);
@@ -243,30 +248,30 @@ public final class RetryingCaller {
 
     private Builder() {}
 
-    /** Sets the time for all attempts and the waits between them; a minute if not set. */
+    /** Sets the time for all attempts and the waits between them; one minute by default. */
     public Builder within(Duration within) {
       this.within = positive(within);
       return this;
     }
 
-    /**
-     * Sets the time for one attempt, after which its answer counts as lost; 10 seconds if not set.
-     */
+    /** Sets the deadline of one attempt; 10 seconds by default. */
     public Builder attemptTimeout(Duration timeout) {
       this.attemptTimeout = positive(timeout);
       return this;
     }
 
     /**
-     * Sets the waits where the server names none: each is twice the one before, and the half of it
-     * is random. From 100 milliseconds to 30 seconds if not set.
+     * Sets the waits that are used if the server sends none. Each wait is twice the previous one,
+     * and half of it is random. From 100 milliseconds to 30 seconds by default.
      */
     public Builder backoff(Duration first, Duration longest) {
       this.backoff = new Backoff(first, longest);
       return this;
     }
 
-    /** Sets the header for keys, for a server that was given another name than the standard one. */
+    /**
+     * Sets the header for keys, for a server that uses another header than {@code idempotency-key}.
+     */
     public Builder keyHeader(String name) {
       this.keys = keys.keyHeader(name);
       return this;
@@ -279,7 +284,7 @@ public final class RetryingCaller {
     }
 
     /**
-     * Sets what is called for every answer that is not protected; see {@link
+     * Sets a listener for answers that are not protected; see {@link
      * IdempotencyClientInterceptor#onUnprotected}.
      */
     public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {

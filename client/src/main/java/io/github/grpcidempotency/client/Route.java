@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.client;
 
 /**
- * Where an intent goes.
+ * The server and the method of an intent.
  *
- * @param target the name that the user has given to the server
+ * @param target the user's name for the server
  * @param method the full name of the method
  */
 record Route(String target, String method) {}

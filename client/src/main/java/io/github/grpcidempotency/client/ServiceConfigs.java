@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A ready service config, with which gRPC itself sends calls again (gRFC A6):
+ * A service config for gRPC's built-in retries (gRFC A6):
  *
  * <pre>{@code
  * channelBuilder
@@ -15,30 +15,30 @@ import java.util.Map;
  *     .defaultServiceConfig(ServiceConfigs.of(OrderServiceGrpc.getServiceDescriptor()))
  * }</pre>
  *
- * <p>It applies only to unary methods whose option says that they take keys: a call without a key
- * must not be sent twice. It contains:
+ * <p>It applies only to unary methods with the {@code (idempotency.v1.procedure)} option that
+ * accept keys, because a call without a key must not be sent twice. It contains:
  *
  * <ul>
  *   <li>Two codes. {@code UNAVAILABLE}: the call or its answer may be lost. {@code ABORTED}: the
  *       first call is still running, or its outcome is not known yet. With {@code
- *       grpc-retry-pushback-ms} a server can ask for an attempt after any code, or forbid it; gRPC
- *       obeys.
- *   <li>Five attempts, the first included. That is gRPC's limit: a larger number in a service
- *       config counts as five, so that a config cannot multiply the load of an outage.
- *   <li>Waits of 0.1, 0.3, 0.9 and 2.7 seconds, each more or less random, unless the server names
- *       one.
- *   <li>One deadline for all attempts of the call: {@code DEADLINE_EXCEEDED} ends it.
+ *       grpc-retry-pushback-ms}, a server can request another attempt after any code, or prohibit
+ *       it.
+ *   <li>Five attempts, including the first. This is gRPC's limit; a larger number in a service
+ *       config counts as five.
+ *   <li>Waits of 0.1, 0.3, 0.9 and 2.7 seconds, with jitter, unless the server sends one.
+ *   <li>One deadline for all attempts of the call. After {@code DEADLINE_EXCEEDED} there is no
+ *       other attempt.
  * </ul>
  *
- * <p><b>An error of the handler frees its key</b>, unless its procedure says otherwise: a handler
- * that sends a mail and then answers {@code UNAVAILABLE} sends one with each of the five attempts.
- * Let such a procedure be {@code TRANSACTIONAL} and write the mail to an outbox, or let its failure
- * policy name the code as unknown, or give the other service an outbound key.
+ * <p><b>An error of the handler frees its key</b>, unless its procedure has another failure policy:
+ * a handler that sends a mail and then answers {@code UNAVAILABLE} sends a mail in each of the five
+ * attempts. Make such a procedure {@code TRANSACTIONAL} and write the mail to an outbox, or add the
+ * code to the unknown codes of its failure policy, or pass an outbound key to the mail service.
  *
  * <p>For more attempts, or for hours of retries, use {@link RetryingCaller}.
  */
 public final class ServiceConfigs {
-  /** Numbers are doubles and durations text, because gRPC takes the config for parsed JSON. */
+  /** Numbers are doubles and durations are strings, because gRPC expects parsed JSON. */
   private static final Map<String, Object> RETRY_POLICY =
       Map.of(
           "maxAttempts",
@@ -57,7 +57,7 @@ public final class ServiceConfigs {
   /**
    * Returns the config of some services, for {@code ManagedChannelBuilder.defaultServiceConfig}.
    *
-   * @throws IllegalArgumentException if none of their methods has the option
+   * @throws IllegalArgumentException if none of their unary methods has the option
    */
   public static Map<String, Object> of(ServiceDescriptor... services) {
     List<Map<String, Object>> names =

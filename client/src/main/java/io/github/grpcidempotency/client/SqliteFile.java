@@ -15,25 +15,29 @@ import java.util.Properties;
 
 /**
  * A SQLite file with the table of intents. Each connection is opened for one transaction, so there
- * is nothing to close.
+ * is no pool to close.
  */
 final class SqliteFile {
   /** How long a statement waits for another process's transaction. */
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  /** SQLITE_OPEN_READWRITE: a file that has disappeared is an error, and not made anew. */
+  /** SQLITE_OPEN_READWRITE: a missing file is an error, and is not created. */
   private static final String READ_AND_WRITE = "2";
 
   private SqliteFile() {}
 
-  /** Opens a file, creates what is missing, and returns where its connections come from. */
+  /**
+   * Opens a file, creates the file and the table if they do not exist, and returns a source of
+   * connections.
+   */
   static IntentStore.Connections open(Path file) throws SQLException {
     String url = "jdbc:sqlite:" + resolve(file);
     requireDriver(url);
     Properties settings = new Properties();
     settings.setProperty("open_mode", READ_AND_WRITE);
     settings.setProperty("busy_timeout", Long.toString(PATIENCE.toMillis()));
-    // With EXTRA, a commit survives a power cut: the deletion of the journal is synchronized, too.
+    // With EXTRA, a commit survives a power failure, because the deletion of the journal is
+    // synchronized too.
     settings.setProperty("synchronous", "EXTRA");
     try (Connection connection = DriverManager.getConnection(url, settings);
         Statement create = connection.createStatement()) {
@@ -42,7 +46,7 @@ final class SqliteFile {
     return () -> DriverManager.getConnection(url, settings);
   }
 
-  /** Returns the one name under which all processes open the file, and its journal beside it. */
+  /** Returns the real path of the file, so that all processes use the same path for the journal. */
   private static Path resolve(Path file) throws SQLException {
     try {
       create(file);

@@ -13,10 +13,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The answer to an intent, a response or a failure, as the store keeps it for the callback.
+ * The answer to an intent, a response or a failure, in the form in which it is stored for the
+ * callback.
  *
  * @param outcome what is known about the effect; {@code EXECUTED} for a response
- * @param response the response as the method's marshaller writes it, if the status is OK
+ * @param response the serialized response, if the status is OK
  */
 record StoredAnswer(
     Status status, Outcome outcome, Optional<ByteString> response, List<Trailer> trailers) {

@@ -7,13 +7,13 @@ import java.util.Optional;
 /**
  * An intent that a worker has taken from its store, for the time of a lease.
  *
- * @param intent says that it was sent before if it was
- * @param request the request as the method's marshaller writes it
- * @param attempts how often it was taken, this time included
- * @param sentBefore whether it may have been sent when it was taken earlier
+ * @param intent the intent, marked as sent before if it was
+ * @param request the serialized request
+ * @param attempts how often the intent was taken, including this time
+ * @param sentBefore whether an earlier worker may have sent it
  * @param age how long ago it was written
- * @param answer the answer, if it is known: then only the callback is left to do
- * @param fence counts how often the intent was taken; only the latest taker may change it
+ * @param answer the answer, if it is known; then only the callback has to be called
+ * @param fence how often the intent was taken; only the worker that took it last may change it
  */
 record StoredIntent(
     Intent intent,

@@ -6,8 +6,8 @@ import io.grpc.Metadata;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the streams that were created on a connection that is up. Nothing is sent without one:
- * none is proof that a call has not left this process.
+ * Counts the streams of a call. A stream is created only on an open connection, so zero proves that
+ * the call has not left this process.
  */
 final class StreamCounter extends ClientStreamTracer.Factory {
   private final AtomicInteger created = new AtomicInteger();

@@ -10,13 +10,12 @@ import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** Keeps the trailers of one call, before its caller learns that the call is over. */
+/** Keeps the trailers of one call, before the end of the call is reported to its caller. */
 final class TrailersCapture implements ClientInterceptor {
   private volatile Metadata trailers = new Metadata();
 
@@ -58,29 +57,5 @@ final class TrailersCapture implements ClientInterceptor {
     } catch (RuntimeException cancelled) {
       reply.completeExceptionally(cancelled);
     }
-  }
-
-  /** Returns an observer that passes a call's response on once its trailers have arrived. */
-  static <T> StreamObserver<T> observer(
-      StreamObserver<Reply<T>> replies, Supplier<Metadata> trailers) {
-    return new StreamObserver<>() {
-      private Optional<T> response = Optional.empty();
-
-      @Override
-      public void onNext(T value) {
-        response = Optional.of(value);
-      }
-
-      @Override
-      public void onError(Throwable failure) {
-        replies.onError(failure);
-      }
-
-      @Override
-      public void onCompleted() {
-        response.ifPresent(value -> replies.onNext(Reply.of(value, trailers.get())));
-        replies.onCompleted();
-      }
-    };
   }
 }

@@ -9,7 +9,7 @@ import java.time.Duration;
  *
  * @param target the name of the server under which they were written
  * @param method the full name of the method
- * @param intents how many there are
+ * @param intents the number of these intents
  * @param oldest the age of the oldest
  */
 public record UnassignedIntents(String target, String method, long intents, Duration oldest) {}

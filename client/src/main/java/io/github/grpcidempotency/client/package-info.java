@@ -1,12 +1,12 @@
 /**
  * Keys, intents, retries and replies for clients of idempotent methods.
  *
- * <p>A key belongs to an intent, not to a call: it is made once, in an {@link
- * io.github.grpcidempotency.client.Intent}, and is the same over gRPC's own attempts, the {@link
- * io.github.grpcidempotency.client.RetryingCaller}'s, and, kept in an {@link
- * io.github.grpcidempotency.client.IntentStore}, over crashes of the client. {@link
- * io.github.grpcidempotency.client.IdempotencyClientInterceptor} puts it where the method's option
- * says.
+ * <p>A key belongs to an intent, not to a call. It is created once, in an {@link
+ * io.github.grpcidempotency.client.Intent}. It stays the same in gRPC's built-in retries and in the
+ * attempts of a {@link io.github.grpcidempotency.client.RetryingCaller}, and, if it is stored in an
+ * {@link io.github.grpcidempotency.client.IntentStore}, after a crash of the client. {@link
+ * io.github.grpcidempotency.client.IdempotencyClientInterceptor} puts it into the header or field
+ * that the method's option names.
  */
 @NullMarked
 package io.github.grpcidempotency.client;

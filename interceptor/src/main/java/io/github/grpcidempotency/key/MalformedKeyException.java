@@ -21,7 +21,7 @@ public final class MalformedKeyException extends RuntimeException {
   }
 
   /**
-   * Creates the exception. *
+   * Creates the exception.
    *
    * @param problem the kind of problem, for listeners
    * @param message describes the problem

@@ -137,7 +137,7 @@ public interface Claim {
 
   /**
    * Marks the outcome as unknown: the reservation stays until its lease ends. The transaction of a
-   * transactional claim is rolled back instead. *
+   * transactional claim is rolled back instead.
    *
    * @throws StoreException if it is unknown whether the mark was made
    */

@@ -66,7 +66,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   }
 
   /**
-   * Returns a builder. *
+   * Returns a builder.
    *
    * @param choice returns the shard of a caller; empty if the caller has none or is being moved. It
    *     is called more than once for every call, so it must be quick. If it throws, the call is
@@ -312,7 +312,11 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
       return this;
     }
 
-    /** Returns the store. * * @throws IllegalStateException if no shard was added */
+    /**
+     * Returns the store.
+     *
+     * @throws IllegalStateException if no shard was added
+     */
     public ShardedStore build() {
       if (shards.isEmpty()) {
         throw new IllegalStateException("a ShardedStore needs at least one shard: call shard(…)");

@@ -12,7 +12,7 @@ import java.util.Optional;
 public interface TransactionalStore extends IdempotencyStore {
   /**
    * Checks that a duplicate cannot run while a transactional call is running. Called at start-up,
-   * after {@link #verify} has found no problem. *
+   * after {@link #verify} has found no problem.
    *
    * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
@@ -41,7 +41,7 @@ public interface TransactionalStore extends IdempotencyStore {
   /**
    * Checks that {@link #claimLater} works as documented. Called at start-up, after {@link
    * #verifyTransactions}. A store that cannot send a claim together with a handler's first
-   * statement throws here. *
+   * statement throws here.
    *
    * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached

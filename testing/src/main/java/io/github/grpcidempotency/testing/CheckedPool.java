@@ -16,12 +16,12 @@ import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 
 /**
- * A pool for tests that checks every connection that is given back, before the pool cleans it up,
- * and every connection that is handed out. No transaction may be open on it. A pool that
- * {@linkplain #checkUsers checks users} also asks the database whether {@code app.current_user_id}
- * is still set: the next user of such a connection sees that user's rows.
+ * A pool for tests that checks every connection when it is returned, before the pool cleans it up,
+ * and when it is taken from the pool. No transaction may be open on it. A pool that {@linkplain
+ * #checkUsers checks users} also queries whether {@code app.current_user_id} is still set, because
+ * the next user of such a connection would see that user's rows.
  *
- * <p>A violation does not disturb the code under test. {@link #check} reports it. Thread-safe.
+ * <p>A violation does not affect the code under test; {@link #check} reports it. Thread-safe.
  */
 public final class CheckedPool extends HikariDataSource {
   private static final String USER = "SELECT current_setting('app.current_user_id', true)";
@@ -34,17 +34,17 @@ public final class CheckedPool extends HikariDataSource {
     super(config);
   }
 
-  /** Checks users from now on, which costs a round trip each time a connection is given back. */
+  /** Checks users from now on, which costs a round trip each time a connection is returned. */
   public CheckedPool checkUsers() {
     checksUsers = true;
     return this;
   }
 
   /**
-   * Reports what was found since the last check.
+   * Reports the violations since the last check.
    *
-   * @throws AssertionError for the first violation, whose stack trace is that of the thread that
-   *     gave the connection back; the others are suppressed in it
+   * @throws AssertionError for the first violation, with the stack trace of the thread that
+   *     returned the connection; the other violations are suppressed exceptions
    */
   public void check() {
     List<AssertionError> found = new ArrayList<>();
@@ -61,7 +61,7 @@ public final class CheckedPool extends HikariDataSource {
   @Override
   public Connection getConnection() throws SQLException {
     Connection connection = super.getConnection();
-    checkState(connection, "handed out");
+    checkState(connection, "taken from the pool");
     return (Connection)
         Proxy.newProxyInstance(
             CheckedPool.class.getClassLoader(),
@@ -89,12 +89,12 @@ public final class CheckedPool extends HikariDataSource {
     try {
       if (!connection.isClosed()
           && !connection.unwrap(BaseConnection.class).isClosed()
-          && checkState(connection, "given back")
+          && checkState(connection, "returned to the pool")
           && checksUsers) {
         checkUser(connection);
       }
     } catch (SQLException broken) {
-      // The pool notices the same.
+      // The pool itself detects the broken connection.
     }
   }
 
@@ -117,7 +117,7 @@ public final class CheckedPool extends HikariDataSource {
         ResultSet user = statement.executeQuery(USER)) {
       if (user.next() && user.getString(1) != null && !user.getString(1).isEmpty()) {
         violations.add(
-            new AssertionError("a connection was given back although it has a user set"));
+            new AssertionError("a connection was returned to the pool although it has a user set"));
       }
     }
   }

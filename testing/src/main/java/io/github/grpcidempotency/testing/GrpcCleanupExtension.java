@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Ends the servers and channels of a test after it, as {@code GrpcCleanupRule} of grpc-testing does
- * for JUnit 4.
+ * Stops the servers and channels of a test after the test, as {@code GrpcCleanupRule} of
+ * grpc-testing does for JUnit 4.
  *
  * <pre>{@code
  * @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
@@ -27,10 +27,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }
  * }</pre>
  *
- * <p>They end in the reverse order of their registration. After a test that has passed, everything
- * is shut down and may finish its calls. Anything that has not ended in time is ended by force, and
- * the test fails: one of its calls hangs, or was forgotten. After a test that has failed,
- * everything is ended by force at once.
+ * <p>They are stopped in the reverse order of their registration. After a test that has passed,
+ * they are shut down and may finish their calls. If a server or channel has not ended in time, for
+ * example because a call hangs, it is stopped by force, and the test fails. After a test that has
+ * failed, everything is stopped by force at once.
  *
  * <p>Thread-safe.
  */
@@ -40,17 +40,17 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
   private final Duration limit;
   private final Deque<Resource> newestFirst = new ArrayDeque<>();
 
-  /** Makes an extension that waits ten seconds for everything to end. */
+  /** Creates an extension that waits ten seconds for all servers and channels to end. */
   public GrpcCleanupExtension() {
     this(TEN_SECONDS);
   }
 
   /**
-   * Makes an extension.
+   * Creates an extension.
    *
-   * @param limit how long to wait for everything together to end
+   * @param limit how long to wait for all servers and channels to end
    */
-  public GrpcCleanupExtension(Duration limit) {
+  GrpcCleanupExtension(Duration limit) {
     this.limit = limit;
   }
 
@@ -67,8 +67,8 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
   }
 
   /**
-   * Registers something else, and returns it. It is closed when everything that was registered
-   * after it has ended: register an {@code IdempotencyInterceptor} before its server.
+   * Registers another resource, and returns it. It is closed after everything that was registered
+   * later has ended, so register an {@code IdempotencyInterceptor} before its server.
    */
   public <T extends AutoCloseable> T registerCloseable(T resource) {
     add(new Closeable(resource));
@@ -124,7 +124,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     return all;
   }
 
-  /** Something that a test has started, and how to end it. */
+  /** A resource of a test. */
   private interface Resource {
     void shutdown();
 

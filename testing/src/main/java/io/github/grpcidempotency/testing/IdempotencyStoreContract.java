@@ -34,8 +34,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link IdempotencyStore} guarantees. Extend it, and say how a store is made and how
- * its time passes. The inherited tests do the rest:
+ * The tests of the guarantees of every {@link IdempotencyStore}. Extend this class, and implement
+ * the methods that create a store and let its time pass:
  *
  * <pre>{@code
  * class MyStoreTest extends IdempotencyStoreContract {
@@ -51,14 +51,14 @@ import org.junit.jupiter.api.Test;
  * }
  * }</pre>
  *
- * <p>Each test has users and keys of its own, so the records of earlier tests need not be deleted.
- * Some tests race sixteen threads: a pool of ten connections is enough.
+ * <p>Each test uses its own users and keys, so the records of earlier tests need not be deleted.
+ * Some tests run sixteen threads at once; a pool of ten connections is enough.
  */
 public abstract class IdempotencyStoreContract {
-  /** Outlasts any test. */
+  /** Longer than any test. */
   static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
-  /** Ends soon; tests rely on nothing else. */
+  /** A lease that ends soon. */
   static final Duration SHORT_LEASE = Duration.ofMillis(150);
 
   private static final Duration ONE_DAY = Duration.ofHours(24);
@@ -85,24 +85,24 @@ public abstract class IdempotencyStoreContract {
   private final String rawKey = UUID.randomUUID().toString();
 
   /**
-   * Makes the store under test. Called once in every test, at its beginning.
+   * Creates the store under test. Called once at the beginning of every test.
    *
    * @param lease how long claims of this store last unless they are renewed; {@link
-   *     IdempotencyStore#lease} must return exactly this
+   *     IdempotencyStore#lease} must return this value
    */
   protected abstract IdempotencyStore newStore(Duration lease);
 
   /**
-   * Lets this much of the store's time pass, and a moment more: when it returns, a lease or a
-   * retention of this length that began before the call has ended. Put a clock forward, or wait:
-   * tests ask for ten seconds at most, and mostly for less than one.
+   * Lets slightly more than this time pass for the store. When the method returns, a lease or a
+   * retention of this length that began before the call has ended. Advance a clock, or wait: tests
+   * use at most ten seconds, and mostly less than one.
    */
   protected abstract void letPass(Duration time);
 
   /**
-   * Creates a resource of the type {@code thing} that a record of this user may refer to, and
-   * returns its id. Override it if the store checks such references, as a foreign key does, and set
-   * up the type; otherwise any id will do.
+   * Creates a resource of the type {@code thing} that a record of this user can refer to, and
+   * returns its id. Override it if the store checks references, as a foreign key does, and register
+   * the type; otherwise any id is sufficient.
    */
   protected UUID newThing(UUID userId) {
     return UUID.randomUUID();
@@ -274,7 +274,7 @@ public abstract class IdempotencyStoreContract {
     assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
   }
 
-  /** The interceptor takes a status for one that the store has read. */
+  /** If a record has a status, the interceptor does not call the resolver. */
   @Test
   void aRecordThatNamesNoResourceHasNoStatus() {
     IdempotencyStore store = newStore(LONG_LEASE);
@@ -508,7 +508,7 @@ public abstract class IdempotencyStoreContract {
 
   @Test
   void ofManyWhoWouldTakeOverExactlyOneDoes() throws Exception {
-    // One lease for the crashed owner and the winner alike: it has to outlast the race.
+    // The crashed owner and the winner have the same lease, which must be longer than the race.
     Duration lease = Duration.ofSeconds(2);
     IdempotencyStore store = newStore(lease);
     win(store, request());
@@ -618,13 +618,13 @@ public abstract class IdempotencyStoreContract {
     Instant first = claim.expires();
     claim.complete(ANSWER);
     assertThat(store.retain(request(TEN_SECONDS), recorded(store.claim(request(TEN_SECONDS)))))
-        .as("a moment later nothing is written")
+        .as("a second replay soon after writes nothing")
         .isEqualTo(first);
     letPass(MORE_THAN_A_TENTH);
 
     ClaimRequest replay = request(TEN_SECONDS);
     assertThat(recorded(store.claim(replay)).expires())
-        .as("a claim alone extends nothing")
+        .as("a claim without a replay extends nothing")
         .isEqualTo(first);
     Instant renewed = store.retain(replay, recorded(store.claim(replay)));
 

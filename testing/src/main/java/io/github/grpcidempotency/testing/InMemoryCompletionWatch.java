@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** Checks fifty times a second whether the operations still run. */
+/** Checks fifty times a second whether the watched operations are still running. */
 final class InMemoryCompletionWatch implements CompletionWatch {
   private final Predicate<IdempotencyKey> inFlight;
   private final Consumer<IdempotencyKey> ended;

@@ -31,9 +31,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A store for tests of services: it keeps its records for as long as the JVM lives. Its clock is
- * the system's, and can be put forward, so that a test need not wait for a lease or a record to
- * end. It has no transactions, so a server with transactional procedures does not start on it.
+ * A store for tests of services, which keeps its records in memory. Its clock is the system clock,
+ * and can be advanced, so that a test need not wait for the end of a lease or of a record. It does
+ * not support transactions, so a server with transactional procedures does not start with it.
  *
  * <p>Thread-safe.
  */
@@ -43,17 +43,17 @@ public final class InMemoryIdempotencyStore implements OperationStore {
   private Duration ahead = Duration.ZERO;
   private long ids;
 
-  /** Makes a store with leases of 30 seconds. */
+  /** Creates a store with leases of 30 seconds. */
   public InMemoryIdempotencyStore() {
     this(Duration.ofSeconds(30));
   }
 
-  /** Makes a store. */
+  /** Creates a store. */
   public InMemoryIdempotencyStore(Duration lease) {
     this.lease = lease;
   }
 
-  /** Puts the store's clock forward: leases and records end that much sooner. */
+  /** Advances the store's clock. */
   public synchronized void advance(Duration time) {
     ahead = ahead.plus(time);
   }
@@ -128,7 +128,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     return new Catalog(procedures.stream().map(RecordedProcedure::name).collect(toSet()));
   }
 
-  /** Returns ids in the order of their creation, as list and page need them. */
+  /** Returns a new id. Ids increase, because lists are ordered by id. */
   private UUID newId() {
     ids++;
     return new UUID(ids << 16 | 0x7000, UUID.randomUUID().getLeastSignificantBits());
@@ -143,7 +143,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     return Instant.now().plus(ahead);
   }
 
-  /** The operations that callers find of some procedures. */
+  /** The operations of some procedures. */
   private final class Catalog implements OperationCatalog {
     private final Set<String> procedures;
 
@@ -200,7 +200,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     }
   }
 
-  /** The record of a key. It is also the fence: a successor has another row. */
+  /** The record of a key. It is also the fence, because a successor has another row. */
   private final class Row implements Claim {
     private final ClaimRequest request;
     private final UUID operationId;

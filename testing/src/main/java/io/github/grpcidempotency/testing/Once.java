@@ -4,9 +4,9 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Supplies what another supplier has supplied once. Guava's {@code Suppliers} cannot be used: where
- * a build takes Guava for Android, as gRPC itself asks for, they are no suppliers of Java's. What
- * has failed is tried again. Thread-safe.
+ * A supplier that caches the first value of another supplier. After a failure, the other supplier
+ * is called again. Guava's {@code Suppliers} cannot be used: in Guava for Android, which gRPC
+ * itself depends on, they do not implement {@code java.util.function.Supplier}. Thread-safe.
  */
 final class Once<T> implements Supplier<T> {
   private final Supplier<T> first;

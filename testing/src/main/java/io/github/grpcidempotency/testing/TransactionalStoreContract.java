@@ -39,19 +39,19 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link TransactionalStore} guarantees, beside what {@link IdempotencyStoreContract}
- * says of every store. Extend it as well, and say how a handler creates a thing through a claim's
- * transaction. What is said of claims with the handler's first statement is skipped for a store
- * that has none.
+ * The tests of the guarantees of every {@link TransactionalStore}, in addition to those of {@link
+ * IdempotencyStoreContract}. Extend this class as well, and implement how a handler creates a thing
+ * through a claim's transaction. The tests of claims with the handler's first statement are skipped
+ * for a store that does not support such claims.
  *
- * <p>Each test has users, keys and things of its own. Calls that run beside each other have threads
- * of their own, so transactions may be bound to threads. A pool of ten connections is enough.
+ * <p>Each test uses its own users, keys and things. Concurrent calls run on separate threads, so
+ * transactions may be bound to threads. A pool of ten connections is enough.
  */
 public abstract class TransactionalStoreContract {
   private static final RecordedOutcome FAILURE =
       new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
 
-  /** What does not end by then waits for something. */
+  /** An action that takes longer than this hangs. */
   private static final Duration FOR_EVER = Duration.ofSeconds(30);
 
   private static final int RACERS = 16;
@@ -62,9 +62,9 @@ public abstract class TransactionalStoreContract {
   private final ExecutorService others = Executors.newCachedThreadPool();
 
   /**
-   * Makes the store under test. Called once in every test, at its beginning.
+   * Creates the store under test. Called once at the beginning of every test.
    *
-   * @param lease how long its reservations last
+   * @param lease how long its reservations last unless they are renewed
    */
   protected abstract TransactionalStore newStore(Duration lease);
 
@@ -72,9 +72,9 @@ public abstract class TransactionalStoreContract {
   protected abstract void letPass(Duration time);
 
   /**
-   * Creates a resource of the type {@code thing}, as the handler of a claim does: by one statement,
-   * through the claim's transaction, and of the claim's user. It fails if there is such a thing,
-   * and waits for a transaction that has created it and not ended.
+   * Creates a resource of the type {@code thing} for the claim's user, as the handler of a claim
+   * does: with one statement through the claim's transaction. It fails if the thing exists, and
+   * waits if another open transaction has created it.
    *
    * @throws RuntimeException if the statement fails, or does not run
    */
@@ -423,7 +423,7 @@ public abstract class TransactionalStoreContract {
     assertThat(things).filteredOn(this::exists).hasSize(1);
   }
 
-  /** Whoever wins goes on until all others have been stopped. */
+  /** Creates a thing. The winner continues until all other calls have been stopped. */
   private boolean race(TransactionalStore store, UUID own, CountDownLatch stopped)
       throws InterruptedException {
     Claim claim = store.claimLater(request);
@@ -486,7 +486,7 @@ public abstract class TransactionalStoreContract {
     return claim.transaction().orElseThrow();
   }
 
-  /** Returns a claim whose first statement has failed for a reason of its own. */
+  /** Returns a claim whose first statement failed for a reason that is not the claim. */
   private Claim failFirst(TransactionalStore store) {
     Claim creator = win(store, requestOf(Caller.of(UUID.randomUUID()), request.retention()));
     create(creator, thing);
@@ -520,7 +520,7 @@ public abstract class TransactionalStoreContract {
     ClaimResult.Recorded recorded = (ClaimResult.Recorded) found;
     assertThat(recorded.outcome()).isEqualTo(outcome);
     assertThat(recorded.operationId()).isEqualTo(claim.operationId());
-    if (!outcome.equals(FAILURE)) { // which is recorded later, by a transaction of its own
+    if (!outcome.equals(FAILURE)) { // a failure is recorded later, in a separate transaction
       assertThat(recorded.expires()).isEqualTo(claim.expires());
     }
   }
@@ -531,7 +531,7 @@ public abstract class TransactionalStoreContract {
     win(store, request).release();
   }
 
-  /** Does what another call does, on a thread of its own. */
+  /** Runs the work of another call on a separate thread. */
   private <T> T elsewhere(Callable<T> work) {
     return ended(others.submit(work));
   }

@@ -1,4 +1,4 @@
--- The intents of a client, as in V1__intents.sql. Times are milliseconds since 1970. The columns of any size come last.
+-- The intents of a client, as in V1__intents.sql. Times are milliseconds since 1970. The large columns are last.
 CREATE TABLE IF NOT EXISTS idempotency_client_intents (
   key      TEXT    NOT NULL PRIMARY KEY,
   target   TEXT    NOT NULL,

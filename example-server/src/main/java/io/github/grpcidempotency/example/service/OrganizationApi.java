@@ -100,7 +100,8 @@ public final class OrganizationApi implements AutoCloseable {
                 new ApiKeyService(tenant).bindService(),
                 new InviteService(tenant).bindService(),
                 new WebhookService(tenant).bindService()))
-        .addServices(idempotency.services())
+        .addService(idempotency.recovery())
+        .addService(idempotency.operations())
         .intercept(idempotency)
         .intercept(new BearerStandIn()); // added last, so it runs first: it finds the caller
   }

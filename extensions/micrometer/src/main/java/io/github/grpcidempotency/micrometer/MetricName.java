@@ -339,7 +339,7 @@ public enum MetricName {
   }
 
   /** The unit for which there is one meter. */
-  public enum Scope {
+  enum Scope {
     /** One for each procedure that was called, and each way in which its calls arrive. */
     PROCEDURE(List.of(MetricTags.PROCEDURE, ENTRY, POLICY, CASE, EXECUTION)),
     /** One for the process. */
@@ -385,17 +385,12 @@ public enum MetricName {
   }
 
   /** Returns the unit, such as {@code seconds}; empty for a plain number. */
-  public String unit() {
+  String unit() {
     return unit;
   }
 
-  /** Returns the unit for which there is one meter. */
-  public Scope scope() {
-    return scope;
-  }
-
   /** Returns the description, in one line. */
-  public String description() {
+  String description() {
     return description;
   }
 

@@ -60,7 +60,8 @@ record ServerSettings(Durability durability) {
       return List.of();
     }
     return List.of(
-        ("%s is %s: a crash of the machine could lose records, and their calls would run again; set it to %s, or choose another Durability")
+        ("%s is %s: a crash of the machine could lose records, and their calls would run again;"
+                + " set it to %s, or choose another Durability")
             .formatted(name, value, wanted[0]));
   }
 

@@ -20,7 +20,7 @@ public final class Setup {
   private Setup() {}
 
   /**
-   * Runs all checks of the start-up. *
+   * Runs all checks of the start-up.
    *
    * @param timing when transactional calls are claimed, for procedures without a setting of their
    *     own

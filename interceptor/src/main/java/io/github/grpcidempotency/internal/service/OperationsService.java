@@ -47,7 +47,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   private final Map<Engine, Operations> operations;
 
   /**
-   * Creates the service. *
+   * Creates the service.
    *
    * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
    *     by id

@@ -34,6 +34,7 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A server of the {@link ThingService} behind the interceptor, set up as a host would do it. */
@@ -80,7 +81,7 @@ public final class ThingServer implements AutoCloseable {
       List<ServerInterceptor> outside = new ArrayList<>(builder.outside);
       outside.add(new Authentication());
       interceptor.stream()
-          .flatMap(present -> present.services().stream())
+          .flatMap(present -> Stream.of(present.recovery(), present.operations()))
           .map(service -> ServerInterceptors.interceptForward(service, outside))
           .forEach(services::addService);
     }

@@ -60,8 +60,8 @@ public final class UsageJob implements AutoCloseable {
    * Creates the job.
    *
    * @param pool of the worker's role, which sees every user's outbox
-   * @param every the length of a period @throws IllegalStateException if the library's check finds
-   *     problems
+   * @param every the length of a period
+   * @throws IllegalStateException if the library's check finds problems
    */
   public UsageJob(DataSource pool, Duration every, IdempotencyListener listener) {
     this.jdbi = Jdbi.create(pool);

@@ -6,8 +6,10 @@ import java.util.Optional;
 /**
  * One number, as the median of its rounds.
  *
- * @param scenario the scenario @param variant the variant @param calls the number of concurrent
- *     calls; 0 if it does not matter @param metric the metric, with its unit
+ * @param scenario the scenario
+ * @param variant the variant
+ * @param calls the number of concurrent calls; 0 if it does not matter
+ * @param metric the metric, with its unit
  * @param value the median
  * @param least the least of all rounds
  * @param most the most of all rounds
