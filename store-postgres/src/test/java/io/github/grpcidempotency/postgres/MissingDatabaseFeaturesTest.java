@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.core.BaseConnection;
 
 /** An engine that speaks PostgreSQL, and has neither notifications nor advisory locks. */
-class LackingEngineTest {
+class MissingDatabaseFeaturesTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.withoutAdvisoryLocks();
 
   private static final Duration SHORT_LEASE = Duration.ofMillis(400);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * functions that are found before the real ones, or by what the owner of the tables can change. A
  * store must not start there.
  */
-class ImitatedEngineTest {
+class MisbehavingDatabaseTest {
   private static final Procedure TRANSACTIONAL =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.TRANSACTIONAL)
