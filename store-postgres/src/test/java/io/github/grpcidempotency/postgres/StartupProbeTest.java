@@ -228,7 +228,8 @@ class StartupProbeTest {
     execute("REASSIGN OWNED BY things_owner TO heir");
     try {
       assertThatVerifying(database.app(), database.app())
-          .hasMessageContaining("the policy maintenance of idempotency.idempotency_keys is not for")
+          .hasMessageContaining(
+              "the policy maintenance of idempotency.idempotency_keys is not granted")
           .hasMessageContaining("ALTER POLICY maintenance ON idempotency.idempotency_keys TO heir");
 
       execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO heir");
@@ -253,7 +254,8 @@ class StartupProbeTest {
     execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO PUBLIC");
 
     assertThatVerifying(database.app(), database.app())
-        .hasMessageContaining("the policy maintenance of idempotency.idempotency_keys is not for");
+        .hasMessageContaining(
+            "the policy maintenance of idempotency.idempotency_keys is not granted");
   }
 
   /** As where a database takes from PUBLIC what it may execute. */

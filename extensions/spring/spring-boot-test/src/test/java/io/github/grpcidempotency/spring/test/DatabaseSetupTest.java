@@ -94,7 +94,7 @@ class DatabaseSetupTest {
 
   @Test
   void missingRolesAreReported() {
-    refused(Annotated.class, Map.of(), "which role runs migrations", "spring.flyway.user");
+    refused(Annotated.class, Map.of(), "the role that runs migrations", "spring.flyway.user");
     refused(
         Annotated.class,
         Map.of("spring.flyway.user", "notes_owner"),
