@@ -125,7 +125,7 @@ class ConsoleTest {
     browser.type("//textarea", "   ");
     browser.clickButton("See what would happen");
 
-    assertThat(browser.text("//p[@role='alert']")).startsWith("Say why");
+    assertThat(browser.text("//p[@role='alert']")).startsWith("Give a reason");
     assertThat(browser.count("//textarea[@aria-describedby='problem']")).isEqualTo(1);
     assertThat(shop.exists(id)).isTrue();
   }
