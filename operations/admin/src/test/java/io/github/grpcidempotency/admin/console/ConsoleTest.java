@@ -76,7 +76,7 @@ class ConsoleTest {
     browser.clickButton("See what would happen");
     assertThat(browser.text())
         .contains(
-            "the next call with its key would run the handler", "OPS-12: its server was scaled in");
+            "The next call with its key would run the handler", "OPS-12: its server was scaled in");
     assertThat(shop.exists(id)).isTrue();
 
     browser.clickButton("Free the reservation");
@@ -125,7 +125,7 @@ class ConsoleTest {
     browser.type("//textarea", "   ");
     browser.clickButton("See what would happen");
 
-    assertThat(browser.text("//p[@role='alert']")).startsWith("Say why");
+    assertThat(browser.text("//p[@role='alert']")).startsWith("Give a reason");
     assertThat(browser.count("//textarea[@aria-describedby='problem']")).isEqualTo(1);
     assertThat(shop.exists(id)).isTrue();
   }
