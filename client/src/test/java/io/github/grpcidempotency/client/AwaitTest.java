@@ -651,7 +651,7 @@ class AwaitTest {
     AwaitFailedException failure = failure(start(caller));
 
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(failure).hasMessageContaining("may forget the call");
+    assertThat(failure).hasMessageContaining("its record may expire");
     assertThat(failure.reply(CREATE).expires()).isPresent();
     assertThat(Instant.now()).isBefore(end.plusSeconds(1));
     assertThat(server.calls()).isGreaterThan(1);
@@ -664,7 +664,7 @@ class AwaitTest {
 
     AwaitFailedException failure = failure(start(caller));
 
-    assertThat(failure).hasMessageContaining("may forget the call");
+    assertThat(failure).hasMessageContaining("its record may expire");
     assertThat(server.calls()).isEqualTo(1);
   }
 
