@@ -49,14 +49,14 @@ class RepliesTest {
   }
 
   @Test
-  void aFutureHasItToo() throws Exception {
+  void aFutureHasItsReplyToo() throws Exception {
     Intent intent = Intent.create();
 
     assertFirstAndReplay(future(intent).get(), future(intent).get());
   }
 
   @Test
-  void anObserverHasItToo() throws Exception {
+  void anObserverReceivesItsReplyToo() throws Exception {
     Intent intent = Intent.create();
 
     assertFirstAndReplay(async(intent, REQUEST).get(), async(intent, REQUEST).get());
@@ -120,7 +120,7 @@ class RepliesTest {
   }
 
   @Test
-  void whatIsMalformedOrOfTomorrowIsLeftOut() {
+  void malformedAndUnknownTrailersAreIgnored() {
     Metadata trailers = new Metadata();
     trailers.put(ascii("idempotency-status"), "pondering");
     trailers.put(ascii("idempotency-operation"), "no uuid");

@@ -103,7 +103,7 @@ class LateClaimsTest extends SpringServerTest {
   }
 
   @Test
-  void aHandlerThatCatchesEverythingIsStoppedAllTheSame() {
+  void aHandlerThatCatchesEverythingIsStoppedToo() {
     server.create(
         thing -> {
           host.takeName("caught");
