@@ -4,7 +4,6 @@ import com.google.common.util.concurrent.ListenableFuture;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.stub.AbstractStub;
-import io.grpc.stub.StreamObserver;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -13,14 +12,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
  * A response, with the information in the server's trailers. A {@link RetryingCaller} returns a
- * reply. For calls of a stub, use {@link #blocking}, {@link #future} or {@link #async}, each for
- * exactly one call:
+ * reply. For calls of a stub, use {@link #blocking} or {@link #future}, each for exactly one call:
  *
  * <pre>{@code
  * Reply<Order> reply = Reply.blocking(stub, orders -> orders.createOrder(request));
@@ -132,17 +129,6 @@ public final class Reply<T> {
               }
             });
     return reply;
-  }
-
-  /**
-   * Makes one unary call with an asynchronous stub. When the call is complete, the observer
-   * receives one reply, or the call's error, on the thread on which the stub calls its observers.
-   */
-  public static <S extends AbstractStub<S>, T> void async(
-      S stub, BiConsumer<S, StreamObserver<T>> call, StreamObserver<Reply<T>> observer) {
-    TrailersCapture capture = new TrailersCapture();
-    call.accept(
-        stub.withInterceptors(capture), TrailersCapture.observer(observer, capture::trailers));
   }
 
   /** Returns the method's response. */

@@ -10,7 +10,6 @@ import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -58,29 +57,5 @@ final class TrailersCapture implements ClientInterceptor {
     } catch (RuntimeException cancelled) {
       reply.completeExceptionally(cancelled);
     }
-  }
-
-  /** Returns an observer that passes on a call's response after its trailers have arrived. */
-  static <T> StreamObserver<T> observer(
-      StreamObserver<Reply<T>> replies, Supplier<Metadata> trailers) {
-    return new StreamObserver<>() {
-      private Optional<T> response = Optional.empty();
-
-      @Override
-      public void onNext(T value) {
-        response = Optional.of(value);
-      }
-
-      @Override
-      public void onError(Throwable failure) {
-        replies.onError(failure);
-      }
-
-      @Override
-      public void onCompleted() {
-        response.ifPresent(value -> replies.onNext(Reply.of(value, trailers.get())));
-        replies.onCompleted();
-      }
-    };
   }
 }

@@ -9,10 +9,8 @@ import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
-import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -56,13 +54,6 @@ class RepliesTest {
   }
 
   @Test
-  void anObserverReceivesItsReplyToo() throws Exception {
-    Intent intent = Intent.create();
-
-    assertFirstAndReplay(async(intent, REQUEST).get(), async(intent, REQUEST).get());
-  }
-
-  @Test
   void errorsAreTheCallsOwn() {
     OrderRequest nameless = OrderRequest.getDefaultInstance();
 
@@ -81,9 +72,6 @@ class RepliesTest {
         .cause()
         .isInstanceOf(StatusRuntimeException.class)
         .hasMessageContaining("an order has a name");
-    assertThatThrownBy(() -> async(Intent.create(), nameless).get())
-        .cause()
-        .isInstanceOf(StatusRuntimeException.class);
   }
 
   @Test
@@ -164,33 +152,6 @@ class RepliesTest {
   private CompletableFuture<Reply<Order>> future(Intent intent) {
     return Reply.future(
         intent.on(OrderServiceGrpc.newFutureStub(channel)), stub -> stub.createOrder(REQUEST));
-  }
-
-  private CompletableFuture<Reply<Order>> async(Intent intent, OrderRequest request) {
-    CompletableFuture<Reply<Order>> heard = new CompletableFuture<>();
-    Reply.async(
-        intent.on(OrderServiceGrpc.newStub(channel)),
-        (stub, observer) -> stub.createOrder(request, observer),
-        new StreamObserver<Reply<Order>>() {
-          private Optional<Reply<Order>> reply = Optional.empty();
-
-          @Override
-          public void onNext(Reply<Order> value) {
-            assertThat(reply).isEmpty();
-            reply = Optional.of(value);
-          }
-
-          @Override
-          public void onError(Throwable failure) {
-            heard.completeExceptionally(failure);
-          }
-
-          @Override
-          public void onCompleted() {
-            heard.complete(reply.orElseThrow());
-          }
-        });
-    return heard;
   }
 
   private static boolean awaitTermination(ManagedChannel channel) {

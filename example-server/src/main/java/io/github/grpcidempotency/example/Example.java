@@ -9,13 +9,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.ScopeType;
 
-/** The one program of the example: the demo, the server, and the tool for keysets. */
+/** The program of the example: the demo, the server, and the tool for keysets. */
 @Command(
     name = "example",
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
     subcommands = {Demo.class, Serve.class, Keys.class},
-    description = "Plays the demo, unless a command is given.")
+    description = "Runs the demo, unless a command is given.")
 public final class Example implements Callable<Integer> {
 
   /** Runs the program. */
@@ -23,7 +23,10 @@ public final class Example implements Callable<Integer> {
     System.exit(run(arguments));
   }
 
-  /** Returns the exit code: 0 if all is well, 1 if it cannot run, 2 if it was called wrongly. */
+  /**
+   * Returns the exit code: 0 on success, 1 if the program cannot run, 2 if the command line is
+   * wrong.
+   */
   static int run(String... arguments) {
     return new CommandLine(new Example())
         .setExecutionExceptionHandler(

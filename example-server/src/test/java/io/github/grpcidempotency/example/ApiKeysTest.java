@@ -51,7 +51,7 @@ class ApiKeysTest {
   }
 
   @Test
-  void aUserCannotRevokeTheKeyOfAnother() {
+  void aUserCannotRevokeTheKeyOfAnotherUser() {
     Metadata grace = user(UUID.randomUUID());
     RevokeAPIKeyRequest request = RevokeAPIKeyRequest.newBuilder().setId(id).build();
     assertThat(

@@ -31,7 +31,7 @@ class DeletedNamespaceTest {
   }
 
   @Test
-  void onlyItsOwnerIsToldThatANamespaceWasDeleted() {
+  void onlyItsOwnerCanSeeThatANamespaceWasDeleted() {
     Metadata grace = keyed(UuidCreator.getTimeOrderedEpoch(), user(UUID.randomUUID()));
     String id = create();
     assertThat(refusedDelete(grace, id)).isEqualTo(NEVER_THERE);

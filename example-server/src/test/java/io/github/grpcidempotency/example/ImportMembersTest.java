@@ -89,7 +89,7 @@ class ImportMembersTest {
   }
 
   @Test
-  void anImportThatMakesNoSenseIsRefusedAsAWhole() {
+  void anInvalidImportIsRefusedAsAWhole() {
     MemberLine nameless = line("", UUID.randomUUID());
     assertThat(
             example

@@ -21,7 +21,7 @@ class LayersTest {
           .importUrl(Example.class.getProtectionDomain().getCodeSource().getLocation());
 
   @Test
-  void theServiceKnowsNeitherWhatRunsItNorTheDemo() {
+  void theServiceDependsNeitherOnItsRunnerNorOnTheDemo() {
     noClasses()
         .that()
         .resideInAPackage(SERVICE)
@@ -32,7 +32,7 @@ class LayersTest {
   }
 
   @Test
-  void whatRunsTheServiceDoesNotKnowTheDemo() {
+  void theRunnerDoesNotDependOnTheDemo() {
     noClasses()
         .that()
         .resideInAPackage(RUN)
@@ -54,7 +54,7 @@ class LayersTest {
   }
 
   @Test
-  void theServiceIsServedWithoutACommandLineOrADatabaseThatComesAlong() {
+  void theServiceNeedsNeitherACommandLineNorAnEmbeddedDatabase() {
     noClasses()
         .that()
         .resideInAPackage(SERVICE)

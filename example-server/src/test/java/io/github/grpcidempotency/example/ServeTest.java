@@ -58,7 +58,7 @@ class ServeTest {
   }
 
   @Test
-  void allThatIsWrongWithADatabaseIsListedBeforeTheFirstCall(@TempDir Path directory) {
+  void allProblemsOfADatabaseAreListedBeforeTheFirstCall(@TempDir Path directory) {
     Database database = Databases.copy();
     try (Handle superuser = Jdbi.open(database.superuser())) {
       superuser.execute("REVOKE SELECT, INSERT ON idempotency.idempotency_keys FROM example_app");
@@ -75,7 +75,7 @@ class ServeTest {
   }
 
   @Test
-  void aDatabaseOfOnesOwnNeedsAKeyset() {
+  void aGivenDatabaseNeedsAKeyset() {
     assertThat(refusal("--jdbc-url", Databases.copy().url())).contains("--keyset");
   }
 

@@ -53,7 +53,7 @@ class WebhooksTest {
   }
 
   @Test
-  void anEventIsTakenInOnceHoweverOftenItIsDelivered() {
+  void anEventIsRecordedOnceHoweverOftenItIsDelivered() {
     WebhookSender stripe = stripe();
     long now = Instant.now().getEpochSecond();
     Reply<IngestResponse> first = stripe.stripe(EVENT, now - 100);
@@ -71,7 +71,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aDeliveryOfGitHubIsTakenInOnce() {
+  void aDeliveryOfGitHubIsRecordedOnce() {
     WebhookSender github = register(project(), WebhookProvider.GITHUB);
     Reply<IngestResponse> first = github.github("name-1", "{}");
     assertThat(first.response().getDelivery().getEvent()).isEqualTo("github:name-1");
@@ -103,7 +103,7 @@ class WebhooksTest {
   }
 
   @Test
-  void anUnknownWebhookAndAWrongSignatureLookTheSame() {
+  void anUnknownWebhookAndAWrongSignatureGetTheSameAnswer() {
     WebhookSender stripe = stripe();
     StatusRuntimeException forged = refused(() -> stripe.withSecret("whsec_another").stripe(EVENT));
     assertThat(forged.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
@@ -135,7 +135,7 @@ class WebhooksTest {
   }
 
   @Test
-  void anEventWithoutANameIsRefusedAndNoNameIsMadeUp() {
+  void anEventWithoutANameIsRefused() {
     WebhookSender stripe = stripe();
     for (String body : List.of("{\"object\": \"event\"}", "{\"id\": 1}", "no JSON", "")) {
       StatusRuntimeException refused = refused(() -> stripe.stripe(body));

@@ -38,7 +38,6 @@ import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
@@ -252,14 +251,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     OperationsService service = new OperationsService(procedures, callers, engines.get());
     services.add(service);
     return service;
-  }
-
-  /**
-   * Returns both services, {@link #recovery} and {@link #operations}, for {@code
-   * ServerBuilder.addServices}.
-   */
-  public List<ServerServiceDefinition> services() {
-    return List.of(recovery().bindService(), operations().bindService());
   }
 
   /**

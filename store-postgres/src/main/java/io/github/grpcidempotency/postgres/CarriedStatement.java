@@ -123,7 +123,9 @@ final class CarriedStatement implements InvocationHandler {
       case "execute", "executeLargeUpdate", "executeQuery", "executeUpdate" -> {
         Optional<Boolean> rows =
             given == null ? connection.send(leading, statement) : Optional.empty();
-        yield rows.isPresent() ? result(method.getName(), rows.get()) : plainly(method, given);
+        yield rows.isPresent()
+            ? result(method.getName(), rows.get())
+            : withoutLeading(method, given);
       }
       case "setArray",
           "setBigDecimal",
@@ -142,7 +144,7 @@ final class CarriedStatement implements InvocationHandler {
           "setString",
           "setTime",
           "setTimestamp" ->
-          given != null && isValue(given[1]) ? set(method, given) : plainly(method, given);
+          given != null && isValue(given[1]) ? set(method, given) : withoutLeading(method, given);
       case "setQueryTimeout" -> {
         if (given != null) {
           settings.add(new Setting(method, given));
@@ -156,7 +158,7 @@ final class CarriedStatement implements InvocationHandler {
       case "setFetchSize", "setMaxRows" ->
           given != null && given[0] instanceof Integer rows && rows == 0
               ? passOn(method, given)
-              : plainly(method, given);
+              : withoutLeading(method, given);
       case "clearWarnings",
           "getFetchDirection",
           "getFetchSize",
@@ -177,7 +179,7 @@ final class CarriedStatement implements InvocationHandler {
           "isWrapperFor",
           "setPoolable" ->
           passOn(method, given);
-      default -> plainly(method, given);
+      default -> withoutLeading(method, given);
     };
   }
 
@@ -217,7 +219,8 @@ final class CarriedStatement implements InvocationHandler {
   }
 
   /** Executes a method on the statement as the handler wrote it, without leading statements. */
-  private @Nullable Object plainly(Method method, Object @Nullable [] given) throws Throwable {
+  private @Nullable Object withoutLeading(Method method, Object @Nullable [] given)
+      throws Throwable {
     connection.sendBeforeUse();
     PreparedStatement asWritten = connection.prepareOwn(prepare, arguments, sql);
     if (travelled.isEmpty()) {

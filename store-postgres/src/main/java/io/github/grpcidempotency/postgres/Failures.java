@@ -98,7 +98,7 @@ final class Failures {
             "the host's transaction manager could not begin a transaction", failure);
   }
 
-  /** Returns a host's failure to commit as one of the database. */
+  /** Returns a host's failure to commit as a failure of the database. */
   static JdbiException ofCommit(RuntimeException failure) {
     return failure instanceof JdbiException known
         ? known

@@ -76,12 +76,12 @@ final class GuardedConnection {
    *
    * @return whether no thread is calling the driver any more
    */
-  boolean awaitUnused(Duration patience) {
+  boolean awaitUnused(Duration maxWait) {
     if (use.getReadLockCount() == use.getReadHoldCount()) {
       return true;
     }
     try {
-      boolean unused = use.writeLock().tryLock(patience.toNanos(), TimeUnit.NANOSECONDS);
+      boolean unused = use.writeLock().tryLock(maxWait.toNanos(), TimeUnit.NANOSECONDS);
       if (unused) {
         use.writeLock().unlock();
       }

@@ -21,7 +21,7 @@ final class HandlerThread {
    * Checks that the current thread may use the connection. Throws an {@code SQLException}, because
    * handlers already answer failures of the database.
    *
-   * @throws SQLException if not
+   * @throws SQLException if it may not
    */
   void check() throws SQLException {
     Thread current = Thread.currentThread();

@@ -127,8 +127,8 @@ abstract sealed class HandlerTransaction implements StoreTransaction
    *
    * @return whether no such thread is left
    */
-  final boolean awaitUnused(Duration patience) {
-    return guard.awaitUnused(patience);
+  final boolean awaitUnused(Duration maxWait) {
+    return guard.awaitUnused(maxWait);
   }
 
   /** Refuses every later use by the handler. */

@@ -27,7 +27,7 @@ final class HostOutcome {
   private static final Logger logger = LoggerFactory.getLogger(HostOutcome.class);
 
   private final Connection connection;
-  private volatile Optional<Completion> heard = Optional.empty();
+  private volatile Optional<Completion> ended = Optional.empty();
   private volatile Optional<Boolean> used = Optional.empty();
   private Optional<RuntimeException> flushFailure = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
@@ -37,8 +37,8 @@ final class HostOutcome {
   }
 
   /** The host has reported the completion. */
-  void heard(Completion completion) {
-    heard = Optional.of(completion);
+  void ended(Completion completion) {
+    ended = Optional.of(completion);
   }
 
   /** The host could not write the changes that it had deferred. */
@@ -57,8 +57,9 @@ final class HostOutcome {
 
   /** The record could not be written. Returns the exception for the host. */
   RuntimeException recordFailed(JdbiException failure) {
-    boolean ended = Refusal.of(failure).filter(Refusal.TRANSACTION_ENDED::equals).isPresent();
-    RuntimeException meant = ended ? HandlerTransaction.endedByHandler() : failure;
+    boolean transactionEnded =
+        Refusal.of(failure).filter(Refusal.TRANSACTION_ENDED::equals).isPresent();
+    RuntimeException meant = transactionEnded ? HandlerTransaction.endedByHandler() : failure;
     recordFailure = Optional.of(meant);
     return meant;
   }
@@ -78,8 +79,8 @@ final class HostOutcome {
    * @param rollbackOnly whether the transaction is marked for rollback
    */
   Optional<Settled> beforeCommit(boolean rollbackOnly) {
-    if (heard.isPresent()) {
-      if (heard.get() != Completion.ROLLED_BACK) {
+    if (ended.isPresent()) {
+      if (ended.get() != Completion.ROLLED_BACK) {
         throw HandlerTransaction.endedByHandler();
       }
       logger.warn(
@@ -125,7 +126,7 @@ final class HostOutcome {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }
-    if (heard.filter(Completion.COMMITTED::equals).isPresent()) {
+    if (ended.filter(Completion.COMMITTED::equals).isPresent()) {
       logger.warn(
           "the transaction was committed, but the host's transaction manager failed after"
               + " the commit",
@@ -139,7 +140,7 @@ final class HostOutcome {
     if (Failures.isLostRace(known)) {
       return Settled.LOST;
     }
-    if (!Failures.isAnswered(known) && heard.filter(Completion.UNKNOWN::equals).isPresent()) {
+    if (!Failures.isAnswered(known) && ended.filter(Completion.UNKNOWN::equals).isPresent()) {
       throw unknown(failure);
     }
     logger.error("the transaction could not be committed and was rolled back", failure);

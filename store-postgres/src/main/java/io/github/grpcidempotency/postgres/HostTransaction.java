@@ -38,7 +38,7 @@ public interface HostTransaction {
    * @throws IllegalStateException if the transaction is marked for rollback and therefore accepts
    *     no registration
    */
-  void afterCompletion(Consumer<Completion> heard);
+  void afterCompletion(Consumer<Completion> listener);
 
   /**
    * Returns whether the host commits by {@link Connection#commit} of {@link #connection()}, after

@@ -63,7 +63,7 @@ final class HostedTransaction extends HandlerTransaction {
       Connection connection = host.connection();
       checkManaged(connection);
       HostedTransaction begun = new HostedTransaction(database, host, connection, handles);
-      host.afterCompletion(begun.outcome::heard);
+      host.afterCompletion(begun.outcome::ended);
       return begun;
     } catch (RuntimeException failure) {
       rollBack(host);

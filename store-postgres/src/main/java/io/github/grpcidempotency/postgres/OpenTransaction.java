@@ -20,7 +20,7 @@ final class OpenTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
   /** The maximum time for which the end of a transaction waits for another thread's statement. */
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
   private final RecordDatabase database;
   private final AtomicBoolean givenBack = new AtomicBoolean();
@@ -101,7 +101,7 @@ final class OpenTransaction extends HandlerTransaction {
     endUse();
     boolean committed = false;
     try {
-      if (!awaitUnused(PATIENCE)) {
+      if (!awaitUnused(MAX_WAIT)) {
         throw stillInUse();
       }
       TransactionState state = DriverState.of(own()).orElseThrow(() -> closed(null));
@@ -211,7 +211,7 @@ final class OpenTransaction extends HandlerTransaction {
       return true;
     }
     DriverState.cancel(own());
-    return awaitUnused(PATIENCE);
+    return awaitUnused(MAX_WAIT);
   }
 
   private static boolean isRolledBack(Connection connection) {

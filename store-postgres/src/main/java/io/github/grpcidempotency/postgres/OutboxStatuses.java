@@ -62,7 +62,7 @@ final class OutboxStatuses {
       }
     } catch (JdbiException failure) {
       if (!RecordFinder.mayBeTheOutbox(failure)) {
-        throw Failures.of("could not ask the outbox", failure);
+        throw Failures.of("could not query the outbox", failure);
       }
       database.statusUnknown(procedure, failure);
     }

@@ -164,8 +164,8 @@ final class PoolCheck {
             ? Optional.empty()
             : Optional.of(
                 ("sends the statements of a flush separately, so set_config(…, true) has no effect"
-                        + " on the statements after it: change preferQueryMode (%s) if it is simple,"
-                        + " and prepareThreshold (%d) if it is -1")
+                        + " on the statements after it. Its driver has preferQueryMode=%s and"
+                        + " prepareThreshold=%d: a mode of simple, or a threshold of -1, does this")
                     .formatted(driver.getPreferQueryMode().value(), threshold));
       } finally {
         driver.setPrepareThreshold(threshold);

@@ -228,9 +228,9 @@ final class PostgresCompletionWatch implements CompletionWatch {
     locks.forEach(unannounced::remove);
   }
 
-  private List<String> receive(PGConnection connection, Duration patience) throws SQLException {
+  private List<String> receive(PGConnection connection, Duration maxWait) throws SQLException {
     List<String> received =
-        Stream.of(connection.getNotifications((int) patience.toMillis()))
+        Stream.of(connection.getNotifications((int) maxWait.toMillis()))
             .map(PGNotification::getParameter)
             .toList();
     received.stream().map(Longs::tryParse).filter(Objects::nonNull).forEach(this::notifyEnded);

@@ -45,13 +45,14 @@ import org.slf4j.LoggerFactory;
  * nothing. Thread-safe.
  */
 public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
-  /** What the host may show as the name of the transaction of a call without a key. */
   private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
 
   /** The maximum number of times that the store is checked if connections break. */
   private static final int MAX_CHECKS = 5;
 
   private static final Duration PAUSE_BETWEEN_CHECKS = Duration.ofMillis(500);
+
+  /** The name that the host may show for the transaction of a call without a key. */
   private static final String WITHOUT_KEY = "a call without an idempotency key";
 
   private final DataSource maintenance;
@@ -109,10 +110,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         checks.accept(startupCheck());
         return;
       } catch (JdbiException failed) {
-        failure =
-            Failures.of(
-                "could not check the store at start-up, because the database did not answer",
-                failed);
+        failure = Failures.of("could not check the store at start-up", failed);
       } catch (StoreException failed) {
         failure = failed;
       }
@@ -256,8 +254,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     if (!reservations.isEmpty()) {
       owned.addAll(on(maintenanceJdbi, "renew leases", handle -> renew(handle, reservations)));
     }
-    // A claim that its handler's own transaction has completed meanwhile is not renewed, and not
-    // lost.
+    // A claim that its handler's own transaction has completed meanwhile is not renewed, but does
+    // not count as lost.
     reservations.stream()
         .filter(claim -> claim instanceof Reservation reservation && reservation.isJoined())
         .map(Claim::operationId)
@@ -346,7 +344,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder lease(Duration lease) {
       if (lease.compareTo(Duration.ofMillis(100)) < 0) {
-        throw new IllegalArgumentException("a lease lasts at least 100 ms, not " + lease);
+        throw new IllegalArgumentException("the lease must be at least 100 ms, not " + lease);
       }
       this.lease = lease;
       return this;

@@ -72,7 +72,7 @@ final class ProbeCall {
   private static final Duration RETENTION = Duration.ofMinutes(1);
 
   /** The time to wait for a second connection, because a pool may have only one. */
-  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final Duration MAX_WAIT = Duration.ofSeconds(3);
 
   private static final RecordedProcedure PROCEDURE =
       new RecordedProcedure(
@@ -105,10 +105,10 @@ final class ProbeCall {
   private String step = "";
 
   /** A statement succeeded without the expected result. */
-  private static final class Unproved extends RuntimeException {
+  private static final class UnexpectedResult extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    Unproved(String problem) {
+    UnexpectedResult(String problem) {
       super(problem);
     }
   }
@@ -253,7 +253,7 @@ final class ProbeCall {
     try {
       trial.accept(request);
       return Optional.empty();
-    } catch (Unproved unproved) {
+    } catch (UnexpectedResult unproved) {
       return Optional.ofNullable(unproved.getMessage());
     } catch (RuntimeException failure) {
       if (FailureDecider.passes(causeOf(failure))) {
@@ -270,7 +270,7 @@ final class ProbeCall {
   private void completeReserved(ClaimRequest request) {
     Claim claim = win(request);
     checkHidden(claim);
-    step = "meet a call in flight";
+    step = "detect a running call";
     check(
         store.claim(request) instanceof ClaimResult.InFlight,
         "a duplicate of a running trial call was not refused");
@@ -290,9 +290,9 @@ final class ProbeCall {
   private void completeTransaction(ClaimRequest request) {
     Claim claim = win(request);
     try {
-      step = "keep its duplicate out";
+      step = "refuse its duplicate";
       if (database.locks() && keepsOutBeside(request)) {
-        step = "see that it runs";
+        step = "report that it is running";
         checkShown(request);
       }
       complete(claim);
@@ -355,7 +355,7 @@ final class ProbeCall {
     if (claiming.apply(request) instanceof ClaimResult.Won won) {
       return won.claim();
     }
-    throw new Unproved("a trial call did not win a key that no other call holds");
+    throw new UnexpectedResult("a trial call did not win a key that no other call holds");
   }
 
   private void complete(Claim claim) {
@@ -444,7 +444,7 @@ final class ProbeCall {
     second.start();
     try {
       check(
-          duplicate.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
+          duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
           BOTH_LOCKED.formatted("two connections of the store's pool"));
       return true;
     } catch (TimeoutException exhausted) {
@@ -507,7 +507,7 @@ final class ProbeCall {
                     .bind("id", claim.operationId())
                     .bind("lease_millis", store.lease().toMillis()),
             row -> new State(row.getBoolean("renewed"), row.getBoolean("awaited")))
-        .orElseThrow(() -> new Unproved("a trial call's own user does not see its record"));
+        .orElseThrow(() -> new UnexpectedResult("a trial call's own user does not see its record"));
   }
 
   private void forget(ClaimRequest request) {
@@ -551,7 +551,7 @@ final class ProbeCall {
 
   private static void check(boolean proved, String problem) {
     if (!proved) {
-      throw new Unproved(problem);
+      throw new UnexpectedResult(problem);
     }
   }
 

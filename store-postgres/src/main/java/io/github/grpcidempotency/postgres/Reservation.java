@@ -302,7 +302,7 @@ final class Reservation implements Claim {
     }
   }
 
-  /** Records a response in a transaction of the host's, just before it commits. */
+  /** Records a response in a transaction of the host, just before the host commits. */
   void completeAtEndOf(
       HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.ofHost(outcome);

@@ -152,9 +152,9 @@ final class StartupCheck {
       if (!check.isMigrated()) {
         problems.add(
             ("the table %s.idempotency_keys is of an earlier release, without V4__observation.sql"
-                        + " or V6__refusals.sql;")
-                    .formatted(database.schema())
-                + " migrate it with IdempotencySchema before this server starts");
+                    + " or V6__refusals.sql; migrate it with IdempotencySchema before this server"
+                    + " starts")
+                .formatted(database.schema()));
         return false;
       }
       check.missingRefusals().ifPresent(problems::add);

@@ -71,7 +71,7 @@ final class StatementBatch {
 
   private StatementBatch() {}
 
-  /** Returns statements as the driver takes them. */
+  /** Returns statements in the driver's syntax. */
   static Positional positional(String sql) {
     // The context is used only in the error message for a text that cannot be parsed.
     ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);

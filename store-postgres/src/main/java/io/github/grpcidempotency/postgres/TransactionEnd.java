@@ -16,7 +16,10 @@ final class TransactionEnd {
 
   private TransactionEnd() {}
 
-  /** Returns the first word of a statement in a text that would end a transaction, if any would. */
+  /**
+   * Returns the first word of a statement that would end a transaction; empty if the text has no
+   * such statement.
+   */
   static Optional<String> in(String sql) {
     if (!mayBeIn(sql)) {
       return Optional.empty();

@@ -110,7 +110,7 @@ class AttachTest {
   }
 
   @Test
-  void ofManyWhoWaitForAKilledServerExactlyOneTakesOverAfterItsLease() {
+  void ofManyWaitersForAKilledServerExactlyOneTakesOverAfterItsLease() {
     Duration lease = Duration.ofSeconds(2);
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
@@ -127,7 +127,7 @@ class AttachTest {
   }
 
   @Test
-  void ofManyWhoWaitForAKilledServersTransactionExactlyOneRuns() {
+  void ofManyWaitersForAKilledServersTransactionExactlyOneRuns() {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(

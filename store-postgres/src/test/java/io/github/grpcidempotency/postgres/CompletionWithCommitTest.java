@@ -230,7 +230,7 @@ class CompletionWithCommitTest {
    */
   @ParameterizedTest
   @ValueSource(strings = {"never", "always"})
-  void whoCommitsALostTransactionNonethelessHasItRolledBack(String autosave) {
+  void aLostTransactionThatTheHandlerCommitsIsRolledBack(String autosave) {
     try (HikariDataSource pool =
         PostgresThingServer.pool(database.appUrl() + "&autosave=" + autosave)) {
       assertThatExceptionOfType(WorkRefusedException.class)

@@ -82,7 +82,7 @@ class DrainTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatWaitsIsRefusedAtOnceAndWhatRunsIsAnsweredWithinTheGrace(Execution execution) {
+  void waitingCallsAreRefusedAtOnceAndRunningCallsAreAnsweredWithinTheGrace(Execution execution) {
     ThingServer server = start(settings(execution));
     ThingClient client = clientOf(server);
     String done = nameOf(client.withNewKey().createThing(Things.named("a thing")));

@@ -220,7 +220,7 @@ class HostCompletionTest {
   }
 
   @Test
-  void aDeferredSettlementHearsOfARollbackAsWell() {
+  void aDeferredSettlementRunsAfterARollbackToo() {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
         () -> {
@@ -396,25 +396,25 @@ class HostCompletionTest {
   }
 
   @Test
-  void aHostThatForgetsTheRecordIsHeardAndItIsWrittenAfterwards() throws Exception {
+  void aCommitWithoutTheRecordIsReportedAndTheRecordIsWrittenAfterwards() throws Exception {
     host.forgetful();
 
-    assertThatTheLossIsHeard();
+    assertThatTheLossIsReported();
   }
 
   /** What was to travel with its commit stays behind. */
   @Test
-  void aHostThatDoesNotCommitByItsConnectionAsItSaysIsHeard() throws Exception {
+  void aHostThatWronglyClaimsToCommitByItsConnectionIsReported() throws Exception {
     host.byStatement();
 
     if (carried) {
-      assertThatTheLossIsHeard();
+      assertThatTheLossIsReported();
     } else {
       assertThat(run(this::completing).replayed()).isFalse();
     }
   }
 
-  private void assertThatTheLossIsHeard() throws Exception {
+  private void assertThatTheLossIsReported() throws Exception {
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(() -> run(this::completing))
         .withMessageContaining("without running the work that was registered before the commit");
@@ -707,7 +707,7 @@ class HostCompletionTest {
 
   /** As a gRPC method with {@code @Transactional} does. */
   @Test
-  void aClientHearsOfAnAnswerOnceItsTransactionIsCommitted() {
+  void aClientGetsAnAnswerOnceItsTransactionIsCommitted() {
     CompletableFuture<Boolean> heardEarly = new CompletableFuture<>();
     AtomicBoolean rollbackOnly = new AtomicBoolean(true);
     ThingHandler answering =

@@ -35,7 +35,7 @@ class HostSetupTest {
   }
 
   @Test
-  void transactionsOnTheStoresDatabaseAreFit() {
+  void transactionsOnTheStoresDatabaseAreAccepted() {
     ThreadTransactions host = new ThreadTransactions(database.newAppPool());
 
     verify(host);
@@ -76,7 +76,7 @@ class HostSetupTest {
   }
 
   @Test
-  void aHostThatForgetsTheRecordIsRefused() {
+  void aHostThatCommitsWithoutTheRecordIsRefused() {
     assertThatVerifying(new ThreadTransactions(database.app()).forgetful())
         .withMessageContaining("a trial call of the start-up check could not record its answer")
         .withMessageContaining("correct the HostTransactions implementation");

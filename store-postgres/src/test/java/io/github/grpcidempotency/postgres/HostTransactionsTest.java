@@ -146,7 +146,7 @@ class HostTransactionsTest {
   }
 
   @Test
-  void theRecordFollowsWhatTheHostHoldsBackUntilTheCommit() {
+  void theRecordIsWrittenAfterTheHostsDeferredChanges() {
     Claim claim = win();
     host.atFlush(handle -> insert(handle, thing));
 
@@ -200,7 +200,7 @@ class HostTransactionsTest {
   }
 
   @Test
-  void anotherTransactionBesideTheClaimsIsHeardAndItsEffectStays() {
+  void aSuspensionOfTheClaimsTransactionIsReportedAndTheOtherEffectStays() {
     Claim claim = win();
     insert(host.handle(), thing);
     assertThat(claim.transaction().orElseThrow().wasSuspended()).isFalse();
@@ -266,7 +266,7 @@ class HostTransactionsTest {
 
   /** A host such as JPA may hold back until the commit all that its handler has written. */
   @Test
-  void aHandlerThatFailsIsNotAccused() {
+  void aHandlerThatFailsIsNotReported() {
     Claim claim = win();
     assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
 
@@ -345,7 +345,7 @@ class HostTransactionsTest {
   }
 
   @Test
-  void aConnectionThatIsHiddenByTheHostIsAsGoodAsAny() {
+  void aConnectionThatTheHostHidesIsAccepted() {
     host.view(HostTransactionsTest::hidden);
     Claim claim = win();
     insert(host.handle(), thing);
@@ -405,7 +405,7 @@ class HostTransactionsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theUniqueIndexHasTheLastWordWhateverTheHostThrows(boolean opaque) {
+  void theUniqueIndexDecidesWhateverTheHostThrows(boolean opaque) {
     if (opaque) {
       host.opaque();
     }
@@ -421,25 +421,25 @@ class HostTransactionsTest {
   }
 
   @Test
-  void aHostThatForgetsTheRecordIsHeard() {
+  void aCommitWithoutTheRecordIsReported() {
     host.forgetful();
 
-    assertThatTheLossIsHeard();
+    assertThatTheLossIsReported();
   }
 
   /** What was to travel with its commit stays behind. */
   @Test
-  void aHostThatDoesNotCommitByItsConnectionAsItSaysIsHeard() {
+  void aHostThatWronglyClaimsToCommitByItsConnectionIsReported() {
     host.byStatement();
 
     if (carried) {
-      assertThatTheLossIsHeard();
+      assertThatTheLossIsReported();
     } else {
-      theRecordFollowsWhatTheHostHoldsBackUntilTheCommit();
+      theRecordIsWrittenAfterTheHostsDeferredChanges();
     }
   }
 
-  private void assertThatTheLossIsHeard() {
+  private void assertThatTheLossIsReported() {
     Claim claim = win();
     insert(host.handle(), thing);
 
@@ -452,7 +452,7 @@ class HostTransactionsTest {
   }
 
   @Test
-  void anOutcomeThatTheHostDoesNotKnowIsNotKnown() {
+  void anOutcomeThatTheHostDoesNotKnowIsUnknown() {
     host.saying(HostTransaction.Completion.UNKNOWN);
     Claim claim = win();
     insert(host.handle(), thing);
@@ -586,7 +586,7 @@ class HostTransactionsTest {
   }
 
   @Test
-  void aHandlerThatWritesPastTheHostsTransactionIsHeard() {
+  void aHandlerThatWritesOutsideTheHostsTransactionIsReported() {
     ThingHandler past =
         (created, answer) ->
             host.inNew(
@@ -625,7 +625,7 @@ class HostTransactionsTest {
   // Speed, and races
 
   @Test
-  void whatTheHostsTransactionCostsBesideTheHandlersStatements() {
+  void theHostsTransactionAddsFewRoundTripsToTheHandlersStatements() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThreadTransactions counted = new ThreadTransactions(proxied, carried);

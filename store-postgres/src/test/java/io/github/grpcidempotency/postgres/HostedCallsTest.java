@@ -102,7 +102,7 @@ class HostedCallsTest {
   }
 
   @Test
-  void anotherTransactionBesideTheClaimsIsHeard() {
+  void aSuspensionOfTheClaimsTransactionIsReported() {
     ThingHandler handler =
         (request, answer) -> {
           host.inNew(() -> host.handle().execute("SELECT 1"));
@@ -118,7 +118,7 @@ class HostedCallsTest {
   }
 
   @Test
-  void aHandlerThatWritesElsewhereIsHeard() {
+  void aHandlerThatWritesElsewhereIsReported() {
     try (ThingServer server = start(ThingHandlers.on(database.app()));
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).isOk()).isTrue();

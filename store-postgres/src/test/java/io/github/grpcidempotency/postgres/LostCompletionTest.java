@@ -57,7 +57,7 @@ class LostCompletionTest {
   }
 
   @Test
-  void anAnswerThatWasRecordedWithoutAnybodyHearingOfItIsReplayed() {
+  void anAnswerWhoseRecordingGotNoResponseIsReplayed() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =

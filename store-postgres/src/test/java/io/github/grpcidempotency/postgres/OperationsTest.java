@@ -397,7 +397,7 @@ class OperationsTest {
   }
 
   @Test
-  void anOutboxThatCannotBeAskedIsProcessingAndIsHeard() {
+  void anOutboxQueryThatFailsIsReportedAndTheStatusIsProcessing() {
     EventJournal journal = new EventJournal();
     ThingClient broken =
         clientOf(

@@ -270,9 +270,9 @@ class PartitionsTest {
       textBlock =
           """
           ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key | has no unique constraint
-          GRANT SELECT ON idempotency.idempotency_keys_p1 TO things_app                 | p1 is open
-          ALTER TABLE idempotency.idempotency_keys_p2 NO FORCE ROW LEVEL SECURITY       | p2 is open
-          ALTER TABLE idempotency.idempotency_keys_p3 DISABLE ROW LEVEL SECURITY        | p3 is open
+          GRANT SELECT ON idempotency.idempotency_keys_p1 TO things_app                 | p1 is not protected
+          ALTER TABLE idempotency.idempotency_keys_p2 NO FORCE ROW LEVEL SECURITY       | p2 is not protected
+          ALTER TABLE idempotency.idempotency_keys_p3 DISABLE ROW LEVEL SECURITY        | p3 is not protected
           DROP POLICY maintenance ON idempotency.idempotency_keys_p0                    | p0 is not swept
           ALTER TABLE idempotency.idempotency_keys_p0 OWNER TO postgres                 | p0 is not swept
           ALTER TABLE idempotency.idempotency_keys NO FORCE ROW LEVEL SECURITY          | is not enabled and forced

@@ -254,7 +254,7 @@ class RecoveryTest {
   }
 
   @Test
-  void aWrongQuestionIsRefused() {
+  void anInvalidRequestIsRefused() {
     ThingClient client = clientOf(start(server()));
 
     assertRefused(

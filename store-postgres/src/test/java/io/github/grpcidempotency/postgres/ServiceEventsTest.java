@@ -48,7 +48,7 @@ class ServiceEventsTest {
   }
 
   @Test
-  void recoveryIsHeardAsAnEntryOfItsOwn() {
+  void recoveryIsReportedAsAnEntryOfItsOwn() {
     recover(client.key());
     refused(() -> recover(UUID.randomUUID().toString()));
     refused(() -> recover("malformed"));
@@ -67,7 +67,7 @@ class ServiceEventsTest {
   }
 
   @Test
-  void anOperationIsHeardOnceItsAnswerIsGiven() {
+  void anOperationIsReportedOnceItsAnswerIsGiven() {
     operations.get(nameOf(first));
     assertThat(journal.kinds()).isEmpty();
     work(database, first, "done");
@@ -80,7 +80,7 @@ class ServiceEventsTest {
   }
 
   @Test
-  void whoWaitsForAnOperationIsCountedAndHeard() {
+  void waitersForAnOperationAreCountedAndReported() {
     CompletableFuture<Operation> waiting = operations.waiting(nameOf(first), Duration.ofMinutes(1));
     await().until(() -> journal.live().orElseThrow().operationsWaiting() == 1);
     work(database, first, "done");

@@ -53,7 +53,7 @@ class StartupCheckTest {
   }
 
   @Test
-  void theOwnerOfTheTableIsRefusedAndSoIsWhoMayActAsTheOwner() {
+  void theOwnerOfTheTableAndItsMembersAreRefused() {
     execute("DROP ROLE IF EXISTS deputy");
     execute("CREATE ROLE deputy LOGIN IN ROLE things_owner");
     execute("SELECT idempotency.grant_to('deputy')");
@@ -112,8 +112,8 @@ class StartupCheckTest {
         .hasMessage(
             "idempotency cannot be set up:\n"
                 + "  the table idempotency.idempotency_keys is of an earlier release, without"
-                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema"
-                + " before this server starts");
+                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema before this server"
+                + " starts");
   }
 
   @Test
@@ -190,7 +190,7 @@ class StartupCheckTest {
     assertThatVerifying(database.appUrl(), otherOf("widget"))
         .hasMessageStartingWith("idempotency cannot be set up:\n")
         .hasMessageContaining("is not enabled and forced")
-        .hasMessageContaining("may not use idempotency.idempotency_keys")
+        .hasMessageContaining("lacks rights on idempotency.idempotency_keys")
         .hasMessageContaining("add_resource_type('widget', …)");
   }
 
@@ -228,7 +228,7 @@ class StartupCheckTest {
   }
 
   @Test
-  void aDatabaseOutOfReachIsNotMistakenForAWrongOne() {
+  void anUnreachableDatabaseIsNotReportedAsMisconfigured() {
     try (HikariDataSource pool = PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
       assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
           .isInstanceOf(StoreException.class);

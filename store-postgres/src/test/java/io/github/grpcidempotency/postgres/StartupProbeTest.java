@@ -120,7 +120,7 @@ class StartupProbeTest {
   void aDriverThatSendsAFlushInPiecesIsRefusedByName(String setting) {
     try (HikariDataSource pool = withSettings(setting)) {
       assertThatVerifying(pool, database.app())
-          .hasMessageContaining("the store's pool sends the statements of a flush one by one")
+          .hasMessageContaining("the store's pool sends the statements of a flush separately")
           .hasMessageContaining(setting);
     }
   }
@@ -128,7 +128,7 @@ class StartupProbeTest {
   /** The statements of the maintenance pool do not depend on each other. */
   @ParameterizedTest
   @ValueSource(strings = {"preferQueryMode=simple", "prepareThreshold=-1", "prepareThreshold=1"})
-  void aMaintenancePoolMaySendItsStatementsAsItLikes(String setting) {
+  void aMaintenancePoolMaySplitFlushes(String setting) {
     try (HikariDataSource maintenance = withSettings(setting)) {
       for (int start = 0; start < 3; start++) {
         verify(database.app(), maintenance);
@@ -148,7 +148,7 @@ class StartupProbeTest {
         withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
       verify(pool, Things.CREATE_THING);
       assertThatVerifying(pool, database.app(), TRANSACTIONAL)
-          .hasMessageContaining("two connections of the store's pool hold one advisory lock");
+          .hasMessageContaining("two connections of the store's pool could hold the same lock");
     }
   }
 
@@ -228,7 +228,8 @@ class StartupProbeTest {
     execute("REASSIGN OWNED BY things_owner TO heir");
     try {
       assertThatVerifying(database.app(), database.app())
-          .hasMessageContaining("the policy maintenance of idempotency.idempotency_keys is not for")
+          .hasMessageContaining(
+              "the policy maintenance of idempotency.idempotency_keys is not granted")
           .hasMessageContaining("ALTER POLICY maintenance ON idempotency.idempotency_keys TO heir");
 
       execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO heir");
@@ -245,7 +246,7 @@ class StartupProbeTest {
 
     assertThatVerifying(database.app(), database.app())
         .hasMessageContaining("idempotency.renew_leases belongs to things_app")
-        .hasMessageContaining("to things_owner; give both to one role");
+        .hasMessageContaining("to things_owner; give both the same owner");
   }
 
   @Test
@@ -253,7 +254,8 @@ class StartupProbeTest {
     execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO PUBLIC");
 
     assertThatVerifying(database.app(), database.app())
-        .hasMessageContaining("the policy maintenance of idempotency.idempotency_keys is not for");
+        .hasMessageContaining(
+            "the policy maintenance of idempotency.idempotency_keys is not granted");
   }
 
   /** As where a database takes from PUBLIC what it may execute. */
@@ -268,7 +270,7 @@ class StartupProbeTest {
   }
 
   @Test
-  void aMaintenancePoolOutOfReachIsNotMistakenForAWrongOne() {
+  void anUnreachableMaintenancePoolIsNotReportedAsMisconfigured() {
     try (HikariDataSource nowhere =
         PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
       assertThatThrownBy(() -> verify(database.app(), nowhere)).isInstanceOf(StoreException.class);
@@ -277,7 +279,7 @@ class StartupProbeTest {
 
   /** A trial call with its server's own lease would be taken over by its duplicate. */
   @Test
-  void aDatabaseThatIsSlowerThanALeaseIsNotMistakenForAWrongOne() {
+  void aDatabaseThatIsSlowerThanALeaseIsNotReportedAsMisconfigured() {
     execute(
         """
         CREATE OR REPLACE FUNCTION idempotency.current_user_id() RETURNS uuid
@@ -295,7 +297,7 @@ class StartupProbeTest {
 
   /** As while somebody migrates. */
   @Test
-  void aTableThatIsLockedForAWhileIsNotMistakenForAWrongOne() {
+  void aTableThatIsLockedForAWhileIsNotReportedAsMisconfigured() {
     try (HikariDataSource pool = withSettings("options=-c%20lock_timeout=100");
         Handle migration = database.superuser().open()) {
       migration.begin();
@@ -331,7 +333,7 @@ class StartupProbeTest {
   }
 
   @Test
-  void aCheckWhoseConnectionsAreCutAgainAndAgainSaysSoAndEnds() {
+  void aCheckWhoseConnectionsKeepBreakingFailsWithThisReason() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
         LogLines log = LogLines.listen()) {
@@ -355,7 +357,7 @@ class StartupProbeTest {
     execute("ALTER ROLE things_app NOLOGIN");
     try (HikariDataSource refused = PostgresThingServer.pool(database.appUrl())) {
       assertThatVerifying(refused, refused)
-          .hasMessageContaining("the store's pool is refused a login")
+          .hasMessageContaining("the store's pool cannot log in")
           .hasMessageContaining("role \"things_app\" is not permitted to log in (SQLSTATE 28000)");
     } finally {
       execute("ALTER ROLE things_app LOGIN");

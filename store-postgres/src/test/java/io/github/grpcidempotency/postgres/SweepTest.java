@@ -87,7 +87,7 @@ class SweepTest {
   }
 
   @Test
-  void everySweepIsHeardAfterItsLastBatchAndSoIsOneThatFails() {
+  void everySweepIsReportedAfterItsLastBatchAndSoIsAFailedOne() {
     EventJournal journal = new EventJournal();
     EventJournal second = new EventJournal();
     table.add(25, EXPIRED);
@@ -122,7 +122,7 @@ class SweepTest {
   }
 
   @Test
-  void whoSweepsCanReadNothingOfAnyRow() {
+  void theSweepRevealsNoContentsOfARow() {
     table.add(3, EXPIRED);
     table.add(3, LIVE);
 

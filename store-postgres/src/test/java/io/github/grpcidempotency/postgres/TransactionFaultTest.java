@@ -181,7 +181,7 @@ class TransactionFaultTest {
   }
 
   @Test
-  void theUniqueIndexHasTheLastWord() {
+  void theUniqueIndexDecidesTheRace() {
     IdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer server = server().start();

@@ -170,7 +170,7 @@ class TransactionMisuseTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void anAnswerWhoseEffectWasCommittedBehindTheGuardsBackIsRecordedAfterwards(boolean locks) {
+  void anAnswerWhoseEffectWasCommittedDespiteTheGuardIsRecordedAfterwards(boolean locks) {
     ThingHandler ends =
         (request, answer) -> {
           Thing thing = newThing(request);
@@ -197,7 +197,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void anAnswerWhoseResourceWasRolledBackBehindTheGuardsBackIsNotRecorded() {
+  void anAnswerWhoseResourceWasRolledBackDespiteTheGuardIsNotRecorded() {
     ThingHandler ends =
         (request, answer) -> {
           Thing thing = newThing(request);
@@ -280,7 +280,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void aHandleThatAHandlerKeepsIsUselessOnceTheCallHasEnded() {
+  void aHandleThatAHandlerKeepsCannotBeUsedOnceTheCallHasEnded() {
     CompletableFuture<Handle> handle = new CompletableFuture<>();
     CompletableFuture<Connection> connection = new CompletableFuture<>();
     CompletableFuture<PreparedStatement> statement = new CompletableFuture<>();

@@ -81,7 +81,7 @@ class TransactionalCompletionTest {
    * handler catches.
    */
   @Test
-  void aHandlerThatFindsItsClaimLostIsRetriedWhateverItMakesOfThat() {
+  void aHandlerThatFindsItsClaimLostIsRetriedWhateverItAnswers() {
     List<ThingHandler> reactions =
         List.of(
             (request, answer) -> completeLost(request),

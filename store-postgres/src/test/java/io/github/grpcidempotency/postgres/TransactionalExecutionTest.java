@@ -175,7 +175,7 @@ class TransactionalExecutionTest {
   }
 
   @Test
-  void aHandlerThatWantsItRolledBackLeavesNothing() {
+  void aHandlerThatMarksItsTransactionForRollbackLeavesNothing() {
     leavesNothing(
         (request, answer) -> {
           assertThat(CurrentOperation.hasTransaction()).isTrue();
@@ -373,7 +373,7 @@ class TransactionalExecutionTest {
   }
 
   @Test
-  void aHandlerThatNeverTakesItsTransactionIsHeard() {
+  void aHandlerThatNeverUsesItsTransactionIsReported() {
     Jdbi own = Jdbi.create(database.app());
     ThingHandler past =
         (request, answer) -> {

@@ -115,7 +115,7 @@ class UnansweredClaimTest {
   }
 
   @Test
-  void aTransactionWhoseLookIsLostMayHaveMetAHolderToo() {
+  void aTransactionalClaimWithALostAnswerMayHaveFoundAHolderToo() {
     ClaimRequest reserved = Things.claimOf(client, REQUEST);
     Procedure transactional =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())

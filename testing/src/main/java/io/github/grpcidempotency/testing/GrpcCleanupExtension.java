@@ -50,7 +50,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
    *
    * @param limit how long to wait for all servers and channels to end
    */
-  public GrpcCleanupExtension(Duration limit) {
+  GrpcCleanupExtension(Duration limit) {
     this.limit = limit;
   }
 

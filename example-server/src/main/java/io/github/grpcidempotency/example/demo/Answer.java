@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What came back from one call.
+ * The result of one call.
  *
  * @param reason the library's reason, if it refused the call; empty otherwise
  */
@@ -73,7 +73,7 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return Optional.ofNullable(trailers.get(key)).orElse("");
   }
 
-  /** Uses the names that are on the wire. */
+  /** Uses the enum's names, as on the wire. */
   @Override
   public String toString() {
     if (response.isEmpty()) {

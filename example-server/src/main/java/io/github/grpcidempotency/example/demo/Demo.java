@@ -14,7 +14,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "demo",
     description =
-        "Starts the example server on a temporary PostgreSQL and calls it over a socket: prints each step and what came back, and counts the rows in the database as proof. Exits with 0 only if all held.")
+        "Starts the example server on a temporary PostgreSQL and calls it over a socket."
+            + " Prints each step and its result, and counts rows in the database as proof. Exits"
+            + " with 0 only if every expectation holds.")
 public final class Demo implements Callable<Integer> {
   private static final List<Scene> SCENES =
       List.of(

@@ -22,9 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One user's client. It makes calls, and adds some headers.
+ * A client with one user. It makes calls with some headers.
  *
- * @param headers the headers that are sent beside the user
+ * @param headers the headers that are sent in addition to the user
  */
 record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
   private static final long DEADLINE_SECONDS = 20;
@@ -40,17 +40,17 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
     return new DemoClient(user, channel, Map.copyOf(more));
   }
 
-  /** Returns the same client, whose calls carry a key. */
+  /** Returns a copy whose calls have a key. */
   DemoClient keyed(UUID key) {
     return with(IdempotencyMetadata.KEY.name(), key);
   }
 
-  /** Returns the same client, whose calls carry a key that was never used. */
+  /** Returns a copy whose calls have a new key. */
   DemoClient keyed() {
     return keyed(newKey());
   }
 
-  /** Returns the same client, which gets no answers. */
+  /** Returns a copy that loses its answers. */
   DemoClient losingAnswers() {
     return new DemoClient(user, ClientInterceptors.intercept(channel, new LostAnswers()), headers);
   }
@@ -65,7 +65,7 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
         CreateProjectRequest.newBuilder().setName(name).build());
   }
 
-  /** Creates a project to go on with, and returns its id. */
+  /** Creates a project for later calls, and returns its id. */
   String newProject(String name) {
     return createProject(name).as(CreateProjectResponse.class).getProject().getId();
   }

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
 import io.grpc.MethodDescriptor;
 import java.util.UUID;
 
-/** A claim that travels with its handler's first statement. */
+/** A claim that is sent together with its handler's first statement. */
 final class FirstStatement implements Scene {
   private static final MethodDescriptor<AddProjectMemberRequest, AddProjectMemberResponse> ADD =
       ProjectServiceGrpc.getAddProjectMemberMethod();
@@ -32,7 +32,7 @@ final class FirstStatement implements Scene {
             "the same, with idempotency-retry: true",
             () -> ada.with("idempotency-retry", true).call(ADD, request));
     story.expect(
-        "no handler was started for a retry that says so",
+        "no handler was started, because the call announced that it is a retry",
         retry.isReplayOf(first) && started(stage) == 1);
     Answer duplicate = story.call("the same, without the hint", () -> ada.call(ADD, request));
     story.expect(

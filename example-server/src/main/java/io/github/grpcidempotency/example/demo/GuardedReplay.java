@@ -26,7 +26,7 @@ final class GuardedReplay implements Scene {
     Answer refused =
         story.call("RevokeAPIKey, with an idempotency-key", () -> revoke(keyed, revocation));
     story.expect(
-        "a revocation must act now, so its method prohibits keys",
+        "a revocation must take effect at once, so its method prohibits keys",
         refused.isRefused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED"));
     story.call("RevokeAPIKey", () -> revoke(ada, revocation));
     Answer denied = story.call("the first call again", () -> SecretAnswer.create(keyed, projectId));

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc;
 import io.grpc.Status;
 import java.util.UUID;
 
-/** A method says whether it needs a key, and where the key comes from. */
+/** A method can require a key, and can take the key from a field or another header. */
 final class KeysFromElsewhere implements Scene {
   @Override
   public String title() {

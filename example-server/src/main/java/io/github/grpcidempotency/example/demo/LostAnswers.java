@@ -10,7 +10,10 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 
-/** A network that loses answers: the server has done the call, and the client sees a failure. */
+/**
+ * Simulates a network that loses answers: the server has executed the call, and the client gets a
+ * failure.
+ */
 final class LostAnswers implements ClientInterceptor {
   @Override
   public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(

@@ -22,8 +22,9 @@ final class OneKeyOneRequest implements Scene {
         "another request with the same key is refused",
         other.isRefused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED"));
 
-    Answer hers = story.call("Grace happens to use Ada's key", () -> grace.createProject("vostok"));
-    story.expect("Grace has a project of her own", hers.isFirst() && !hers.equals(first));
+    Answer hers =
+        story.call("Grace uses the same key as Ada by chance", () -> grace.createProject("vostok"));
+    story.expect("Grace gets a project of her own", hers.isFirst() && !hers.equals(first));
 
     Answer elsewhere =
         story.call(

@@ -11,7 +11,10 @@ import io.grpc.ManagedChannel;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
-/** What the scenes use: two users, the server, its database, and the shop that sells machines. */
+/**
+ * The resources of the scenes: two users, the server, its database, and the shop that sells
+ * machines.
+ */
 record Stage(
     ManagedChannel channel,
     DemoClient ada,
@@ -21,7 +24,10 @@ record Stage(
     MachineShop shop)
     implements AutoCloseable {
 
-  /** The channel sends a call again that finds its key in progress, without any code. */
+  /**
+   * Creates a stage. Its channel retries a call whose key is in progress, without any code in the
+   * scenes.
+   */
   static Stage before(RunningServer server, Database database, MachineShop shop) {
     ManagedChannel channel =
         Grpc.newChannelBuilderForAddress(
@@ -37,7 +43,7 @@ record Stage(
         shop);
   }
 
-  /** Counts rows without row-level security, as proof of what the answers say. */
+  /** Counts rows without row-level security, to check the answers. */
   int count(String sql, Object... values) {
     return Jdbi.create(database.superuser())
         .withHandle(

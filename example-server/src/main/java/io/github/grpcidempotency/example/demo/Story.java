@@ -3,7 +3,7 @@ package io.github.grpcidempotency.example.demo;
 import java.io.PrintStream;
 import java.util.function.Supplier;
 
-/** Prints what happens, and remembers whether it is what should happen. */
+/** Prints the steps, and records whether every expectation holds. */
 final class Story {
   private final PrintStream out;
   private int chapters;
@@ -19,7 +19,7 @@ final class Story {
     out.printf("%n%d. %s%n", chapters, title);
   }
 
-  /** Prints what is sent, sends it, and prints what came back. */
+  /** Prints a description, makes the call, and prints the result. */
   Answer call(String what, Supplier<Answer> call) {
     sent(what);
     Answer answer = call.get();

@@ -22,7 +22,7 @@ final class WebhookEvent implements Scene {
 
   @Override
   public String title() {
-    return "Stripe delivers an event twice, and somebody else forges one";
+    return "Stripe delivers an event twice, and an attacker forges one";
   }
 
   @Override
@@ -64,7 +64,7 @@ final class WebhookEvent implements Scene {
         .getWebhook();
   }
 
-  /** Delivers the event as an unknown user: only the signature counts. */
+  /** Delivers the event as an unknown user: only the signature matters. */
   private static Answer deliver(Stage stage, Webhook webhook, String secret) {
     long time = Instant.now().getEpochSecond();
     String signature =

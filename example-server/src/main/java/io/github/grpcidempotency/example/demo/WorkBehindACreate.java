@@ -11,11 +11,11 @@ import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.stub.MetadataUtils;
 import java.util.UUID;
 
-/** The status of the asynchronous work behind a create, and the client that waits for its end. */
+/** The status of a create's asynchronous work, and a client that waits for its end. */
 final class WorkBehindACreate implements Scene {
   @Override
   public String title() {
-    return "Work goes on behind a create, and a client waits for its end in one call";
+    return "A create starts asynchronous work, and a client waits for its end in one call";
   }
 
   @Override

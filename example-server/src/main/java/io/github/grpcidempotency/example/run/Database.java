@@ -48,7 +48,7 @@ public final class Database implements AutoCloseable {
    */
   public static Database embedded() {
     try {
-      // It must outlive the calls that use it, so it is not stopped by a shutdown hook of its own.
+      // Stops the database only after the calls that use it, so it has no shutdown hook of its own.
       EmbeddedPostgres postgres = EmbeddedPostgres.builder().setRegisterShutdownHook(false).start();
       Jdbi.create(postgres.getPostgresDatabase())
           .useHandle(
@@ -69,27 +69,30 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** Brings the schema up to date, as the role that owns it. */
+  /** Migrates the schema to the current version, as the role that owns it. */
   public void migrate() {
     OrganizationSchema.migrate(as(OWNER), APP, WORKER);
   }
 
-  /** Serves calls: bound by row-level security, owner of nothing. */
+  /**
+   * Returns the data source that serves calls. Row-level security applies to its role, which owns
+   * nothing.
+   */
   public DataSource app() {
     return as(APP);
   }
 
-  /** Drains the outbox, and sees the outbox rows of all users. */
+  /** Returns the data source that drains the outbox. Its role sees the outbox rows of all users. */
   public DataSource worker() {
     return as(WORKER);
   }
 
-  /** Bypasses row-level security. The demo and tests count rows with it. */
+  /** Returns a data source without row-level security. The demo and tests count rows with it. */
   public DataSource superuser() {
     return as("postgres");
   }
 
-  /** Returns the URL, with any user. */
+  /** Returns the URL without a user. */
   public String url() {
     return url;
   }

@@ -9,8 +9,9 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
- * Checks every second whether the database answers, and reports it in {@code grpc.health.v1}:
- * without the database the server can do nothing, and a load balancer should use another one.
+ * Checks every second whether the database answers, and reports the result in {@code
+ * grpc.health.v1}. Without the database, the server can do nothing, and a load balancer should use
+ * another server.
  */
 final class DatabaseHealth {
   private static final Duration EVERY = Duration.ofSeconds(1);
@@ -21,7 +22,7 @@ final class DatabaseHealth {
   /**
    * Starts checking.
    *
-   * @param pool a separate pool, because it is not an outage if calls use all connections of theirs
+   * @param pool a separate pool, because it is no outage if calls use all connections of their pool
    */
   static Repeating start(DataSource pool, HealthStatusManager health) {
     return Repeating.start(

@@ -21,30 +21,31 @@ import picocli.CommandLine.Parameters;
 
 /**
  * The keyset that encrypts recorded answers: one key encrypts, and all of them decrypt. The file
- * has the format of Tink's own tools. <b>The file itself is not encrypted</b>; in a real service,
- * the key management would do that.
+ * has the format of Tink's own tools. <b>The file itself is not encrypted</b>; a real service would
+ * use a key management system.
  */
 @Command(
     name = "keys",
     description =
-        "Makes the keyset that encrypts recorded answers, and rotates it: ADD first, and SEAL when every server has the new key.")
+        "Creates the keyset that encrypts recorded answers, and rotates it: ADD first, then"
+            + " SEAL when every server has the new key.")
 public final class Keys implements Callable<Integer> {
-  /** What can be done with a keyset. */
+  /** The commands for a keyset. */
   enum Action {
-    /** Makes a keyset of one key. */
+    /** Creates a keyset with one key. */
     CREATE,
 
-    /** Adds a key, which decrypts and does not encrypt yet. */
+    /** Adds a key that decrypts but does not encrypt yet. */
     ADD,
 
-    /** Lets the newest key encrypt. */
+    /** Makes the newest key encrypt. */
     SEAL
   }
 
   @Parameters(index = "0", paramLabel = "CREATE|ADD|SEAL", description = "what to do")
   private Action action = Action.CREATE;
 
-  @Parameters(index = "1", paramLabel = "FILE", description = "where the keyset is, or is to be")
+  @Parameters(index = "1", paramLabel = "FILE", description = "the file of the keyset")
   private Path file = Path.of("keyset.json");
 
   @Override
@@ -95,7 +96,10 @@ public final class Keys implements Callable<Integer> {
     return protection(read(file));
   }
 
-  /** Returns a protection with a key that nobody else has: what it encrypts is lost with it. */
+  /**
+   * Returns a protection with a key that exists only in this process. Encrypted data is lost with
+   * the process.
+   */
   public static ResponseProtection temporary() throws GeneralSecurityException {
     AeadConfig.register();
     return protection(

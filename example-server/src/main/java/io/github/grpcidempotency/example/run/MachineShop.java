@@ -8,7 +8,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Stands in for a cloud provider, which would be another service with a database of its own. In a
+ * Simulates a cloud provider, which would be another service with a database of its own. In a
  * region whose name starts with {@code flaky-}, the answer to the first sale is lost.
  */
 public final class MachineShop implements CloudProvider {

@@ -19,8 +19,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Serves what the library and gRPC's handlers count to Prometheus, at {@code /metrics}, on this
- * machine only.
+ * Serves the metrics of the library and of gRPC's handlers to Prometheus, at {@code /metrics}, on
+ * this machine only.
  */
 final class Metrics implements AutoCloseable {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
@@ -37,7 +37,10 @@ final class Metrics implements AutoCloseable {
     this.listener = IdempotencyMetrics.builder(registry).build();
   }
 
-  /** Gives the library's timers histograms, from which percentiles over servers are computed. */
+  /**
+   * Adds histograms to the library's timers, so that percentiles over several servers can be
+   * computed.
+   */
   private static final class Histograms implements MeterFilter {
     @Override
     public DistributionStatisticConfig configure(
@@ -52,7 +55,7 @@ final class Metrics implements AutoCloseable {
   }
 
   /**
-   * Starts to serve.
+   * Starts serving.
    *
    * @param port 0 for any free port
    */
@@ -65,7 +68,7 @@ final class Metrics implements AutoCloseable {
       return metrics;
     } catch (IOException taken) {
       throw new UncheckedIOException(
-          "metrics cannot be served on port %d (%s)".formatted(port, taken.getMessage()), taken);
+          "could not serve metrics on port %d (%s)".formatted(port, taken.getMessage()), taken);
     }
   }
 
@@ -77,7 +80,7 @@ final class Metrics implements AutoCloseable {
     return listener;
   }
 
-  /** Returns what counts and times the handlers behind it. */
+  /** Returns the interceptor that counts and times the handlers behind it. */
   ServerInterceptor handlers() {
     return handlers;
   }

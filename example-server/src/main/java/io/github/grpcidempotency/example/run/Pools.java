@@ -6,7 +6,8 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
- * The connection pools of the server. Each use has its own pool, so that none waits for another.
+ * The connection pools of the server. Each use has a pool of its own, so that no use waits for
+ * another.
  */
 record Pools(
     HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource watch)

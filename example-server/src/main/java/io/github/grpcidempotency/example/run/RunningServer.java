@@ -14,7 +14,7 @@ import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** The service on a port, with one migrated database. */
+/** The service on a port, with its database, whose schema is migrated. */
 public final class RunningServer implements AutoCloseable {
   private final Server server;
   private final OrganizationApi api;
@@ -42,7 +42,7 @@ public final class RunningServer implements AutoCloseable {
    * @param metricsPort where Prometheus finds metrics, on this machine only; 0 for any free port
    * @param database is not closed with the server
    * @throws UncheckedIOException if a port is in use
-   * @throws IllegalStateException if the library finds the database unfit; it lists every problem
+   * @throws IllegalStateException if the library's check finds problems; lists all of them
    */
   public static RunningServer start(
       int port, int metricsPort, Settings settings, Database database) {
@@ -84,7 +84,7 @@ public final class RunningServer implements AutoCloseable {
     return metrics.port();
   }
 
-  /** Returns what Prometheus gets from the server. */
+  /** Returns the metrics in the format of Prometheus. */
   public String samples() {
     return metrics.samples();
   }

@@ -10,20 +10,21 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Serves the organisation API until it is told to stop. */
+/** Serves the organisation API until it is stopped. */
 @Command(
     name = "serve",
     sortOptions = false,
     description =
         "Serves organization.v1 until Ctrl-C, on a temporary PostgreSQL or on yours. Calls send \"authorization: Bearer <user uuid>\", optionally \"organization\" and \"project\", and \"idempotency-key: <uuid>\".",
     footer =
-        "A resource whose name starts with \"fail-\" never gets its authorization, and ends as failed; with \"flaky-\" it gets it at the second attempt.")
+        "The asynchronous work of a resource fails if the resource's name starts with"
+            + " \"fail-\"; with \"flaky-\", it succeeds at the second attempt.")
 public final class Serve implements Callable<Integer> {
   @Option(
       names = "--port",
       paramLabel = "PORT",
       defaultValue = "50051",
-      description = "where to listen, 0 for any free port (default: ${DEFAULT-VALUE})")
+      description = "the port to listen on, 0 for any free port (default: ${DEFAULT-VALUE})")
   private int port;
 
   @Option(
@@ -31,7 +32,8 @@ public final class Serve implements Callable<Integer> {
       paramLabel = "PORT",
       defaultValue = "0",
       description =
-          "where Prometheus finds metrics, on this machine only, 0 for any free port (default: ${DEFAULT-VALUE})")
+          "the port of the metrics for Prometheus, on this machine only, 0 for any free port"
+              + " (default: ${DEFAULT-VALUE})")
   private int metricsPort;
 
   @ArgGroup(exclusive = false)
@@ -44,14 +46,17 @@ public final class Serve implements Callable<Integer> {
         paramLabel = "URL",
         required = true,
         description =
-            "a PostgreSQL of your own, such as jdbc:postgresql://localhost:5432/example; src/main/resources/db/roles.sql makes the roles, and ~/.pgpass has their passwords")
+            "a PostgreSQL of your own, such as jdbc:postgresql://localhost:5432/example;"
+                + " src/main/resources/db/roles.sql creates the roles, and ~/.pgpass contains their"
+                + " passwords")
     private String url = "";
 
     @Option(
         names = "--keyset",
         paramLabel = "FILE",
         required = true,
-        description = "the Tink keyset that encrypts recorded secrets, as \"keys CREATE\" makes it")
+        description =
+            "the Tink keyset that encrypts recorded secrets, as created by \"keys CREATE\"")
     private Path keyset = Path.of("keyset.json");
   }
 

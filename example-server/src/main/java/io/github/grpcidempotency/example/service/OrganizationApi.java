@@ -34,7 +34,7 @@ import org.jdbi.v3.core.statement.StatementExceptions;
 
 /**
  * The whole service: its six gRPC services behind the library's interceptor, and its background
- * work. It gets connection pools and a server, and starts neither.
+ * work. The caller provides the connection pools and the server, and starts the server.
  */
 public final class OrganizationApi implements AutoCloseable {
   private final DataSource pool;
@@ -56,7 +56,7 @@ public final class OrganizationApi implements AutoCloseable {
    *
    * @param pool of the application's role
    * @param listener receives the library's events
-   * @throws IllegalStateException if the library finds the database unfit; it lists every problem
+   * @throws IllegalStateException if the library's check finds problems; lists all of them
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
   public static OrganizationApi addTo(
@@ -100,18 +100,19 @@ public final class OrganizationApi implements AutoCloseable {
                 new ApiKeyService(tenant).bindService(),
                 new InviteService(tenant).bindService(),
                 new WebhookService(tenant).bindService()))
-        .addServices(idempotency.services())
+        .addService(idempotency.recovery())
+        .addService(idempotency.operations())
         .intercept(idempotency)
         .intercept(new BearerStandIn()); // added last, so it runs first: it finds the caller
   }
 
   /**
    * Starts the background work of every server: it drains the outbox, sweeps expired records and
-   * makes the usage statements.
+   * writes the usage statements.
    *
    * @param worker a pool of the worker's role
    * @param jobs another pool of that role, so that a job does not wait for the outbox
-   * @throws IllegalStateException if the library finds the database unfit for the job
+   * @throws IllegalStateException if the library's check finds problems
    */
   public void startBackgroundWork(DataSource worker, DataSource jobs) {
     parts.start(() -> OutboxWorker.start(jdbi(worker)));
@@ -139,7 +140,7 @@ public final class OrganizationApi implements AutoCloseable {
         config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
   }
 
-  /** Stops the server of the service; clients can retry the calls that it does not answer. */
+  /** Stops the server of the service. Clients can retry the calls that it does not answer. */
   public void drain(Server server) {
     interceptor.ifPresent(idempotency -> idempotency.drain(settings.grace(), server));
   }

@@ -13,7 +13,7 @@ public final class OrganizationSchema {
   private OrganizationSchema() {}
 
   /**
-   * Brings both up to date.
+   * Migrates both to the current version.
    *
    * @param owner connects as the role that owns the schemas
    * @param appRole serves calls

@@ -7,14 +7,14 @@ import java.time.Duration;
 /**
  * The settings of the service.
  *
- * @param lease how long the call of a crashed server blocks its key
- * @param outboxDelay how long the work behind a create is delayed, so that a human sees {@code
- *     processing}
- * @param usagePeriod how long the period of a usage statement is
- * @param sweepInterval how often expired records are deleted
- * @param grace how long handlers may continue when the server stops
+ * @param lease the time for which the call of a crashed server blocks its key
+ * @param outboxDelay the delay of the asynchronous work of a create, so that a person can see
+ *     {@code processing}
+ * @param usagePeriod the length of the period of a usage statement
+ * @param sweepInterval the interval at which expired records are deleted
+ * @param grace the time for which handlers may continue when the server stops
  * @param secrets encrypts recorded answers that contain a secret
- * @param cloud where machines are bought
+ * @param cloud the provider that sells machines
  */
 public record Settings(
     Duration lease,

@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A transaction that the store has begun on the thread, beside one that it has suspended. */
+/**
+ * A transaction that the store began on the thread. If the thread already had a transaction, that
+ * one is suspended.
+ */
 final class BegunTransaction implements HostTransaction.Begun {
   private static final Logger logger = LoggerFactory.getLogger(BegunTransaction.class);
 
@@ -39,7 +42,7 @@ final class BegunTransaction implements HostTransaction.Begun {
     this.joined = joined;
     this.suspended = suspended;
     this.outer = outer;
-    // Not later: a transaction that somebody has set to roll back lets nobody register any more.
+    // Checked now, because a transaction that is marked for rollback accepts no registration later.
     joined.register();
   }
 
@@ -54,8 +57,8 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   @Override
-  public void afterCompletion(Consumer<Completion> heard) {
-    joined.afterCompletion(heard);
+  public void afterCompletion(Consumer<Completion> listener) {
+    joined.afterCompletion(listener);
   }
 
   @Override
@@ -64,8 +67,9 @@ final class BegunTransaction implements HostTransaction.Begun {
       if (!isCurrent()) {
         abandon();
         throw new TransactionMisuseException(
-            "The handler has ended the transaction of its call by itself, or has left another one"
-                + " open. The interceptor commits it after the handler has returned.");
+            "the handler has ended the transaction of its call, or has left another transaction"
+                + " open; the interceptor commits the call's transaction after the handler has"
+                + " returned, so remove the handler's own commit or rollback");
       }
       host.manager().commit();
       return Completion.COMMITTED;
@@ -81,8 +85,8 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   /**
-   * A manager says that it has rolled back, too, if the answer to a commit in one phase was lost:
-   * so whoever knows databases has to see what the database has said.
+   * Finds out whether the transaction was rolled back. A manager also reports a rollback if the
+   * answer to a one-phase commit was lost, so the error of the database decides.
    */
   private Completion whyRolledBack(RollbackException failure) {
     Optional<? extends Throwable> why = joined.failure();
@@ -108,7 +112,10 @@ final class BegunTransaction implements HostTransaction.Begun {
     host.leave(suspended, outer);
   }
 
-  /** A data source may know its transaction by the thread only: so it has to be on the thread. */
+  /**
+   * Rolls back, on the thread of the transaction, because a data source may find its transaction by
+   * the thread only.
+   */
   private void abandon() {
     try {
       if (!isCurrent() && isOpen()) {
@@ -118,7 +125,10 @@ final class BegunTransaction implements HostTransaction.Begun {
       joined.closeConnection();
       host.clear();
     } catch (InvalidTransactionException | SystemException | RuntimeException failure) {
-      logger.debug("could not roll back; the transaction's timeout will", failure);
+      logger.debug(
+          "could not roll the transaction back; the transaction manager rolls it back"
+              + " after the transaction's timeout",
+          failure);
     }
   }
 

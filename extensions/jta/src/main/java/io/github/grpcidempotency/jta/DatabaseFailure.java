@@ -9,11 +9,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What the database has said, in what a transaction manager throws. */
+/** Finds the error of the database in an exception of a transaction manager. */
 final class DatabaseFailure {
   private DatabaseFailure() {}
 
-  /** Looks through causes and, as managers collect what their resources have thrown, suppressed. */
+  /**
+   * Searches the causes and the suppressed exceptions, in which managers collect the errors of
+   * their resources.
+   */
   static Optional<SQLException> within(Throwable failure) {
     Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
     Deque<Throwable> open = new ArrayDeque<>();

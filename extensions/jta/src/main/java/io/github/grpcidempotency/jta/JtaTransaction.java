@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
- * A transaction of the manager while it lasts, whoever has begun it. Thread-safe, because a manager
- * ends a transaction on a thread of its own once it has timed out.
+ * A transaction of the manager, no matter who began it. Thread-safe, because after a timeout a
+ * manager ends a transaction on another thread.
  */
 final class JtaTransaction implements HostTransaction {
   private final TransactionSynchronizationRegistry registry;
@@ -32,7 +32,9 @@ final class JtaTransaction implements HostTransaction {
   }
 
   /**
-   * @throws IllegalStateException if the transaction is set to roll back
+   * Registers the work before the commit.
+   *
+   * @throws IllegalStateException if the transaction is marked for rollback
    */
   synchronized void register() {
     if (!registered) {
@@ -46,7 +48,8 @@ final class JtaTransaction implements HostTransaction {
       registry.registerInterposedSynchronization(synchronization);
     } catch (RuntimeException refusal) {
       throw new IllegalStateException(
-          "the transaction does not let anything be recorded within it: it is set to roll back",
+          "the answer cannot be recorded in the transaction, because the transaction is marked"
+              + " for rollback",
           refusal);
     }
   }
@@ -66,12 +69,14 @@ final class JtaTransaction implements HostTransaction {
       if (given.getAutoCommit()) {
         given.close();
         throw new IllegalStateException(
-            "The data source does not enlist its connections in the transaction manager's"
-                + " transactions: what is written through it would be committed at once.");
+            "the data source does not enlist its connections in the transaction manager's"
+                + " transactions, so every write through it would be committed at once: use a data"
+                + " source that the transaction manager manages");
       }
       return given;
     } catch (SQLException refusal) {
-      throw new IllegalStateException("could not connect within the transaction", refusal);
+      throw new IllegalStateException(
+          "could not open a connection within the transaction", refusal);
     }
   }
 
@@ -82,24 +87,26 @@ final class JtaTransaction implements HostTransaction {
   }
 
   @Override
-  public synchronized void afterCompletion(Consumer<Completion> heard) {
+  public synchronized void afterCompletion(Consumer<Completion> listener) {
     register();
-    listeners.add(heard);
+    listeners.add(listener);
   }
 
-  /** Returns why the work before the commit failed. */
+  /** Returns the exception of the work before the commit, if it failed. */
   synchronized Optional<RuntimeException> failure() {
     return failure;
   }
 
-  /** Gives the connection back; the data source keeps the real one until the transaction ends. */
+  /**
+   * Closes the connection; the data source keeps the real connection until the transaction ends.
+   */
   synchronized void closeConnection() {
     try {
       if (connection.isPresent()) {
         connection.get().close();
       }
     } catch (SQLException ignored) {
-      // The data source takes it back when the transaction ends.
+      // The data source releases it when the transaction ends.
     } finally {
       connection = Optional.empty();
     }
@@ -124,8 +131,8 @@ final class JtaTransaction implements HostTransaction {
   }
 
   /**
-   * A commit in one phase whose answer was lost has the status of a rollback. So a rollback is one
-   * only if the commit cannot have been sent.
+   * The manager also reports a rollback if the answer to a one-phase commit was lost. So a reported
+   * rollback is certain only if no commit can have been sent.
    */
   private Completion completion(int status) {
     return switch (status) {
@@ -135,7 +142,7 @@ final class JtaTransaction implements HostTransaction {
     };
   }
 
-  /** Registers, once the commit begins, what is to come last. */
+  /** Registers the work that must come last, at the beginning of the commit. */
   private final class Ending implements Synchronization {
     @Override
     public void beforeCompletion() {
@@ -160,7 +167,7 @@ final class JtaTransaction implements HostTransaction {
 
     @Override
     public void afterCompletion(int status) {
-      // The one that has registered this one hears it.
+      // The synchronization that has registered this one is called.
     }
   }
 }

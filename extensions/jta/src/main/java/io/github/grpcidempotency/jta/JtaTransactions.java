@@ -18,20 +18,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets claims be transactions of a Jakarta transaction manager, which every {@code @Transactional}
- * bean joins that a handler calls.
+ * Uses the transactions of a Jakarta transaction manager for claims. Every {@code @Transactional}
+ * bean that a handler calls joins them.
  *
- * <p>The record is written in an interposed synchronization, which registers itself once more when
- * the commit begins: so it comes after all that others have registered during the transaction, a
- * persistence provider's flush above all. (Only what the registry itself puts last comes later.)
+ * <p>The record is written in an interposed synchronization that registers itself at the beginning
+ * of the commit. So it runs after all synchronizations that were registered during the transaction,
+ * such as the flush of a persistence provider. Only synchronizations that the registry itself puts
+ * last run later.
  *
- * <p>A manager rolls a transaction back that runs longer than its timeout, and the call with it: an
- * answer that took longer is not recorded, and its retry runs again. The name that the store gives
- * a transaction is lost, as JTA has none.
+ * <p>If a transaction runs longer than its timeout, the manager rolls it back: the answer is not
+ * recorded, and a retry runs the handler again. JTA transactions have no name, so the store's name
+ * for a transaction is not used.
  *
- * <p>JTA tells nobody that a transaction is suspended. Where the host tells that one begins, as
- * Quarkus does, pass it on to {@link #transactionBegan}; then what a handler does in {@code
- * REQUIRES_NEW} is heard as unprotected. What it does in {@code NOT_SUPPORTED} is not.
+ * <p>JTA does not report that a transaction is suspended. If the host reports that a transaction
+ * begins, as Quarkus does, call {@link #transactionBegan}. Writes of a handler in {@code
+ * REQUIRES_NEW} are then reported as unprotected. Writes in {@code NOT_SUPPORTED} are not reported.
  *
  * <p>Thread-safe.
  */
@@ -58,11 +59,11 @@ public final class JtaTransactions implements HostTransactions {
    *
    * @param manager begins and ends transactions
    * @param registry registers synchronizations of the manager's transactions
-   * @param dataSource enlists its connections in the manager's transactions, and gives one and the
-   *     same to all who ask within a transaction, as Agroal does; the one that handlers write
-   *     through
-   * @throws IllegalArgumentException if the data source is an {@code IdempotencyDataSource}: it
-   *     wraps anew for each who asks, so that what it carries would not go with a handler's
+   * @param dataSource the data source that handlers write through. It enlists its connections in
+   *     the manager's transactions, and returns the same connection to every caller within a
+   *     transaction, as Agroal does.
+   * @throws IllegalArgumentException if the data source is an {@code IdempotencyDataSource}, which
+   *     returns a new wrapper to each caller, so that a claim could not be sent with a handler's
    *     statement
    */
   public static JtaTransactions of(
@@ -71,9 +72,9 @@ public final class JtaTransactions implements HostTransactions {
       DataSource dataSource) {
     if (carries(dataSource)) {
       throw new IllegalArgumentException(
-          "an IdempotencyDataSource carries nothing in transactions of JTA, where everybody who"
-              + " asks is given a connection of his own: give its pool to the host, and let the"
-              + " procedures claim BEFORE_HANDLER");
+          "an IdempotencyDataSource cannot carry statements in JTA transactions, because each"
+              + " caller gets another connection object: give the wrapped pool to the host, and set"
+              + " ClaimTiming.BEFORE_HANDLER for the procedures");
     }
     return new JtaTransactions(manager, registry, dataSource);
   }
@@ -82,7 +83,8 @@ public final class JtaTransactions implements HostTransactions {
     try {
       return dataSource.isWrapperFor(IdempotencyDataSource.class);
     } catch (SQLException untold) {
-      logger.debug("a data source does not tell what it wraps", untold);
+      logger.debug(
+          "could not find out whether the data source wraps an IdempotencyDataSource", untold);
       return false;
     }
   }
@@ -96,7 +98,7 @@ public final class JtaTransactions implements HostTransactions {
   public HostTransaction.Begun begin(String name) {
     Transaction suspended = suspend();
     BegunTransaction outer = begun.get();
-    // Its own beginning is no news to the claim around it.
+    // The claim's own transaction must not be reported to an outer claim.
     begun.remove();
     try {
       manager.begin();
@@ -124,8 +126,9 @@ public final class JtaTransactions implements HostTransactions {
   }
 
   /**
-   * Tells that the current thread has begun a transaction. Call it from whatever the host offers to
-   * hear of that. The claim that it suspends, if there is one, reports it when it is settled.
+   * Reports that the current thread has begun a transaction. Call this method from the host's
+   * notification. If the new transaction suspends the transaction of a claim, the claim reports
+   * this when it is settled.
    */
   public static void transactionBegan() {
     BegunTransaction transaction = begun.get();
@@ -138,7 +141,9 @@ public final class JtaTransactions implements HostTransactions {
     return manager;
   }
 
-  /** Frees the thread of what is on it, and brings back what was there before. Never throws. */
+  /**
+   * Detaches the current transaction from the thread, and resumes the suspended one. Never throws.
+   */
   void leave(@Nullable Transaction suspended, @Nullable BegunTransaction outer) {
     begun.set(outer);
     clear();
@@ -151,14 +156,17 @@ public final class JtaTransactions implements HostTransactions {
     }
   }
 
-  /** Rolls back what a handler has left open on the thread. */
+  /** Rolls back a transaction that a handler has left open on the thread. */
   void clear() {
     try {
       if (manager.getTransaction() != null) {
         manager.rollback();
       }
     } catch (SystemException | RuntimeException failure) {
-      logger.debug("could not roll back; the transaction's timeout will", failure);
+      logger.debug(
+          "could not roll the transaction back; the transaction manager rolls it back"
+              + " after the transaction's timeout",
+          failure);
     }
   }
 
@@ -183,7 +191,7 @@ public final class JtaTransactions implements HostTransactions {
     try {
       return manager.getStatus();
     } catch (SystemException failure) {
-      throw new IllegalStateException("could not ask for the thread's transaction", failure);
+      throw new IllegalStateException("could not read the transaction of the thread", failure);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Lets claims be transactions of a Jakarta transaction manager. */
+/** Uses transactions of a Jakarta transaction manager for claims. */
 @NullMarked
 package io.github.grpcidempotency.jta;
 

@@ -77,7 +77,7 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void allWhoWriteInATransactionShareOneConnection() throws Exception {
+  void allWritersInATransactionShareOneConnection() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
 
     assertThat(transaction.connection().getAutoCommit()).isFalse();
@@ -119,7 +119,7 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void aHandlersOwnTransactionThatRollsBackIsHeard() throws Exception {
+  void theRollbackOfAHandlersOwnTransactionIsReported() throws Exception {
     assertThatThrownBy(
             () ->
                 host.required(
@@ -181,11 +181,11 @@ class JtaTransactionsTest {
                       host.manager.setRollbackOnly();
                       transactions.current().orElseThrow().beforeCommit(() -> {});
                     }))
-        .hasMessageContaining("it is set to roll back");
+        .hasMessageContaining("is marked for rollback");
   }
 
   @Test
-  void aLateFlushThatFailsIsToldWithItsCause() throws Exception {
+  void aLateFlushThatFailsIsReportedWithItsCause() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
     transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
@@ -200,7 +200,7 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void lastWorkThatFailsRollsBackAndIsToldAsItIs() throws Exception {
+  void lastWorkThatFailsRollsBackAndIsReportedUnchanged() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     IllegalStateException failure = new IllegalStateException("last");
     transaction.afterCompletion(heard::add);
@@ -216,7 +216,7 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void aCommitWhoseAnswerIsLostIsNotToldAsARollback() throws Exception {
+  void aCommitWhoseAnswerIsLostIsNotReportedAsARollback() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     transaction.afterCompletion(heard::add);
     host.execute("INSERT INTO parents VALUES (1)");
@@ -256,7 +256,7 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void aTransactionThatAHandlerLeavesOpenGoesWithTheClaims() throws Exception {
+  void aTransactionThatAHandlerLeavesOpenEndsWithTheClaims() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
     host.manager.suspend();
@@ -268,7 +268,7 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void anotherTransactionBesideTheClaimsIsHeardIfTheHostTellsOfIt() throws Exception {
+  void aSuspensionOfTheClaimsTransactionIsReportedIfTheHostReportsIt() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     assertThat(transaction.wasSuspended()).isFalse();
     host.requiresNew(() -> host.execute("INSERT INTO parents VALUES (1)"));

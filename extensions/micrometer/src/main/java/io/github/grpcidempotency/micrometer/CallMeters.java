@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * Finds the meters of a call. Those of its procedure are made once; finding them again allocates
+ * Finds the meters of a call. The meters of a procedure are created once; later look-ups allocate
  * nothing.
  */
 final class CallMeters {
@@ -17,7 +17,9 @@ final class CallMeters {
   private final Function<ProcedureInfo, Function<CallInfo, ProcedureMeters>> prepare;
 
   /**
-   * @param tenants the tenants to tell apart, if any
+   * Creates the meters.
+   *
+   * @param tenants the tenants with meters of their own, if any
    */
   CallMeters(Meters meters, Optional<Tenants> tenants) {
     this.prepare =

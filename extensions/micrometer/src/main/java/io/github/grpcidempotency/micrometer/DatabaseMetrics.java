@@ -20,14 +20,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Exports what the database knows of the library's table: how many rows there are, what is in
- * flight, stuck and not swept. It reads one row of figures, no contents, on a thread of its own and
- * not when the metrics are scraped, so that a slow database slows no scraper.
+ * Exports figures of the library's table: the number of rows, and the operations that are in
+ * flight, stuck or not swept. Reads one row of figures and no contents. A separate thread reads it,
+ * and not the scrape of the metrics, so a slow database does not delay a scrape.
  *
- * <p>If the database fails, the gauges are {@code NaN} until it answers again, and {@link
- * MetricName#DATABASE_READ_FAILURES} grows. They are {@code NaN} as well while it does not answer
- * at all. Every process that has this exports the same figures: take the greatest of them, not the
- * sum.
+ * <p>If the database fails or does not answer, the gauges are {@code NaN} until it answers again.
+ * If it fails, {@link MetricName#DATABASE_READ_FAILURES} grows. Every process with a {@code
+ * DatabaseMetrics} exports the same figures: use the maximum over the processes, not the sum.
  *
  * <p>Thread-safe.
  */
@@ -48,9 +47,9 @@ public final class DatabaseMetrics implements AutoCloseable {
   private volatile boolean failing;
 
   /**
-   * What was read last.
+   * The result of the last read.
    *
-   * @param nanos when, on the registry's clock
+   * @param nanos the time of the read, by the registry's clock
    */
   private record Reading(Statistics statistics, long nanos) {}
 
@@ -63,8 +62,8 @@ public final class DatabaseMetrics implements AutoCloseable {
     Tags tags = builder.tags.and(MetricTags.SCHEMA, builder.schema);
     if (!registry.find(MetricName.DATABASE_ROWS.meter()).tags(tags).meters().isEmpty()) {
       throw new IllegalStateException(
-          "the registry has the figures of a database with these tags already; add a tag that"
-              + " tells the databases apart, such as shard: "
+          "the registry already has meters of a database with the same tags; add a tag that"
+              + " distinguishes the databases, such as shard: "
               + tags);
     }
     Meters named = new Meters(registry, tags);
@@ -77,10 +76,10 @@ public final class DatabaseMetrics implements AutoCloseable {
   }
 
   /**
-   * Starts the settings.
+   * Returns a builder.
    *
    * @param pool connects as a role that may call the schema's {@code statistics()}: the
-   *     application's or an operator's
+   *     application's role or an operator's role
    * @param schema the schema of the library's table
    */
   public static Builder builder(MeterRegistry registry, DataSource pool, String schema) {
@@ -128,7 +127,10 @@ public final class DatabaseMetrics implements AutoCloseable {
       latest = Optional.empty();
       failures.increment();
       if (!failing && !timer.isShutdown()) {
-        log.warn("the idempotency table's figures cannot be read", failure);
+        log.warn(
+            "the figures of the idempotency table cannot be read; the gauges are NaN until"
+                + " they can be read again",
+            failure);
       }
       failing = true;
     }
@@ -159,7 +161,7 @@ public final class DatabaseMetrics implements AutoCloseable {
       this.schema = schema;
     }
 
-    /** Adds a tag to all meters, which tells the databases of one registry apart. */
+    /** Adds a tag to all meters, such as one that distinguishes the databases of one registry. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
       return this;
@@ -176,8 +178,8 @@ public final class DatabaseMetrics implements AutoCloseable {
     }
 
     /**
-     * Sets how long the database may take, in full seconds, at least one; 5 by default. How long a
-     * connection may be waited for is the pool's own setting.
+     * Sets the maximum time for a query of the figures, in full seconds and at least one; 5 seconds
+     * by default. The pool's own setting limits the wait for a connection.
      */
     Builder timeout(Duration limit) {
       this.timeout = limit;
@@ -188,8 +190,8 @@ public final class DatabaseMetrics implements AutoCloseable {
      * Registers the meters, and starts to read at once.
      *
      * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
-     * @throws IllegalStateException if the registry has such meters with the same tags already: it
-     *     would drop these without a word
+     * @throws IllegalStateException if the registry already has such meters with the same tags,
+     *     because it would silently drop the new ones
      */
     public DatabaseMetrics start() {
       return new DatabaseMetrics(this);
@@ -197,7 +199,7 @@ public final class DatabaseMetrics implements AutoCloseable {
 
     private static Duration positive(Duration duration) {
       if (duration.isZero() || duration.isNegative()) {
-        throw new IllegalArgumentException("a positive duration, not " + duration);
+        throw new IllegalArgumentException("the duration must be positive, not " + duration);
       }
       return duration;
     }

@@ -12,20 +12,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * Counts and times what interceptors, runners of work and sweepers do. Give one to all of those of
- * a service:
+ * Counts and times the work of interceptors, work runners and sweepers. Create one for a service,
+ * and add it to all of them:
  *
  * <pre>{@code
  * IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
  * IdempotencyInterceptor.builder(procedures, callers).store(store).listener(metrics)
  * }</pre>
  *
- * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
- * first call and found by its identity from then on. Their number is limited: by the procedures, by
- * the shards if they are told apart, and by the limits of the builder if tenants are. Nothing that
- * a client sends becomes a tag.
+ * <p>{@link MetricName} lists the meters. Each procedure has its own meters, which are registered
+ * at its first call. Their number is limited by the number of procedures, the number of shards if
+ * shards have meters of their own, and the builder's limit for tenants. No value that a client
+ * sends becomes a tag.
  *
- * <p>Thread-safe. It needs no closing: an interceptor that is closed is not referred to any more.
+ * <p>Thread-safe. It need not be closed: it keeps no reference to a closed interceptor.
  */
 public final class IdempotencyMetrics implements IdempotencyListener {
   private final ShardMeters common;
@@ -46,7 +46,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
             : ShardMeters.of(meters, builder.tenants);
   }
 
-  /** Starts the settings of a listener. */
+  /** Returns a builder of a listener. */
   public static Builder builder(MeterRegistry registry) {
     return new Builder(registry);
   }
@@ -191,11 +191,11 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     }
 
     /**
-     * Tells tenants apart, by the tag {@link MetricTags#TENANT}. Not by default: every tenant has
-     * about 40 meters for each procedure that it calls.
+     * Adds the tag {@link MetricTags#TENANT}. Off by default, because every tenant has about 40
+     * meters for each procedure that it calls.
      *
-     * @param most how many tenants have meters of their own; all others share the value {@link
-     *     MetricTags#OTHER}
+     * @param most the maximum number of tenants with meters of their own; all others share the
+     *     value {@link MetricTags#OTHER}
      * @throws IllegalArgumentException if it is not positive
      */
     public Builder tenants(int most) {
@@ -204,9 +204,9 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     }
 
     /**
-     * Tells the shards of a {@code ShardedStore} apart, by the tag {@link MetricTags#SHARD}. Not by
-     * default. What has no shard, such as a call without a caller or a sweeper that was given no
-     * name, has {@link MetricTags#NONE}.
+     * Adds the tag {@link MetricTags#SHARD}, for a {@code ShardedStore}. Off by default. Meters
+     * without a shard, such as those of a call without a caller or of a sweeper without a name,
+     * have the value {@link MetricTags#NONE}.
      */
     public Builder shards() {
       this.shards = true;

@@ -13,10 +13,10 @@ import java.util.WeakHashMap;
 import java.util.function.ToIntFunction;
 
 /**
- * Values that are read when the registry reads the gauge: the sum over all running interceptors,
- * the age of their oldest call, and the lag of the last sweep. A registry ignores a gauge that it
- * has already, so there is one object for a registry and its tags, however many listeners are made
- * for it. Thread-safe.
+ * Values that are computed when the registry reads the gauge: the sum over all running
+ * interceptors, the age of their oldest call, and the lag of the last sweep. A registry ignores a
+ * second gauge of the same name and tags, so all listeners with the same registry and tags share
+ * one object. Thread-safe.
  */
 final class LiveGauges {
   private static final Map<MeterRegistry, Map<Tags, LiveGauges>> ALL = new WeakHashMap<>();

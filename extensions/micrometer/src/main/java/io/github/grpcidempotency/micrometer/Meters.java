@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Registers meters as {@link MetricName} describes them.
  *
- * @param tags what all of them carry, besides what tells them apart
+ * @param tags the tags of all meters, in addition to the tags of each meter
  */
 record Meters(MeterRegistry registry, Tags tags) {
-  /** Returns the same with more tags. */
+  /** Returns a copy with additional tags. */
   Meters with(Tags more) {
     return new Meters(registry, tags.and(more));
   }
@@ -35,7 +35,7 @@ record Meters(MeterRegistry registry, Tags tags) {
         .register(registry);
   }
 
-  /** Registers a gauge that keeps what it reads alive. */
+  /** Registers a gauge. The registry keeps the supplier from being garbage collected. */
   Gauge gauge(MetricName name, Supplier<Number> value) {
     return Gauge.builder(name.meter(), value)
         .description(name.description())

@@ -4,7 +4,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** A meter for each constant of an enum, registered when it is first needed. Thread-safe. */
+/** One meter for each constant of an enum, registered when it is first needed. Thread-safe. */
 final class MetersByConstant<E extends Enum<E>, M> {
   private final Map<E, M> meters = new ConcurrentHashMap<>();
   private final Function<E, M> register;

@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 /**
- * A meter for each of some words, registered when it is first needed. There are at most so many,
- * and one for all other words. Thread-safe.
+ * One meter for each value of a tag, registered when it is first needed. Their number is limited;
+ * all further values share one meter. Thread-safe.
  */
 final class MetersByWord<M> {
   private final int most;

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Every meter of this module: its name, kind, unit and tags. Dashboards, alerts and the reference
- * page are made from this list or compared with it.
+ * Every meter of this module: its name, kind, unit and tags. Tests compare dashboards, alerts and
+ * the reference page with this list.
  */
 public enum MetricName {
   /** Calls that carry a well-formed key. */
@@ -30,7 +30,7 @@ public enum MetricName {
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Calls that carry a well-formed key of a known caller",
+      "Calls with a well-formed key and a known caller",
       SOURCE),
   /** Calls without a key. */
   KEYS_MISSING(
@@ -48,31 +48,31 @@ public enum MetricName {
       Scope.PROCEDURE,
       "Calls with a malformed key",
       REASON),
-  /** Calls whose source could not give a key. */
+  /** Calls whose key source returned no key. */
   KEY_FAILURES(
       "idempotency.key.failures",
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Calls whose key source could not tell the key, or could not trust it",
+      "Calls whose key source could not read the key, or could not verify it",
       SOURCE,
       FAILURE),
 
-  /** Claims, and how long they took. */
+  /** Claims, and their duration. */
   CLAIMS(
       "idempotency.claims",
       Kind.TIMER,
       "seconds",
       Scope.PROCEDURE,
-      "Claims that were won or found a recorded outcome, and how long they took",
+      "Claims that were won or found a recorded outcome, and their duration",
       RESULT),
-  /** Claims that took over. */
+  /** Claims that took over an operation. */
   TAKEOVERS(
       "idempotency.takeovers",
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Claims that took over from an owner whose lease had ended"),
+      "Claims that took over an operation from an owner whose lease had ended"),
   /** Replays. */
   REPLAYS(
       "idempotency.replays",
@@ -81,20 +81,21 @@ public enum MetricName {
       Scope.PROCEDURE,
       "Recorded outcomes that were replayed",
       OUTCOME),
-  /** Replays that do not know how far the work behind them is. */
+  /** Replays without a known state of the asynchronous work. */
   STATUS_UNKNOWN(
       "idempotency.status.unknown",
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Replays that could not read the state of the work behind them"),
+      "Replays that could not read the state of the asynchronous work of their operation"),
   /** Replays that could not extend their record's retention. */
   RETENTION_FAILURES(
       "idempotency.retention.failures",
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Replays whose record keeps the time at which it expires, although it should expire later"),
+      "Replays that could not extend the retention of their record, which therefore expires"
+          + " earlier than it should"),
   /** Refused calls. */
   REFUSALS(
       "idempotency.refusals",
@@ -113,28 +114,28 @@ public enum MetricName {
       "Calls with a key that ran without the protection of the store",
       CAUSE),
 
-  /** Waits for the call that holds the key. */
+  /** Duplicates that waited, and their wait. */
   WAITS(
       "idempotency.waits",
       Kind.TIMER,
       "seconds",
       Scope.PROCEDURE,
-      "Duplicates that have waited for the call that holds their key, and how long",
+      "Duplicates that waited for the call that holds their key, and the duration of the wait",
       END),
-  /** How long handlers ran. */
+  /** Handlers that ran with a claim, and their duration. */
   HANDLERS(
       "idempotency.handlers",
       Kind.TIMER,
       "seconds",
       Scope.PROCEDURE,
-      "Handlers that ran with a claim, and how long"),
-  /** Settled claims, and how long it took. */
+      "Handlers that ran with a claim, and their duration"),
+  /** Settled claims, and the duration of the settlement. */
   SETTLEMENTS(
       "idempotency.settlements",
       Kind.TIMER,
       "seconds",
       Scope.PROCEDURE,
-      "Claims that were settled, and how long the settlement took",
+      "Settled claims, and the duration of the settlement",
       SETTLEMENT),
   /** Claims that could not be settled. */
   SETTLEMENT_FAILURES(
@@ -151,28 +152,29 @@ public enum MetricName {
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Owners that found their key owned by somebody else"),
-  /** Answers left to the background. */
+      "Owners that found their key owned by another call"),
+  /** Answers that could not be recorded at once. */
   RECORDINGS_DEFERRED(
       "idempotency.recordings.deferred",
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Answers that could not be recorded at once"),
+      "Answers that could not be recorded at once and are retried in the background"),
   /** Deferred answers that were recorded. */
   RECORDINGS_LATE(
       "idempotency.recordings.late",
       Kind.TIMER,
       "seconds",
       Scope.PROCEDURE,
-      "Deferred answers that were recorded, and how long after their handler's end"),
-  /** Deferred answers that were given up. */
+      "Answers that were recorded in the background, and the time since the end of their"
+          + " handler"),
+  /** Answers whose recording was given up. */
   RECORDINGS_ABANDONED(
       "idempotency.recordings.abandoned",
       Kind.COUNTER,
       "",
       Scope.PROCEDURE,
-      "Answers that were given up: a retry runs the handler again"),
+      "Answers whose recording was given up: a retry runs the handler again"),
 
   /** Leases held now. */
   LEASES_HELD(
@@ -180,63 +182,63 @@ public enum MetricName {
       Kind.GAUGE,
       "",
       Scope.PROCESS,
-      "Leases that the process holds now"),
-  /** Calls that wait now. */
+      "Leases that the process currently holds"),
+  /** Calls that currently wait. */
   CALLS_WAITING(
       "idempotency.calls.waiting",
       Kind.GAUGE,
       "",
       Scope.PROCESS,
-      "Duplicates that wait now for the end of a running call"),
-  /** Age of the oldest call. */
+      "Duplicates that currently wait for the end of a running call"),
+  /** Age of the oldest running call. */
   CALLS_OLDEST(
       "idempotency.calls.oldest",
       Kind.GAUGE,
       "seconds",
       Scope.PROCESS,
-      "For how long the oldest call whose handler runs has been running; 0 if none runs"),
-  /** Answers that wait now to be recorded. */
+      "Running time of the oldest call whose handler is running; 0 if none is running"),
+  /** Answers that currently wait to be recorded. */
   RECORDINGS_WAITING(
       "idempotency.recordings.waiting",
       Kind.GAUGE,
       "",
       Scope.PROCESS,
-      "Answers that wait now to be recorded in the background"),
-  /** Calls that wait now for an operation. */
+      "Answers that currently wait to be recorded in the background"),
+  /** Calls that currently wait for an operation. */
   OPERATIONS_WAITING(
       "idempotency.operations.waiting",
       Kind.GAUGE,
       "",
       Scope.PROCESS,
-      "Calls that wait now for the end of the work behind an operation"),
-  /** Renewals of the leases of a process. */
+      "Calls that currently wait for the end of an operation's asynchronous work"),
+  /** Renewals of the leases of a process, and their duration. */
   RENEWALS(
       "idempotency.renewals",
       Kind.TIMER,
       "seconds",
       Scope.PROCESS,
-      "Renewals of all leases of the process, and how long they took"),
+      "Renewals of all leases of the process, and their duration"),
   /** Renewals that failed. */
   RENEWAL_FAILURES(
       "idempotency.renewal.failures",
       Kind.COUNTER,
       "",
       Scope.PROCESS,
-      "Renewals that failed and are tried again"),
-  /** Leases that a renewal found lost. */
+      "Renewals that failed and are retried"),
+  /** Leases that a renewal found owned by another call. */
   RENEWALS_LOST(
       "idempotency.renewals.lost",
       Kind.COUNTER,
       "",
       Scope.PROCESS,
-      "Leases that a renewal found owned by somebody else"),
-  /** Sweeps, and how long they took. */
+      "Leases that a renewal found owned by another call"),
+  /** Sweeps, and their duration. */
   SWEEPS(
       "idempotency.sweeps",
       Kind.TIMER,
       "seconds",
       Scope.PROCESS,
-      "Sweeps of expired records, and how long they took"),
+      "Sweeps of expired records, and their duration"),
   /** Records that were swept. */
   SWEEP_RECORDS(
       "idempotency.sweep.records",
@@ -244,13 +246,13 @@ public enum MetricName {
       "records",
       Scope.PROCESS,
       "Expired records that were deleted"),
-  /** How late the last sweep was. */
+  /** Lag of the last sweep. */
   SWEEP_LAG(
       "idempotency.sweep.lag",
       Kind.GAUGE,
       "seconds",
       Scope.PROCESS,
-      "For how long the oldest record of the last sweep had been expired"),
+      "Time since the expiry of the oldest record of the last sweep"),
   /** Sweeps that failed. */
   SWEEP_FAILURES(
       "idempotency.sweep.failures", Kind.COUNTER, "", Scope.PROCESS, "Sweeps that failed"),
@@ -261,7 +263,7 @@ public enum MetricName {
       Kind.GAUGE,
       "rows",
       Scope.DATABASE,
-      "Reservations and records in the table, as the database estimates"),
+      "Reservations and records in the table, as estimated by the database"),
   /** Bytes of the table. */
   DATABASE_SIZE(
       "idempotency.database.size",
@@ -275,14 +277,14 @@ public enum MetricName {
       Kind.GAUGE,
       "",
       Scope.DATABASE,
-      "Reservations that are not settled"),
+      "Reservations that are not settled yet"),
   /** Reservations whose lease has ended. */
   DATABASE_STUCK(
       "idempotency.database.stuck",
       Kind.GAUGE,
       "",
       Scope.DATABASE,
-      "Reservations whose lease has ended, and that nobody has taken over"),
+      "Reservations whose lease has ended and that no call has taken over"),
   /** Operations whose outcome is unknown. */
   DATABASE_UNKNOWN(
       "idempotency.database.unknown",
@@ -296,49 +298,49 @@ public enum MetricName {
       Kind.GAUGE,
       "seconds",
       Scope.DATABASE,
-      "Age of the oldest reservation that is not settled; 0 if there is none"),
+      "Age of the oldest reservation that is not settled yet; 0 if there is none"),
   /** Expired rows. */
   DATABASE_EXPIRED(
       "idempotency.database.expired",
       Kind.GAUGE,
       "",
       Scope.DATABASE,
-      "Expired records that are not swept; 10,000 stands for that many and more"),
-  /** How late sweeping is. */
+      "Expired records that are not swept yet; 10,000 means at least 10,000"),
+  /** Lag of the sweeps. */
   DATABASE_SWEEP_LAG(
       "idempotency.database.sweep.lag",
       Kind.GAUGE,
       "seconds",
       Scope.DATABASE,
-      "For how long the oldest record that is not swept has been expired; 0 if there is none"),
-  /** Reads of these figures, and how long they took. */
+      "Time since the expiry of the oldest record that is not swept yet; 0 if there is none"),
+  /** Reads of the database's figures, and their duration. */
   DATABASE_READS(
       "idempotency.database.reads",
       Kind.TIMER,
       "seconds",
       Scope.DATABASE,
-      "Reads of these figures, and how long they took"),
-  /** Reads that failed. */
+      "Reads of the database's figures, and their duration"),
+  /** Reads of the database's figures that failed. */
   DATABASE_READ_FAILURES(
       "idempotency.database.read.failures",
       Kind.COUNTER,
       "",
       Scope.DATABASE,
-      "Reads of these figures that failed");
+      "Reads of the database's figures that failed");
 
-  /** What a meter measures. */
+  /** The kind of a meter. */
   public enum Kind {
     /** A number that only grows. Prometheus sees {@code …_total}. */
     COUNTER,
     /** A number of events and their durations. Prometheus sees {@code …_seconds_count} and more. */
     TIMER,
-    /** A number of this moment. */
+    /** A current value. */
     GAUGE
   }
 
-  /** What there is one meter of. */
-  public enum Scope {
-    /** One for each procedure that was called, and each way in which its calls come in. */
+  /** The unit for which there is one meter. */
+  enum Scope {
+    /** One for each procedure that was called, and each way in which its calls arrive. */
     PROCEDURE(List.of(MetricTags.PROCEDURE, ENTRY, POLICY, CASE, EXECUTION)),
     /** One for the process. */
     PROCESS(List.of()),
@@ -372,45 +374,40 @@ public enum MetricName {
     this.tags = Stream.concat(scope.tags.stream(), Stream.of(tags)).toList();
   }
 
-  /** Returns the name as Micrometer has it, such as {@code idempotency.keys.found}. */
+  /** Returns the name in Micrometer, such as {@code idempotency.keys.found}. */
   public String meter() {
     return meter;
   }
 
-  /** Returns what the meter measures. */
+  /** Returns the kind. */
   public Kind kind() {
     return kind;
   }
 
   /** Returns the unit, such as {@code seconds}; empty for a plain number. */
-  public String unit() {
+  String unit() {
     return unit;
   }
 
-  /** Returns what there is one meter of. */
-  public Scope scope() {
-    return scope;
-  }
-
-  /** Returns what the meter tells, in one line. */
-  public String description() {
+  /** Returns the description, in one line. */
+  String description() {
     return description;
   }
 
-  /** Returns the names of its tags, without those that must be asked for. */
+  /** Returns the names of its tags, without the optional tags. */
   public List<String> tags() {
     return tags;
   }
 
-  /** Returns the names of the tags that tell its meters of one scope apart. */
+  /** Returns the names of the tags that distinguish its meters within one scope. */
   List<String> ownTags() {
     return tags.subList(scope.tags.size(), tags.size());
   }
 
   /**
-   * Returns the name as Prometheus has it, such as {@code idempotency_keys_found_total}. Of a timer
-   * there is this name with {@code _count}, {@code _sum} and {@code _max}, and with {@code _bucket}
-   * if the registry has histograms.
+   * Returns the name in Prometheus, such as {@code idempotency_keys_found_total}. A timer has this
+   * name with {@code _count}, {@code _sum} and {@code _max}, and with {@code _bucket} if the
+   * registry has histograms.
    */
   public String prometheus() {
     String name = meter.replace('.', '_');

@@ -4,64 +4,65 @@ import io.github.grpcidempotency.event.RefusalReason;
 import java.util.Locale;
 
 /**
- * The names of the meters' tags. Prometheus calls them labels and spells them alike. No value comes
- * from a client; those that a service makes up itself, such as tenants, are limited in number.
+ * The names of the meters' tags. Prometheus calls them labels and uses the same names. No value
+ * comes from a client. The number of values that a service defines, such as tenants, is limited.
  */
 public final class MetricTags {
   /** The procedure's full name, such as {@code shop.v1.Orders/CreateOrder}. */
   public static final String PROCEDURE = "procedure";
 
-  /** How the call came in: {@code call}, {@code work}, {@code recovery} or {@code operations}. */
+  /** How the call arrived: {@code call}, {@code work}, {@code recovery} or {@code operations}. */
   public static final String ENTRY = "entry";
 
   /** The procedure's key policy, such as {@code required}. */
   public static final String POLICY = "policy";
 
   /**
-   * What kind of key its calls carry: {@code header}, {@code derived}, {@code handler_internal}.
+   * The kind of key that its calls carry: {@code header}, {@code derived}, {@code
+   * handler_internal}.
    */
   public static final String CASE = "case";
 
-  /** How effect and record belong together, such as {@code transactional}. */
+  /** How effect and record are committed, such as {@code transactional}. */
   public static final String EXECUTION = "execution";
 
-  /** The caller's tenant, only if asked for. */
+  /** The caller's tenant; an optional tag. */
   public static final String TENANT = "tenant";
 
-  /** The caller's shard, only if asked for. */
+  /** The caller's shard; an optional tag. */
   public static final String SHARD = "shard";
 
-  /** Where a key was found or looked for: a header, a field, a provider's event. */
+  /** Where the key is read from: a header, a field, a provider's event. */
   public static final String SOURCE = "source";
 
   /** Whether a call without a key was refused: {@code true} or {@code false}. */
   public static final String REFUSED = "refused";
 
   /**
-   * What is wrong with a key, such as {@code too_long}; or why a call was refused, as {@link
-   * RefusalReason} spells it and clients see it.
+   * Why a key is malformed, such as {@code too_long}; or why a call was refused, with the spelling
+   * of {@link RefusalReason}, which clients get.
    */
   public static final String REASON = "reason";
 
-  /** A word that says more than the reason, such as {@code request}; else {@link #NONE}. */
+  /** A detail of the reason, such as {@code request}; otherwise {@link #NONE}. */
   public static final String DETAIL = "detail";
 
-  /** Why a source could not give a key, such as {@code unauthenticated}. */
+  /** Why a source returned no key, such as {@code unauthenticated}. */
   public static final String FAILURE = "failure";
 
   /** How a claim ended: {@code won} or {@code replayed}. */
   public static final String RESULT = "result";
 
-  /** What was replayed: {@code response} or {@code error}. */
+  /** The kind of the replayed outcome: {@code response} or {@code error}. */
   public static final String OUTCOME = "outcome";
 
-  /** What became of a claim, such as {@code complete}. */
+  /** How a claim was settled, such as {@code complete}. */
   public static final String SETTLEMENT = "settlement";
 
   /** Why a call was unprotected, such as {@code failed_open}. */
   public static final String CAUSE = "cause";
 
-  /** Why a duplicate waits no longer, such as {@code answered}. */
+  /** Why a duplicate stopped waiting, such as {@code answered}. */
   public static final String END = "end";
 
   /** The database schema that the library's tables are in. */
@@ -70,12 +71,12 @@ public final class MetricTags {
   /** The value of a tag that does not apply. */
   public static final String NONE = "none";
 
-  /** The value that stands for all that come after the most that a tag may have. */
+  /** The value for all tenants or projects beyond the limit. */
   public static final String OTHER = "other";
 
   private MetricTags() {}
 
-  /** Returns the spelling of a reason, cause and the like as a tag's value. */
+  /** Returns the value of a tag for an enum constant. */
   static String value(Enum<?> constant) {
     return constant instanceof RefusalReason
         ? constant.name()

@@ -17,9 +17,9 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 
 /**
- * The meters of one procedure, and of one tenant and project if these are asked for. Whatever an
- * alert compares with its own past is there from the first call on, at zero: the rate of a counter
- * that begins at one is zero.
+ * The meters of one procedure, and of one tenant and project if these have tags. Counters that
+ * alerts compare with their own past are registered at the first call, with the value zero: the
+ * rate of a counter whose first value is one would be zero.
  */
 final class ProcedureMeters {
   private static final int MOST_SOURCES = 20;

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 
-/** The counters and timers that a process has one of. */
+/** The counters and timers that exist once in a process. */
 final class ProcessMeters {
   private final Timer renewals;
   private final Counter renewalFailures;

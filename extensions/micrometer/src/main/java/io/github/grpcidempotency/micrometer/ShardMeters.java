@@ -5,9 +5,9 @@ import java.util.Optional;
 /** All meters of one shard, or of a store without shards. */
 record ShardMeters(CallMeters calls, ProcessMeters process, LiveGauges gauges) {
   /**
-   * Makes and registers them.
+   * Creates and registers the meters.
    *
-   * @param tenants the tenants to tell apart, if any
+   * @param tenants the tenants with meters of their own, if any
    */
   static ShardMeters of(Meters meters, Optional<Tenants> tenants) {
     return new ShardMeters(

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
-/** What the database says of the library's table; durations in seconds. NaN is not known. */
+/** The database's figures of the library's table; durations in seconds. NaN means unknown. */
 record Statistics(
     double rows,
     double bytes,
@@ -28,7 +28,7 @@ record Statistics(
   static String sql(String schema) {
     if (!SCHEMA.matcher(schema).matches()) {
       throw new IllegalArgumentException(
-          "a schema name is a plain lower case identifier, not \"" + schema + "\"");
+          "the name of a schema must be a plain lower case identifier, not \"" + schema + "\"");
     }
     try (InputStream file = Statistics.class.getResourceAsStream("statistics.sql")) {
       return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
@@ -38,7 +38,7 @@ record Statistics(
     }
   }
 
-  /** What is not known is not a number. */
+  /** Returns NaN for an unknown value. */
   private static double figure(ResultSet row, String column) throws SQLException {
     double figure = row.getDouble(column);
     return row.wasNull() ? Double.NaN : figure;

@@ -14,12 +14,16 @@ final class Tenants {
 
   Tenants(int most) {
     if (most <= 0) {
-      throw new IllegalArgumentException("at least one tenant has meters of its own, not " + most);
+      throw new IllegalArgumentException(
+          "the number of tenants with meters of their own must be at least 1, not " + most);
     }
     this.most = most;
   }
 
-  /** Returns the name under which a call is counted. A tenant that has one of its own keeps it. */
+  /**
+   * Returns the name under which a call is counted. Once a tenant has a name of its own, it keeps
+   * that name.
+   */
   String of(CallInfo call) {
     String tenant = call.tenant().orElse(MetricTags.NONE);
     return admitted.contains(tenant) || (!full && admit(tenant)) ? tenant : MetricTags.OTHER;

@@ -40,7 +40,7 @@ class CardinalityTest {
   }
 
   @Test
-  void shardsAreToldApartIfAskedFor() {
+  void shardsHaveMetersOfTheirOwnIfConfigured() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).shards().build();
     for (String shard : List.of("east", "west", "west")) {
       metrics.leaseLost(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));

@@ -66,7 +66,7 @@ class CountingTest {
   }
 
   @Test
-  void theMetersOfAProcedureSayWhichItIs() {
+  void theMetersOfAProcedureHaveItsName() {
     hear(new IdempotencyEvent.LeaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
 
     assertThat(find(MetricName.LEASES_LOST).counter().getId().getTags())
@@ -79,7 +79,7 @@ class CountingTest {
   }
 
   @Test
-  void hitsOfHandlersThatManageKeysThemselvesAreToldApart() {
+  void hitsOfHandlersThatManageKeysThemselvesHaveATagValueOfTheirOwn() {
     ProcedureInfo work =
         new ProcedureInfo(
             "shop.v1.Orders/Import",
@@ -111,7 +111,7 @@ class CountingTest {
   }
 
   @Test
-  void whatAlertsCompareIsThereAtZeroFromTheFirstCallOn() {
+  void countersOfAlertsExistWithZeroFromTheFirstCallOn() {
     hear(new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "idempotency-key"));
 
     for (MetricName name :

@@ -105,7 +105,7 @@ class DatabaseMetricsTest {
   }
 
   @Test
-  void aDatabaseThatFailsGivesNoFiguresUntilItAnswersAgain() throws SQLException {
+  void aDatabaseThatFailsExportsNoFiguresUntilItAnswersAgain() throws SQLException {
     start(every(OFTEN));
     await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
 
@@ -160,7 +160,7 @@ class DatabaseMetricsTest {
   }
 
   @Test
-  void severalDatabasesInOneRegistryAreToldApartByATag() {
+  void aTagDistinguishesSeveralDatabasesInOneRegistry() {
     start(every(OFTEN).tag(MetricTags.SHARD, "east"));
     DatabaseMetrics west = every(OFTEN).tag(MetricTags.SHARD, "west").start();
     for (String shard : List.of("east", "west")) {

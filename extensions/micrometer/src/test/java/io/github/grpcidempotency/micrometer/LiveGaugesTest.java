@@ -75,7 +75,7 @@ class LiveGaugesTest {
   }
 
   @Test
-  void theGaugesOutliveWhoeverHasForgottenTheListener() {
+  void theGaugesOutliveAListenerThatIsNoLongerReferenced() {
     SimpleMeterRegistry other = new SimpleMeterRegistry();
     IdempotencyMetrics.builder(other).build().started(new Busy(5, 0, 0, 0));
 

@@ -65,7 +65,7 @@ class ServedCallsTest {
   }
 
   @Test
-  void theMetersSayWhichProcedureItIs() {
+  void theMetersHaveTheNameOfTheProcedure() {
     client.createThing(REQUEST);
 
     assertThat(registry.get(MetricName.HANDLERS.meter()).timer().getId().getTags())
@@ -89,7 +89,7 @@ class ServedCallsTest {
   }
 
   @Test
-  void refusalsSayWhyAndWhatWasWrong() {
+  void refusalsHaveTheirReasonAndDetail() {
     client.createThing(REQUEST);
     assertThat(client.createThing(request("another")).reason()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
     assertThat(client.createOther(REQUEST).reason()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
@@ -158,7 +158,7 @@ class ServedCallsTest {
   }
 
   @Test
-  void tenantsAreToldApartIfAskedFor() {
+  void tenantsHaveMetersOfTheirOwnIfConfigured() {
     client.in("acme").createThing(REQUEST);
     client.in("globex").createThing(REQUEST);
     client.in("globex").withNewKey().createThing(REQUEST);

@@ -9,9 +9,8 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** The current span, which belongs to a call of a procedure. */
+/** The current span, of a call of a procedure. */
 record CallSpan(Span span, String procedure) {
-  /** How many nanoseconds a second has. */
   private static final double NANOS = 1e9;
 
   /** Sets an attribute of the span. */
@@ -20,12 +19,12 @@ record CallSpan(Span span, String procedure) {
     return this;
   }
 
-  /** Sets what became of the call. */
+  /** Sets the decision on the call. */
   CallSpan decide(String decision) {
     return set(TraceNames.DECISION, decision);
   }
 
-  /** Adds an event that is about no operation. */
+  /** Adds an event without an operation. */
   void add(String event, UnaryOperator<AttributesBuilder> attributes) {
     add(event, Optional.empty(), attributes);
   }

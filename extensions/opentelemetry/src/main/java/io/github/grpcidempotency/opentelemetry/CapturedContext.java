@@ -6,7 +6,9 @@ import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.context.Context;
 import java.util.Optional;
 
-/** The context that was current when a call arrived, made current wherever the call goes on. */
+/**
+ * The context that was current when a call arrived. It is made current wherever the call continues.
+ */
 record CapturedContext(Context context) implements CallScope {
   @Override
   public void run(Runnable action) {

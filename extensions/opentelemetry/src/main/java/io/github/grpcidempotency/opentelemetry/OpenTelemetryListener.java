@@ -25,23 +25,25 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
 /**
- * Puts what happens to a call on the span that is current when the call arrives, which is the
- * server's span of the call if whatever instruments gRPC runs before idempotency:
+ * Adds the library's events to the span that is current when a call arrives. This is the server's
+ * span of the call if the instrumentation of gRPC runs before idempotency:
  *
  * <ul>
- *   <li>Attributes say what became of the call, and events say when. {@link TraceNames} names them.
- *   <li>The span of a replay has a link to the span of the run that made the answer, even if
+ *   <li>Attributes contain the result, and events contain the time. {@link TraceNames} lists their
+ *       names.
+ *   <li>The span of a replay has a link to the span of the run that produced the answer, even if
  *       another server ran it: the store keeps that span's context with the record.
- *   <li>A call that goes on somewhere else, such as a duplicate that has waited, goes on within its
- *       own span.
- *   <li>An answer that is recorded late, or given up, is a span of its own below the call's, which
- *       has ended by then.
+ *   <li>A call that continues on another thread, such as a duplicate that has waited, continues
+ *       within its own span.
+ *   <li>If an answer is recorded late, or its recording is given up, this is a separate span below
+ *       the call's span, which has already ended.
  * </ul>
  *
- * <p>The status of the call's span is left alone: what instruments gRPC sets it. Nothing is written
- * for a call without a span, or whose span is not recorded. No attribute carries a key, a request,
- * a response, a tenant or a message of an exception. Where one span has several pieces of work, its
- * attributes are those of the last one; events name theirs. Thread-safe.
+ * <p>The listener does not set the status of the call's span; the instrumentation of gRPC does.
+ * Nothing is written for a call without a span, or with a span that is not recorded. No attribute
+ * contains a key, a request, a response, a tenant or the message of an exception. If one span
+ * contains several pieces of work, its attributes are those of the last one; each event contains
+ * its own procedure. Thread-safe.
  */
 public final class OpenTelemetryListener implements IdempotencyListener {
   private static final String INSTRUMENTATION = "io.github.grpcidempotency";
@@ -54,10 +56,10 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   }
 
   /**
-   * Makes the listener.
+   * Creates the listener.
    *
-   * @param openTelemetry what the service's own spans come from; {@code GlobalOpenTelemetry.get()}
-   *     under the Java agent
+   * @param openTelemetry the instance that creates the service's own spans; {@code
+   *     GlobalOpenTelemetry.get()} under the Java agent
    */
   public static OpenTelemetryListener of(OpenTelemetry openTelemetry) {
     return new OpenTelemetryListener(openTelemetry.getTracer(INSTRUMENTATION));
@@ -253,7 +255,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
                     .end());
   }
 
-  /** Returns the current span with all that is known of its procedure, if it is recorded. */
+  /** Returns the current span, with the attributes of its procedure, if the span is recorded. */
   private Optional<CallSpan> span(CallInfo call) {
     Span span = Span.current();
     if (!span.isRecording()) {
@@ -270,7 +272,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
     span(call).ifPresent(span -> span.add(event, Optional.of(operation), UnaryOperator.identity()));
   }
 
-  /** Starts a span below the call's, if the call has one, that began some time ago. */
+  /** Starts a span below the call's span, if the call has one. The new span begins in the past. */
   private Optional<Span> newSpan(String name, CallInfo call, UUID operation, Duration ago) {
     if (!Span.current().getSpanContext().isValid()) {
       return Optional.empty();
@@ -298,7 +300,10 @@ public final class OpenTelemetryListener implements IdempotencyListener {
     return value.name().toLowerCase(Locale.ROOT);
   }
 
-  /** An exception's message may say too much: a violated index is told with its key. */
+  /**
+   * Returns no message of an exception, because a message may contain a key, as that of a violated
+   * unique index does.
+   */
   private static String word(StoreException failure) {
     return word(failure.failureCause());
   }

@@ -9,8 +9,8 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * A span's context as it is recorded: what W3C's {@code traceparent} says, in 26 bytes. A version,
- * 0; the trace's id, 16 bytes; the span's id, 8 bytes; the flags.
+ * The context of a span as it is recorded: the content of W3C's {@code traceparent} in 26 bytes.
+ * Version 0; trace id, 16 bytes; span id, 8 bytes; flags.
  */
 final class TraceBytes {
   private static final byte VERSION = 0;
@@ -35,7 +35,7 @@ final class TraceBytes {
     return Optional.of(ByteString.copyFrom(bytes));
   }
 
-  /** Returns the context that was recorded; empty if nothing that is known here was. */
+  /** Returns the recorded context; empty if there is none, or if its format is unknown. */
   static Optional<SpanContext> read(ByteString bytes) {
     if (bytes.size() != SIZE || bytes.byteAt(0) != VERSION) {
       return Optional.empty();

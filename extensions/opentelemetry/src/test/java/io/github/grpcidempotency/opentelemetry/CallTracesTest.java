@@ -39,7 +39,7 @@ class CallTracesTest {
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
 
   @Test
-  void aCallsSpanTellsWhatBecameOfIt() {
+  void aCallsSpanContainsTheDecisionOnTheCall() {
     try (ThingServer server = start(ThingHandler::answer);
         ThingClient client = ThingClient.on(server.channel())) {
       Reply reply = client.createThing(REQUEST);
@@ -189,7 +189,7 @@ class CallTracesTest {
   }
 
   @Test
-  void callsWithoutSpansAreServedAsEver() {
+  void callsWithoutSpansAreServedNormally() {
     try (ThingServer server =
             ThingServer.on(Transport.IN_PROCESS)
                 .store(store)

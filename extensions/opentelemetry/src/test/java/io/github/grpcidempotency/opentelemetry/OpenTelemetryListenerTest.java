@@ -69,7 +69,7 @@ class OpenTelemetryListenerTest {
       OpenTelemetryListener.of(traces.getOpenTelemetry());
 
   @Test
-  void aClaimIsToldByAttributesAndAnEvent() {
+  void aClaimSetsAttributesAndAddsAnEvent() {
     SpanData span = spanOf(new IdempotencyEvent.Claimed(CALL, OPERATION, 2, SOME_TIME));
 
     assertThat(span)
@@ -120,7 +120,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aReplayWithoutAKnownTraceIsToldWithoutALink() {
+  void aReplayWithoutAKnownTraceHasNoLink() {
     for (Optional<ByteString> unknown :
         List.of(Optional.<ByteString>empty(), Optional.of(ByteString.copyFromUtf8("unknown")))) {
       SpanData span = spanOf(replayed(unknown));
@@ -132,7 +132,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aRefusalIsToldAndLeavesTheSpansStatusAlone() {
+  void aRefusalIsReportedAndDoesNotChangeTheSpansStatus() {
     SpanData span =
         spanOf(
             new IdempotencyEvent.Refused(
@@ -151,7 +151,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aWaitIsToldWhenItBeginsAndWhenItEnds() {
+  void aWaitIsReportedWhenItBeginsAndWhenItEnds() {
     SpanData span =
         spanOf(
             new IdempotencyEvent.Attached(CALL),
@@ -183,7 +183,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aSettlementTellsHowLongHandlerAndSettlementTook() {
+  void aSettlementReportsTheDurationOfHandlerAndSettlement() {
     SpanData span =
         spanOf(
             new IdempotencyEvent.Settled(
@@ -248,7 +248,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aContextWithoutASpanHasNoTraceAndIsKeptAllTheSame() {
+  void aContextWithoutASpanHasNoTraceAndIsStillKept() {
     Context baggage = Context.root().with(ContextKey.named("a"), "b");
     CompletableFuture<Context> seen = new CompletableFuture<>();
     CallScope captured = baggage.wrapSupplier(listener::capture).get();
@@ -285,7 +285,7 @@ class OpenTelemetryListenerTest {
 
   @ParameterizedTest
   @MethodSource("everything")
-  void noEventTellsATenantOrAMessage(IdempotencyEvent event) {
+  void noEventContainsATenantOrAMessage(IdempotencyEvent event) {
     spanOf(event);
 
     assertThat(traces.getSpans().toString()).doesNotContain(SECRET);

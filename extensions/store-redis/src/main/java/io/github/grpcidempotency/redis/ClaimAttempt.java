@@ -18,20 +18,20 @@ import java.util.UUID;
  * One claim of a reservation:
  *
  * <ol>
- *   <li>One script reserves the key, takes over what the same request has left, or returns what
- *       stands there.
- *   <li>If the answer is lost, it is sent again, once, with the same token. It then finds the
- *       reservation that the first one may have made.
- *   <li>If replicas are asked for, they must have what was reserved or seen. If they have not, the
- *       reservation is given back, and the call does not run.
- *   <li>A lease counts from when the server ran the script. If the answer took long, the claim
- *       extends the lease before it wins, and the server says whether that was still possible.
+ *   <li>One script reserves the key, takes over an abandoned reservation of the same request, or
+ *       returns the existing record.
+ *   <li>If the answer is lost, the script is sent once more with the same token. It then finds the
+ *       reservation that the first script may have made.
+ *   <li>If replicas are required, they must confirm the reservation or record. If they do not, the
+ *       reservation is released, and the handler does not run.
+ *   <li>A lease counts from the time when the server ran the script. If the answer took long, the
+ *       claim extends the lease before it wins, and the server decides whether that was still
+ *       possible.
  * </ol>
  *
- * <p>If Redis takes no more writes for everybody, or would forget them, the record is read without
- * writing: an answer that can be read, and that the replicas have, is replayed, and a known holder
- * keeps its key. A replica may not have the reservation yet, so without a record the owner of the
- * key is unknown.
+ * <p>If Redis accepts no writes, or would lose them, the record is read without writing: an answer
+ * that the replicas have is replayed, and a known holder keeps its key. A replica may not have the
+ * reservation yet, so without a record the owner of the key is unknown.
  */
 final class ClaimAttempt {
   private static final int MAX_ROUNDS = 3;
@@ -78,7 +78,10 @@ final class ClaimAttempt {
       }
     }
     throw new StoreException(
-        "the server answers too late", null, FailurePhase.ANSWER_LOST, FailureCause.TIMEOUT);
+        "the server answers too late: the lease ended before the claim could be confirmed",
+        null,
+        FailurePhase.ANSWER_LOST,
+        FailureCause.TIMEOUT);
   }
 
   private record Answer(RedisSession session, RecordReply reply) {}
@@ -87,8 +90,8 @@ final class ClaimAttempt {
     try {
       return send();
     } catch (RedisFailure failure) {
-      // A server that has been demoted is left, and the next connection may lead to its successor,
-      // which may know an owner.
+      // A connection to a demoted server is closed. The next connection may lead to its successor,
+      // which may have an owner for the key.
       boolean elsewhere = failure.isReadOnly();
       boolean again =
           failure.mayBeDone() && FailureDecider.remedy(phase, failure.why()) == Remedy.SEND_AGAIN;
@@ -117,14 +120,14 @@ final class ClaimAttempt {
         session, RecordReply.of(session.run(Script.CLAIM, key, arguments.toArray(byte[][]::new))));
   }
 
-  /** Returns the result, once it is safe and in time; empty if it has to be asked for again. */
+  /** Returns the result once it is confirmed and in time; empty if the claim has to be repeated. */
   private Optional<ClaimResult> confirmed(Answer answer) {
     RecordReply reply = answer.reply();
     if (reply instanceof RecordReply.Won won) {
       return win(answer.session(), won);
     }
     if (!(reply instanceof RecordReply.Seen seen)) {
-      throw new IllegalStateException("a claim always finds a record");
+      throw new IllegalStateException("the claim script returned no record");
     }
     phase = FailurePhase.ROW_SEEN;
     if (seen.result() instanceof ClaimResult.Recorded) {
@@ -150,7 +153,7 @@ final class ClaimAttempt {
     return Optional.of(new ClaimResult.Won(new Reservation(records, request, owner, won)));
   }
 
-  /** Whether so much of the lease may have passed that it would not be renewed in time. */
+  /** Returns whether so much of the lease may have passed that the first renewal would be late. */
   private boolean isLate() {
     return System.nanoTime() - sentNanos > records.lease().toNanos() / 3;
   }
@@ -161,14 +164,14 @@ final class ClaimAttempt {
         session.run(Script.RENEW, key, owner, RecordReply.bytes(records.lease().toMillis())));
   }
 
-  /** Best effort: otherwise the lease ends by itself. */
+  /** Tries to release the reservation. If that fails, its lease ends by itself. */
   private void giveBack() {
     try {
       boolean unused =
           RecordReply.isDone(
               records.link().session().run(Script.RELEASE, key, owner, RecordReply.bytes(1)));
     } catch (RedisFailure ignored) {
-      // The failure that is thrown tells more.
+      // The failure that is thrown is more useful.
     }
   }
 

@@ -4,13 +4,14 @@ import java.util.Locale;
 import java.util.OptionalInt;
 
 /**
- * What a reservation or an answer must survive before the store takes it for made. The store checks
- * the server's settings when it starts, and refuses a server that keeps less. Immutable.
+ * The failures that a reservation or an answer must survive before the store considers it written.
+ * The store checks the server's settings at start-up, and refuses a server with weaker settings.
+ * Immutable.
  *
- * <p>The default is {@link #everyWrite}. Weaker ones have to be chosen.
+ * <p>The default is {@link #everyWrite}. Weaker levels have to be chosen explicitly.
  */
 public final class Durability {
-  /** What the server does before it answers. */
+  /** The server's persistence before it answers. */
   enum Persistence {
     EVERY_WRITE,
     EVERY_SECOND,
@@ -28,51 +29,52 @@ public final class Durability {
 
   /**
    * The server flushes every write to its disk before it answers: {@code appendonly yes}, {@code
-   * appendfsync always}, {@code no-appendfsync-on-rewrite no}. Its crash, and that of its machine,
-   * loses nothing.
+   * appendfsync always}, {@code no-appendfsync-on-rewrite no}. A crash of the server or of its
+   * machine loses nothing.
    */
   public static Durability everyWrite() {
     return new Durability(Persistence.EVERY_WRITE, OptionalInt.empty());
   }
 
   /**
-   * The server flushes what it has written once a second: {@code appendonly yes}. A crash of its
-   * machine, and at times of the server alone, loses the last second or two: calls answered then
-   * run again, and so do those that run.
+   * The server flushes once a second: {@code appendonly yes}. A crash of the machine, and sometimes
+   * a crash of the server alone, loses the last one or two seconds: calls that were answered or
+   * running at that time run again.
    */
   public static Durability everySecond() {
     return new Durability(Persistence.EVERY_SECOND, OptionalInt.empty());
   }
 
   /**
-   * The server may keep everything in its memory. Its crash or restart loses every record: calls
-   * answered before run again, and so do those that run.
+   * The server may keep everything in memory only. A crash or restart loses every record: calls
+   * that were answered or running run again.
    */
   public static Durability inMemory() {
     return new Durability(Persistence.IN_MEMORY, OptionalInt.empty());
   }
 
   /**
-   * Whoever operates the server answers for it, and the store does not look at its settings. For
-   * services that do not let anybody see them.
+   * The store does not check the server's settings; the operator is responsible for them. For
+   * services that do not let clients read the settings.
    */
   public static Durability asOperated() {
     return new Durability(Persistence.AS_OPERATED, OptionalInt.empty());
   }
 
   /**
-   * Returns the same with so many replicas that must have a reservation before its handler runs,
-   * and an answer before it is sent. A replica confirms that it has it in its memory. If the new
-   * master is one of those that have it, a failover loses nothing.
+   * Returns a copy with the number of replicas that must have a reservation before its handler
+   * runs, and an answer before it is sent. A replica confirms that it has the write in memory. If
+   * one of the confirming replicas becomes the new master, a failover loses nothing.
    *
-   * <p>With none, a failover loses what the new master has not got yet. A store on a server with
-   * replicas does not start until this is set.
+   * <p>With 0, a failover loses the writes that the new master has not received yet. A store on a
+   * server with replicas does not start until this number is set.
    *
    * @throws IllegalArgumentException if it is negative
    */
   public Durability acknowledgedBy(int replicas) {
     if (replicas < 0) {
-      throw new IllegalArgumentException("not a number of replicas: " + replicas);
+      throw new IllegalArgumentException(
+          "the number of replicas must not be negative: " + replicas);
     }
     return new Durability(persistence, OptionalInt.of(replicas));
   }
@@ -87,7 +89,7 @@ public final class Durability {
     return persistence;
   }
 
-  /** Returns how many replicas must confirm a write; empty if nobody has said. */
+  /** Returns how many replicas must confirm a write; empty if the number is not set. */
   OptionalInt replicas() {
     return replicas;
   }

@@ -4,22 +4,26 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The names of records. A name is the prefix, the user's id and the key as it is stored, namespace
- * first. The id has a fixed length, and a namespace has no colon, so two operations never have one
- * name. The braces are a hash tag: a cluster keeps what belongs to one operation in one slot.
+ * The names of records in Redis. A name consists of the prefix, the user's id and the stored key,
+ * which begins with its namespace. The id has a fixed length, and a namespace has no colon, so two
+ * operations never have the same name. The braces are a hash tag: a cluster keeps all data of one
+ * operation in one slot.
  */
 record RecordKey(String prefix) {
-  /** Returns the name of a record, and of the channel on which its end is published. */
+  /**
+   * Returns the name of a record, which is also the name of the channel on which its end is
+   * published.
+   */
   String nameOf(IdempotencyKey key) {
     return prefix + ":{" + key.caller().userId() + ":" + key.stored() + "}";
   }
 
-  /** Returns the channel that is published to before replicas are waited for. */
+  /** Returns the channel for the message that precedes a {@code WAIT} for replicas. */
   String barrier() {
     return prefix + ":barrier";
   }
 
-  /** Returns the name of the hash whose field {@code name} says which shard the server is. */
+  /** Returns the name of the hash whose field {@code name} contains the shard's name. */
   String shard() {
     return prefix + ":shard";
   }

@@ -14,9 +14,9 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What a script answers about a record. */
+/** A script's answer about a record. */
 sealed interface RecordReply {
-  /** How a record names the kind of its answer. */
+  /** The kinds of answers in a record. */
   enum Kind {
     RESPONSE,
     REFERENCE,
@@ -30,10 +30,10 @@ sealed interface RecordReply {
   /** There is no record, or it has expired. */
   record Absent() implements RecordReply {}
 
-  /** The claim has the key. */
+  /** The claim was won. */
   record Won(UUID id, int attempt, Instant expires) implements RecordReply {}
 
-  /** There is a record. */
+  /** There is a record, or another owner's reservation. */
   record Seen(ClaimResult result) implements RecordReply {}
 
   static RecordReply of(List<@Nullable Object> answer) {
@@ -94,7 +94,7 @@ sealed interface RecordReply {
     };
   }
 
-  /** Returns whether a script has changed what it was to change. */
+  /** Returns whether a script has made its change. */
   static boolean isDone(List<@Nullable Object> answer) {
     return number(answer.get(0)) == 1;
   }
@@ -118,7 +118,7 @@ sealed interface RecordReply {
   }
 
   private static IllegalStateException unexpected() {
-    return new IllegalStateException("a record that this release has not written");
+    return new IllegalStateException("a record that this release of the library cannot read");
   }
 
   static byte[] bytes(String text) {

@@ -25,11 +25,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds out when operations of other servers end, on a connection of its own: by subscribing to the
- * channel of each, and by asking for all of them at once, every second and whenever one is added.
- * Without the connection, it asks ten times a second instead.
+ * Detects when operations of other servers end. It uses a separate connection in two ways: it
+ * subscribes to the channel of each operation, and queries all operations at once, every second and
+ * whenever an operation is added. Without the connection, it queries ten times a second instead.
  *
- * <p>One daemon thread, started with the first operation watched.
+ * <p>One daemon thread, which starts with the first watched operation.
  */
 final class RedisCompletionWatch implements CompletionWatch {
   private static final Duration TICK = Duration.ofMillis(50);
@@ -47,7 +47,7 @@ final class RedisCompletionWatch implements CompletionWatch {
           this::tick);
   private boolean started;
 
-  // Of the timer's thread.
+  // Runs on the timer's thread.
   private Optional<StatefulRedisPubSubConnection<String, String>> connection = Optional.empty();
   private final Set<String> subscribed = new HashSet<>();
   private final Set<String> asked = new HashSet<>();
@@ -97,7 +97,7 @@ final class RedisCompletionWatch implements CompletionWatch {
     }
   }
 
-  /** Returns whether ends are published to this watch. */
+  /** Returns whether this watch receives published ends. */
   private boolean subscribe(Set<String> names) {
     try {
       StatefulRedisPubSubConnection<String, String> open = connected();

@@ -16,11 +16,14 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** What a failure of Redis means, by its error code and by when it happened. */
+/** A failure of Redis, classified by its error code and by the step that failed. */
 final class RedisFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** A script's error has the code within the text, up to Redis 6, and at its beginning since. */
+  /**
+   * In the error of a script, the code is at the beginning; in Redis 6 and earlier, it is within
+   * the text.
+   */
   private static final Pattern CODE =
       Pattern.compile(
           "(?:^|[ -])(LOADING|READONLY|NOREPLICAS|OOM|MISCONF|NOPERM|NOAUTH|WRONGPASS|BUSY"
@@ -28,11 +31,11 @@ final class RedisFailure extends RuntimeException {
 
   private static final String TOO_MANY_CLIENTS = "max number of clients";
 
-  /** What 6.2 says of a missing right inside a script. */
+  /** The message of Redis 6.2 about a missing right inside a script. */
   private static final Pattern RIGHT_IN_SCRIPT =
       Pattern.compile("can't run this command|no permissions", Pattern.CASE_INSENSITIVE);
 
-  /** Who a server refuses before anything is asked of it. */
+  /** The error codes for a user that the server refuses before any command. */
   private static final Set<String> REFUSED_USERS = Set.of("NOAUTH", "WRONGPASS", "NOPERM");
 
   private final FailureCause why;
@@ -68,8 +71,8 @@ final class RedisFailure extends RuntimeException {
   }
 
   /**
-   * Returns the failure to use a store that was closed. It is no outage: other servers may still
-   * use Redis, and own keys.
+   * Returns the failure to use a closed store. This is no outage: other servers may still use Redis
+   * and hold keys.
    */
   static RedisFailure closed() {
     return new RedisFailure("the store is closed", null, FailureCause.SHUTTING_DOWN, true);
@@ -83,28 +86,31 @@ final class RedisFailure extends RuntimeException {
         : lost(failure);
   }
 
-  /** Returns the failure of a command whose answer did not come: it may have been done. */
+  /**
+   * Returns the failure of a command whose answer did not arrive. The command may have been
+   * executed.
+   */
   static RedisFailure lost(@Nullable Throwable failure) {
     return new RedisFailure(
         "the connection to Redis broke", failure, FailureCause.CONNECTION_LOST, false);
   }
 
-  /** Returns the failure of a write that was done, and that too few replicas have confirmed. */
+  /** Returns the failure of a write that was executed, but that too few replicas have confirmed. */
   static RedisFailure unconfirmed(long confirmed, int wanted) {
     return new RedisFailure(
-        "%d of %d replicas have confirmed the write".formatted(confirmed, wanted),
+        "only %d of %d required replicas have confirmed the write".formatted(confirmed, wanted),
         null,
         FailureCause.CONNECTION_LOST,
         false);
   }
 
   /**
-   * Returns the refusal to write to a server that would forget what is written. It is no outage:
-   * nobody may run unguarded because of it.
+   * Returns the refusal to write to a server that may lose the write. This is no outage: a call
+   * must not run unprotected because of it.
    */
   static RedisFailure forgetful(List<String> problems) {
     return new RedisFailure(
-        "the server's settings have changed: " + String.join("; ", problems),
+        "the settings of Redis may lose records: " + String.join("; ", problems),
         null,
         FailureCause.OTHER,
         true,
@@ -162,44 +168,47 @@ final class RedisFailure extends RuntimeException {
     return why;
   }
 
-  /** Returns whether what was asked may have been done. */
+  /** Returns whether the command may have been executed. */
   boolean mayBeDone() {
     return !answered;
   }
 
-  /** Returns whether this server has a master that takes the writes, or has lost its replicas. */
+  /** Returns whether this server is a replica, or has lost its own replicas. */
   boolean isReadOnly() {
     return why == FailureCause.READ_ONLY;
   }
 
-  /** Returns whether the server would forget what is written. */
+  /** Returns whether the server may lose writes. */
   boolean isForgetful() {
     return forgetful;
   }
 
-  /** Returns what somebody has to set right, if the failure does not pass by itself. */
+  /** Returns the mistake that an operator has to correct, if the failure is permanent. */
   Optional<String> mistake() {
     Optional<String> error = errorOf(this);
     if (error.isPresent()) {
       return error
           .filter(said -> REFUSED_USERS.contains(codeOf(said)))
-          .map(said -> "Redis says \"%s\": check user and password".formatted(said));
+          .map(
+              said ->
+                  "Redis refused the login: \"%s\"; check the user and the password"
+                      .formatted(said));
     }
     return Throwables.getCausalChain(this).stream()
         .filter(SSLException.class::isInstance)
         .findFirst()
         .map(
             handshake ->
-                "no encrypted connection could be made (%s): check the server's certificate"
+                "could not open an encrypted connection (%s): check the server's certificate"
                     .formatted(Throwables.getRootCause(handshake)));
   }
 
-  /** Returns what the server has said, or what went wrong. */
+  /** Returns the server's error message, or the client's. */
   String said() {
     return errorOf(this).orElseGet(() -> String.valueOf(Throwables.getRootCause(this)));
   }
 
-  /** Returns the store's failure, for an operation that is no claim. */
+  /** Returns the store's exception for an operation that is not a claim. */
   StoreException inStore(String message) {
     return new StoreException(message, this, FailurePhase.HANDLER_DONE, why);
   }

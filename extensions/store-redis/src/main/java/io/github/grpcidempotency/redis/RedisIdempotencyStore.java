@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * server. It has no transactions, so a server with transactional procedures does not start on it.
  *
  * <p>Effect and record are in two systems: a crash between them runs the handler again once the
- * lease has ended. What a crash of Redis loses depends on its settings: see {@link Durability}.
+ * lease has ended. The settings of Redis determine what a crash loses; see {@link Durability}.
  *
  * <p>Thread-safe. Close it after the servers that use it.
  */
@@ -63,9 +63,9 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
   }
 
   /**
-   * Starts a store on a server, or on the master that sentinels name.
+   * Returns a builder of a store on a server, or on the master that sentinels name.
    *
-   * @param uri with address, user, password, and whether the connection is encrypted
+   * @param uri the address, the user, the password, and whether the connection is encrypted
    */
   public static Builder builder(RedisURI uri) {
     return new Builder(uri);
@@ -83,7 +83,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
               mistake -> {
                 throw new SetupException(List.of(mistake));
               });
-      throw failure.inStore("could not check the store");
+      throw failure.inStore("could not check the store at start-up");
     }
   }
 
@@ -128,11 +128,13 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
         });
   }
 
-  /** Returns the name that an operator has given with {@code HSET <prefix>:shard name <name>}. */
+  /**
+   * Returns the shard's name, which an operator sets with {@code HSET <prefix>:shard name <name>}.
+   */
   @Override
   public Optional<String> markedShard() {
     return records.inStore(
-        "read the mark of the shard",
+        "read the shard's name",
         session ->
             session
                 .await(
@@ -153,7 +155,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
     return records.inStore("renew leases", session -> renew(session, claims));
   }
 
-  /** Sends all before it waits for the first answer. */
+  /** Sends all renewals before it waits for the first answer. */
   private Set<UUID> renew(RedisSession session, Collection<Claim> claims) {
     byte[] lease = RecordReply.bytes(lease().toMillis());
     Map<Reservation, CompletableFuture<List<@Nullable Object>>> answers = new LinkedHashMap<>();
@@ -184,7 +186,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
     return records.lease();
   }
 
-  /** Ends its connections. */
+  /** Closes its connections. */
   @Override
   public void close() {
     records.link().close();
@@ -207,7 +209,8 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
     }
 
     /**
-     * Sets what a reservation or an answer must survive; {@link Durability#everyWrite} by default.
+     * Sets the failures that a reservation or an answer must survive; {@link Durability#everyWrite}
+     * by default.
      */
     public Builder durability(Durability durability) {
       this.durability = durability;
@@ -215,14 +218,15 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
     }
 
     /**
-     * Sets what the names of all records begin with; {@code idempotency} by default. Services that
-     * share a server need one each.
+     * Sets the prefix of the names of all records; {@code idempotency} by default. Each service
+     * that shares a server needs a prefix of its own.
      *
      * @throws IllegalArgumentException if it is not 1 to 64 characters of {@code [A-Za-z0-9_.-]}
      */
     public Builder prefix(String prefix) {
       if (!PREFIX.matcher(prefix).matches()) {
-        throw new IllegalArgumentException("a prefix is 1 to 64 characters of [A-Za-z0-9_.-]");
+        throw new IllegalArgumentException(
+            "the prefix must be 1 to 64 characters of [A-Za-z0-9_.-]");
       }
       this.prefix = prefix;
       return this;
@@ -231,43 +235,46 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
     /**
      * Sets how long a crashed server's call blocks its key; 30 seconds by default. A lease is
      * renewed at every third of its length while the handler runs, so it need not be longer than a
-     * slow handler. It should be longer than a failover of Redis takes, and than the clocks of its
-     * nodes differ.
+     * slow handler. The lease should be longer than a failover of Redis, and longer than the
+     * difference between the clocks of its nodes.
      *
      * @throws IllegalArgumentException if it is shorter than 100 milliseconds or longer than a day
      */
     public Builder lease(Duration lease) {
       if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
-        throw new IllegalArgumentException("a lease lasts 100 ms to a day, not " + lease);
+        throw new IllegalArgumentException(
+            "the lease must be between 100 ms and a day, not " + lease);
       }
       this.lease = lease;
       return this;
     }
 
     /**
-     * Sets how long connecting, or one answer, may take; two seconds by default. An answer that
-     * takes longer counts as lost, together with its connection. Replicas have as long to confirm.
+     * Sets the maximum time for connecting and for an answer; two seconds by default. If an answer
+     * takes longer, the answer counts as lost, and the connection is closed. Replicas must confirm
+     * within the same time.
      *
      * @throws IllegalArgumentException if it is shorter than 10 milliseconds or longer than an hour
      */
     public Builder timeout(Duration timeout) {
       if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
-        throw new IllegalArgumentException("a timeout lasts 10 ms to an hour, not " + timeout);
+        throw new IllegalArgumentException(
+            "the timeout must be between 10 ms and an hour, not " + timeout);
       }
       this.timeout = timeout;
       return this;
     }
 
     /**
-     * Changes the driver's options, such as certificates. The store itself sets those that decide
-     * whether a command is sent twice, and how servers are spoken to.
+     * Changes the driver's options, such as certificates. The store itself sets the options for the
+     * protocol version and for repeating commands.
      */
     public Builder clientOptions(UnaryOperator<ClientOptions.Builder> change) {
       this.clientOptions = change;
       return this;
     }
 
-    /** Sets how often the server's settings are looked at, for tests. */
+    /** Sets how often the server's settings are checked, for tests. */
     Builder settingsInterval(Duration interval) {
       this.settingsInterval = interval;
       return this;

@@ -16,11 +16,12 @@ import java.util.concurrent.CompletionException;
 import java.util.function.UnaryOperator;
 
 /**
- * The way to Redis: one session for all, made when it is needed, and made anew after it broke. A
- * driver that connects by itself would send commands again whose answer was lost, so this one must
- * not; and each new connection asks the sentinels, if there are any, who the master is.
+ * The connection to Redis: one session for all calls, opened when it is needed, and opened again
+ * after it broke. The driver's automatic reconnect is off, because it would repeat commands whose
+ * answer was lost. Each new connection asks the sentinels, if there are any, for the master.
  *
- * <p>Thread-safe. Those who need a session while one is being made wait for that one.
+ * <p>Thread-safe. A thread that needs a session while another thread opens one waits for that
+ * session.
  */
 final class RedisLink implements AutoCloseable {
   private final RedisClient client;
@@ -32,9 +33,9 @@ final class RedisLink implements AutoCloseable {
   private boolean closed;
 
   /**
-   * Makes a link that connects when it is needed.
+   * Creates a link that connects when it is needed.
    *
-   * @param barrier the channel that is published to before replicas are waited for
+   * @param barrier the channel for the message that precedes a {@code WAIT} for replicas
    */
   RedisLink(
       RedisURI uri,
@@ -58,7 +59,7 @@ final class RedisLink implements AutoCloseable {
             .build());
   }
 
-  /** The driver's own way to copy an address forgets its sentinels. */
+  /** Needed because the driver's own copy of an address has no sentinels. */
   private static RedisURI withTimeout(RedisURI uri, Duration timeout) {
     RedisURI copy = new RedisURI();
     if (uri.getHost() != null) {
@@ -89,7 +90,7 @@ final class RedisLink implements AutoCloseable {
   /**
    * Returns an open session.
    *
-   * @throws RedisFailure if none can be had
+   * @throws RedisFailure if no session can be opened
    */
   RedisSession session() {
     CompletableFuture<RedisSession> attempt;
@@ -121,7 +122,10 @@ final class RedisLink implements AutoCloseable {
     }
   }
 
-  /** A store that is being closed ends attempts to connect, which is no outage either. */
+  /**
+   * Returns the failure of an attempt to connect. Closing the store ends such attempts, which is no
+   * outage.
+   */
   private synchronized RedisFailure causeOf(RuntimeException failure) {
     if (closed) {
       return RedisFailure.closed();
@@ -148,9 +152,9 @@ final class RedisLink implements AutoCloseable {
   }
 
   /**
-   * Opens a connection that listens.
+   * Opens a connection for subscriptions.
    *
-   * @throws RedisFailure if none can be had
+   * @throws RedisFailure if no connection can be opened
    */
   StatefulRedisPubSubConnection<String, String> listen() {
     try {
@@ -160,7 +164,7 @@ final class RedisLink implements AutoCloseable {
     }
   }
 
-  /** Returns how long an answer may take. */
+  /** Returns the maximum time for an answer. */
   Duration timeout() {
     return timeout;
   }

@@ -19,9 +19,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to one process of Redis, and a second one for the barrier, if there is one. They end
- * together: a write through the one is confirmed through the other only if both lead to the same
- * process. Nothing is ever sent again by itself.
+ * A connection to one process of Redis, and a second one for the barrier, if there is one. Both
+ * close together: the second connection can confirm writes of the first one only if both lead to
+ * the same process. The driver never repeats a command.
  *
  * <p>Thread-safe.
  */
@@ -46,15 +46,15 @@ final class RedisSession implements AutoCloseable {
         second.map(other -> new ReplicationBarrier(other.async(), channel, replicas, timeout));
   }
 
-  /** Makes a session that needs no replicas. */
+  /** Creates a session that needs no replicas. */
   static RedisSession of(StatefulRedisConnection<byte[], byte[]> connection, Duration timeout) {
     return new RedisSession(connection, Optional.empty(), "", 0, timeout);
   }
 
   /**
-   * Makes a session that asks for replicas.
+   * Creates a session that waits for replicas.
    *
-   * @param channel what its barrier publishes to
+   * @param channel the channel of the barrier's messages
    * @throws RedisFailure if the connections lead to two processes
    */
   static RedisSession of(
@@ -78,7 +78,7 @@ final class RedisSession implements AutoCloseable {
     String process = info().getOrDefault("run_id", "");
     if (!process.equals(info(other.async()).get("run_id"))) {
       throw RedisFailure.ofConnect(
-          new IllegalStateException("Redis failed over while the store connected"));
+          new IllegalStateException("Redis failed over while the store was connecting"));
     }
   }
 
@@ -95,7 +95,10 @@ final class RedisSession implements AutoCloseable {
     return await(start(script, key, arguments));
   }
 
-  /** Sends a script, and does not wait. The connection is shared, so many go in one round trip. */
+  /**
+   * Sends a script without waiting for the answer. All calls share the connection, so several
+   * scripts can share a round trip.
+   */
   CompletableFuture<List<@Nullable Object>> start(Script script, byte[] key, byte[]... arguments) {
     byte[][] keys = {key};
     CompletionStage<List<@Nullable Object>> sent =
@@ -110,7 +113,7 @@ final class RedisSession implements AutoCloseable {
             });
   }
 
-  /** Runs a script in the way that a server needs which has not run it since it started. */
+  /** Runs a script by its text, for a server that has not loaded the script since it started. */
   List<@Nullable Object> load(Script script, byte[] key, byte[]... arguments) {
     byte[][] keys = {key};
     return await(loading(script, keys, arguments));
@@ -127,10 +130,9 @@ final class RedisSession implements AutoCloseable {
   }
 
   /**
-   * Waits until the replicas that the store asks for have everything that this session has got an
-   * answer to.
+   * Waits until the required replicas have every write that was answered on this session.
    *
-   * @throws RedisFailure if they have not; it may have been done all the same
+   * @throws RedisFailure if too few replicas have confirmed; the writes may still be done
    */
   void confirm() {
     if (barrier.isEmpty()) {
@@ -138,7 +140,7 @@ final class RedisSession implements AutoCloseable {
     }
     long confirmed;
     try {
-      // Behind a WAIT that has just been sent, and perhaps for as long again.
+      // This WAIT may queue behind one that was just sent, so twice the time is allowed.
       confirmed = await(barrier.get().confirmations(), timeout.multipliedBy(3));
     } catch (RedisFailure failure) {
       close();
@@ -150,8 +152,8 @@ final class RedisSession implements AutoCloseable {
   }
 
   /**
-   * Waits for an answer. If it does not come in time, the session is closed, because nobody knows
-   * when it will come.
+   * Waits for an answer. If it does not arrive in time, the session is closed, because a late
+   * answer cannot be told apart from the next one.
    *
    * @throws RedisFailure if it fails
    */
@@ -183,9 +185,9 @@ final class RedisSession implements AutoCloseable {
   }
 
   /**
-   * Returns what the server tells about itself.
+   * Returns the server's {@code INFO}.
    *
-   * @throws RedisFailure if it tells nothing
+   * @throws RedisFailure if the server does not answer
    */
   Map<String, String> info() {
     return info(commands());

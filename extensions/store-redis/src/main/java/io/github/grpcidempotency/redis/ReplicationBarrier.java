@@ -7,13 +7,13 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits until replicas have what was written. {@code WAIT} stops the connection that it is sent on,
- * so it has one to itself, and one {@code WAIT} answers for all who came before it was sent.
+ * Waits until replicas have received the writes. {@code WAIT} blocks its connection, so the barrier
+ * has a connection of its own, and one {@code WAIT} answers for all writes before it.
  *
- * <p>{@code WAIT} waits for the replicas to get as far as the last write <em>of its own
- * connection</em>; only Redis before 7.2 counts every command as one. So something is published
- * just before it: the replicas get that after everything that was written before, and it leaves no
- * trace in the data or on the disk.
+ * <p>{@code WAIT} waits until the replicas have the last write <em>of its own connection</em>; only
+ * Redis before 7.2 counts every command as a write. So a message is published before each {@code
+ * WAIT}: the replicas receive it after all earlier writes, and it changes neither the data nor the
+ * disk.
  *
  * <p>Thread-safe; does not block.
  */
@@ -27,9 +27,9 @@ final class ReplicationBarrier {
   private boolean running;
 
   /**
-   * Makes a barrier on a connection.
+   * Creates a barrier on a connection.
    *
-   * @param channel what is published to; nobody listens
+   * @param channel the channel of the messages; nobody subscribes to it
    */
   ReplicationBarrier(
       RedisAsyncCommands<byte[], byte[]> commands,
@@ -42,7 +42,7 @@ final class ReplicationBarrier {
     this.patience = patience;
   }
 
-  /** Returns how many replicas have everything that the server has answered so far. */
+  /** Returns how many replicas have all writes that the server has answered so far. */
   CompletableFuture<Long> confirmations() {
     CompletableFuture<Long> mine;
     boolean starts;

@@ -10,8 +10,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim that is a reservation: a lease, fenced by its owner's token. The attempt alone would not
- * do: a server that has lost its last second gives the same attempt twice.
+ * A claim that is a reservation: a lease, fenced by its owner's token. The attempt alone is not
+ * enough as a fence: a server that has lost its last second assigns the same attempt twice.
  */
 final class Reservation implements Claim {
   private final RecordStore records;

@@ -30,7 +30,7 @@ enum Script {
     return source;
   }
 
-  /** Returns the name under which a server keeps a script that it has run. */
+  /** Returns the SHA-1 by which a server identifies a script that it has loaded. */
   String digest() {
     return digest;
   }
@@ -44,7 +44,8 @@ enum Script {
     }
   }
 
-  @SuppressWarnings("deprecation") // Redis names scripts by it; nothing is protected by it.
+  @SuppressWarnings(
+      "deprecation") // Redis identifies scripts by their SHA-1. It is not used for security.
   private static String sha1(String text) {
     return Hashing.sha1().hashString(text, StandardCharsets.UTF_8).toString();
   }

@@ -4,42 +4,43 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Which of a server's settings would let it forget records. Immutable. */
+/** Checks for settings of a server that would lose records. Immutable. */
 record ServerSettings(Durability durability) {
   private static final String FLUSHING = "*appendfsync*";
 
-  /** Returns what is wrong in what the server tells about itself. */
+  /** Returns the problems in the server's {@code INFO}. */
   List<String> problemsOf(Map<String, String> info) {
     List<String> problems = new ArrayList<>();
     String eviction = info.getOrDefault("maxmemory_policy", "");
     if (!eviction.equals("noeviction")) {
       problems.add(
-          "maxmemory-policy is %s: a server that is short of memory would forget keys, and their calls would run again; set it to noeviction"
+          ("maxmemory-policy is %s: if the server runs out of memory, it deletes records, and"
+                  + " their calls run again; set it to noeviction")
               .formatted(eviction));
     }
     if (mustAppend() && !appends(info)) {
       problems.add(
-          "appendonly is no: a crash of Redis would lose records, and their calls would run again;"
-              + " set it to yes, or choose another Durability");
+          "appendonly is no: a crash of Redis would lose records, and their calls would run"
+              + " again; set appendonly to yes, or choose another Durability");
     }
     return problems;
   }
 
-  /** Returns whether it matters when the server flushes. */
+  /** Returns whether the flush settings matter. */
   boolean dependOnFlushing(Map<String, String> info) {
     return mustAppend() && appends(info);
   }
 
   /**
-   * Asks a server when it flushes.
+   * Reads the flush settings of a server.
    *
-   * @throws RedisFailure if it does not say
+   * @throws RedisFailure if the server does not return them
    */
   static Map<String, String> flushing(RedisSession session) {
     return session.await(session.commands().configGet(FLUSHING));
   }
 
-  /** Returns what is wrong in when the server flushes. */
+  /** Returns the problems of the flush settings. */
   List<String> problemsOfFlushing(Map<String, String> flushing) {
     return switch (durability.persistence()) {
       case EVERY_WRITE -> {
@@ -59,7 +60,8 @@ record ServerSettings(Durability durability) {
       return List.of();
     }
     return List.of(
-        "%s is %s: a crash of the machine could lose records, and their calls would run again; set it to %s, or choose another Durability"
+        ("%s is %s: a crash of the machine could lose records, and their calls would run again;"
+                + " set it to %s, or choose another Durability")
             .formatted(name, value, wanted[0]));
   }
 

@@ -10,12 +10,12 @@ import java.util.Optional;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks again at the settings that {@link StartupCheck} has looked at, for they can be changed at
- * any time: with every new connection, because it may lead to another server or to one that has
- * started again, and every few seconds. Whoever claims a key then does it, in two round trips.
+ * Repeats the checks of {@link StartupCheck} on the settings, because the settings can change at
+ * any time: with every new connection, because it may lead to another or to a restarted server, and
+ * every few seconds. The next claim runs the check, which takes two round trips.
  *
- * <p>A server that would be refused at start-up gets no more claims, until its settings are right
- * again. That it has forgotten keys in the meantime, or has got replicas, is logged.
+ * <p>A server that would be refused at start-up gets no claims until its settings are correct
+ * again. If it has evicted keys meanwhile, or has new replicas, this is logged.
  *
  * <p>Thread-safe.
  */
@@ -37,15 +37,15 @@ final class SettingsWatch {
     this.interval = interval;
   }
 
-  /** Starts, once the check at start-up has found nothing. */
+  /** Starts, once the check at start-up has found no problem. */
   void start() {
     started = true;
   }
 
   /**
-   * Makes sure that the server keeps what is written to it.
+   * Checks that the server does not lose writes.
    *
-   * @throws RedisFailure if it does not, or cannot be asked
+   * @throws RedisFailure if its settings are wrong, or cannot be read
    */
   void requireKept(RedisSession session) {
     if (!started) {
@@ -71,7 +71,11 @@ final class SettingsWatch {
     before.ifPresent(look -> compare(look, now));
     if (!now.problems().isEmpty()) {
       log.error(
-          "settings", null, "no call is claimed any more: " + String.join("; ", now.problems()));
+          "settings",
+          null,
+          "calls are no longer claimed, because the settings of Redis may lose"
+              + " records: "
+              + String.join("; ", now.problems()));
     }
     latest = Optional.of(now);
     return now;
@@ -90,7 +94,7 @@ final class SettingsWatch {
       if (FailureDecider.passes(failure.why())) {
         throw failure;
       }
-      problems.add("the settings cannot be looked at: Redis says \"%s\"".formatted(failure.said()));
+      problems.add("the settings of Redis cannot be read: \"%s\"".formatted(failure.said()));
     }
     warnOfReplicas(info);
     return new Look(
@@ -107,7 +111,9 @@ final class SettingsWatch {
       log.warn(
           "replicas",
           null,
-          "the server has got replicas: a failover would lose what they have not got yet, unless Durability.acknowledgedBy says how many must have a write");
+          "Redis has new replicas: a failover could lose writes that they have not received"
+              + " yet; set Durability.acknowledgedBy to the number of replicas that must confirm a"
+              + " write");
     }
   }
 
@@ -116,7 +122,9 @@ final class SettingsWatch {
       log.error(
           "evicted",
           null,
-          "Redis was short of memory and has forgotten %d keys: calls whose records are gone run again when they are retried"
+          ("Redis ran out of memory and deleted %d keys: retries of calls whose records are gone"
+                  + " run the handler again; set maxmemory-policy to noeviction, and give Redis more"
+                  + " memory")
               .formatted(now.evicted() - before.evicted()));
     }
   }

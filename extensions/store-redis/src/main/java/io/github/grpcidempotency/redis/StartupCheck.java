@@ -21,14 +21,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for anything that would make the store lose a record or fail later, and reports every
- * problem at once:
+ * Finds configuration that would make the store lose records or fail later, and reports all
+ * problems at once:
  *
  * <ol>
- *   <li>Whether the server is a master, of a version that the scripts run on, and forgets nothing.
- *   <li>Whether it keeps as much as the {@link Durability} says.
- *   <li>Whether the store can do what each procedure asks for.
- *   <li>Whether a call works from its claim to its replay, if nothing is wrong so far.
+ *   <li>Whether the server is a master, has a supported version, and does not evict records.
+ *   <li>Whether its persistence satisfies the configured {@link Durability}.
+ *   <li>Whether the store supports the settings of each procedure.
+ *   <li>If there is no problem so far: whether a trial call works from its claim to its replay.
  * </ol>
  */
 final class StartupCheck {
@@ -50,7 +50,7 @@ final class StartupCheck {
   /**
    * Runs every check.
    *
-   * @throws SetupException listing what is wrong
+   * @throws SetupException listing the problems
    * @throws RedisFailure if the server cannot be reached
    */
   void run(Collection<RecordedProcedure> procedures) {
@@ -79,22 +79,23 @@ final class StartupCheck {
     if (procedure.statusResolver().filter(StatusResolver::isReadByStore).isPresent()) {
       problems.add(
           procedure.name()
-              + ": its status is read from an outbox by the store that the outbox is in, which this"
-              + " one is not: give it a resolver that can be called");
+              + ": its status comes from an OutboxStatusResolver, which only the PostgreSQL store"
+              + " can run: give the procedure a StatusResolver that is implemented in Java");
     }
   }
 
   private void checkServer(Map<String, String> info) {
     String version = info.getOrDefault("redis_version", "");
     if (!isRecent(version)) {
-      problems.add("Redis is of version " + version + ", and the store needs 6.2 or later");
+      problems.add("Redis is of version " + version + " is too old: the store needs 6.2 or later");
     }
     if (!info.getOrDefault("role", "").equals("master")) {
       problems.add(
-          "the server is a replica, which takes no writes: name the master or the sentinels");
+          "the server is a replica, which accepts no writes: connect the store to the master or"
+              + " to the sentinels");
     }
     if (info.getOrDefault("cluster_enabled", "0").equals("1")) {
-      problems.add("the server is a node of a cluster, which this store does not speak to");
+      problems.add("the server is a node of a cluster, which this store does not support");
     }
   }
 
@@ -112,16 +113,19 @@ final class StartupCheck {
     int connected = Integer.parseInt(info.getOrDefault("connected_slaves", "0"));
     if (durability.replicas().isEmpty() && (connected > 0 || records.link().hasSentinels())) {
       problems.add(
-          "the server has replicas, and a failover could lose what they have not got yet: say with Durability.acknowledgedBy how many must have a write before it counts, or 0");
+          "the server has replicas, and a failover could lose writes that they have not"
+              + " received yet: set Durability.acknowledgedBy to the number of replicas that must"
+              + " confirm a write, or to 0");
     }
     if (durability.replicas().orElse(0) > connected) {
       problems.add(
-          "%d replicas are to confirm every write, and %d are connected"
+          ("Durability.acknowledgedBy requires %d replicas to confirm every write, but %d are"
+                  + " connected")
               .formatted(durability.replicas().orElse(0), connected));
     }
   }
 
-  /** Plays a call, with everything that a script does. */
+  /** Makes a trial call that uses all commands of the scripts. */
   private void checkCall(RedisSession session) {
     byte[] key = RecordKey.bytes(names().nameOf(trial));
     Optional<List<@Nullable Object>> unused =
@@ -131,7 +135,7 @@ final class StartupCheck {
             "the commands of the scripts, on ~%s:*".formatted(names().prefix()),
             () -> play(session, key));
     if (works.isPresent() && !works.get()) {
-      problems.add("a trial call was not recorded: is there another store under the prefix?");
+      problems.add("a trial call was not recorded; does another store use the same prefix?");
     }
   }
 
@@ -158,7 +162,7 @@ final class StartupCheck {
         && seen.result() instanceof ClaimResult.Recorded;
   }
 
-  /** Publishing is tried by itself, because a script goes on without it. */
+  /** Tests publishing separately, because the scripts ignore a failure to publish. */
   private void checkChannel(RedisSession session) {
     String channel = names().nameOf(trial);
     String rights = "+publish, +subscribe, +unsubscribe, on &%s:*".formatted(names().prefix());
@@ -180,7 +184,7 @@ final class StartupCheck {
     return records.names();
   }
 
-  /** Returns what a command answers; empty if the user may not run it, which is a problem then. */
+  /** Returns the result of a command; empty, with a problem, if the user has no right to run it. */
   private <T> Optional<T> permitted(String right, Supplier<T> command) {
     try {
       return Optional.of(command.get());
@@ -188,7 +192,9 @@ final class StartupCheck {
       if (FailureDecider.passes(failure.why())) {
         throw failure;
       }
-      problems.add("Redis says \"%s\": grant the store's user %s".formatted(failure.said(), right));
+      problems.add(
+          "Redis refused a command (\"%s\"): grant the store's user %s"
+              .formatted(failure.said(), right));
       return Optional.empty();
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The store on Redis or Valkey. Every rule of correctness is in its Lua scripts, of which one is
- * one operation, and the server decides all races by its own clock.
+ * The store on Redis or Valkey. All rules of correctness are in its Lua scripts, one per operation,
+ * and the server decides all races by its own clock.
  */
 @NullMarked
 package io.github.grpcidempotency.redis;

@@ -1,5 +1,5 @@
--- Reserves the key, or returns what stands there. Sent again by the same claim, it finds its own
--- reservation.
+-- Reserves the key, or returns the existing record. If the same claim sends the script again, the script
+-- returns the claim's own reservation.
 local owner, id, procedure, version, hash = unpack(ARGV, 1, 5)
 local lease, retention = tonumber(ARGV[6]), tonumber(ARGV[7])
 local trace = ARGV[8]

@@ -1,4 +1,4 @@
--- Records the answer, if its owner still owns the key. Done again, it changes nothing.
+-- Records the answer, if its owner still owns the key. A repetition changes nothing.
 local owner, kind, body = unpack(ARGV, 1, 3)
 local grace, awaited, resource = tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local record = read()
@@ -6,8 +6,8 @@ if record.owner ~= owner then
   return {0}
 end
 if not record.kind then
-  -- A script that has begun to write may go on, so a server that is short of memory still takes the
-  -- answers of calls that run.
+  -- A script that has already written may continue to write, so a server that is out of memory still records
+  -- the answers of running calls.
   redis.call('HDEL', key, 'unknown')
   redis.call('HSET', key, 'kind', kind, 'body', body, 'answered', whole(now))
   if resource then

@@ -1,4 +1,4 @@
--- Returns what stands under the key, and writes nothing.
+-- Returns the record of the key, and writes nothing.
 local record = read()
 if not record.id or has_expired(record) then
   return {}

@@ -1,4 +1,4 @@
--- Begins every script. A record is one hash under one key, so all of an operation lies in one slot.
+-- The beginning of every script. A record is one hash under one key, so all data of an operation is in one slot.
 -- Times are milliseconds of this server's clock.
 local key = KEYS[1]
 local time = redis.call('TIME')
@@ -19,8 +19,8 @@ local function whole(number)
   return string.format('%.0f', number)
 end
 
--- Lets the server delete the record a while after it has ended. Until then it counts as none, but
--- its owner is still told that it has completed it.
+-- Makes the server delete the record some time after it has expired. Until then, the record counts as absent,
+-- but its owner can still find out that it has completed the record.
 local function delete_after(expires, lease, grace)
   redis.call('PEXPIREAT', key, whole(math.max(expires, lease, now) + grace))
 end

@@ -1,5 +1,5 @@
--- Begins the lease anew, if its owner still owns the key. A server that is short of memory lets a
--- script go on that has written what needs none: so expiry comes first.
+-- Renews the lease, if its owner still owns the key. If the server is out of memory, a script may continue
+-- after a write that needs no memory, so the expiry is set first.
 local lease = tonumber(ARGV[2])
 local record = read()
 if record.owner ~= ARGV[1] or record.kind then

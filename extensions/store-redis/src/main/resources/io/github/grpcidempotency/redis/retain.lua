@@ -1,4 +1,4 @@
--- Begins the retention anew, unless less than a tenth of it has passed. Returns when it ends.
+-- Restarts the retention, unless less than a tenth of it has passed. Returns the time at which it ends.
 local id, retention, grace = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local record = read()
 if record.id ~= id or not record.kind or record.expires <= now then

@@ -65,7 +65,7 @@ class EncryptionTest {
   }
 
   @Test
-  void aServerWhoseCertificateIsKnownIsSpokenToEncrypted() {
+  void aConnectionToAServerWithAKnownCertificateIsEncrypted() {
     try (RedisIdempotencyStore store =
         store(encrypted("secret"))
             .clientOptions(
@@ -80,12 +80,13 @@ class EncryptionTest {
   }
 
   @Test
-  void anUnknownCertificateIsSaidAtStartUp() {
-    assertThat(problem(encrypted("secret"))).contains("no encrypted connection", "certificate");
+  void anUnknownCertificateIsReportedAtStartUp() {
+    assertThat(problem(encrypted("secret")))
+        .contains("could not open an encrypted connection", "certificate");
   }
 
   @Test
-  void aPortThatIsSpokenToInTheWrongWayCannotBeConnectedTo() {
+  void aMixOfPlainAndEncryptedConnectionsFails() {
     RedisURI plain = encrypted("secret");
     plain.setPort(redis.port());
 
@@ -102,13 +103,13 @@ class EncryptionTest {
   }
 
   @Test
-  void aWrongPasswordIsSaidAtStartUp() {
+  void aWrongPasswordIsReportedAtStartUp() {
     RedisURI wrong =
         RedisURI.builder(RedisURI.create("127.0.0.1", redis.port()))
             .withAuthentication("store", "guessed")
             .build();
 
-    assertThat(problem(wrong)).contains("WRONGPASS", "check user and password");
+    assertThat(problem(wrong)).contains("WRONGPASS", "check the user and the password");
   }
 
   private static String problem(RedisURI uri) {

@@ -165,7 +165,7 @@ class FailoverTest {
 
   @Test
   @Tag("torture")
-  void manyFailoversMayLoseWhatNobodyHasConfirmed() throws Exception {
+  void manyFailoversMayLoseUnconfirmedWrites() throws Exception {
     assertThat(underFailovers(10, UNCONFIRMED).stuck()).isZero();
   }
 

@@ -139,7 +139,7 @@ class FailuresTest {
   }
 
   @Test
-  void aStoreThatIsClosedBeforeItsServerLetsNobodyRunUnguarded() {
+  void aStoreThatIsClosedBeforeItsServerLetsNoCallRunUnprotected() {
     store.close();
 
     assertThat(failureOf(() -> store.claim(request)).failureCause())
@@ -147,7 +147,7 @@ class FailuresTest {
   }
 
   @Test
-  void aServerOutOfReachHasGotNothing() {
+  void anUnreachableServerReceivesNothing() {
     proxy.refuse();
     await()
         .untilAsserted(
@@ -211,7 +211,7 @@ class FailuresTest {
   }
 
   @Test
-  void anAnswerThatComesAfterTheLeaseWinsNothing() {
+  void anAnswerAfterTheEndOfTheLeaseDoesNotWin() {
     try (RedisIdempotencyStore slow = shortLease(throughProxy())) {
       Calls.win(slow, Calls.request());
       proxy.holdAfter(CLAIM, Duration.ofMillis(700));
@@ -260,7 +260,7 @@ class FailuresTest {
   }
 
   @Test
-  void aCompletionWhoseAnswerIsLostIsDoneOnceMore() {
+  void aCompletionWhoseAnswerIsLostIsRepeated() {
     Claim claim = Calls.win(store, request);
     proxy.cutAfter(COMPLETE);
 
@@ -272,7 +272,7 @@ class FailuresTest {
   }
 
   @Test
-  void aFrozenServerHasPerhapsDoneWhatItWasTold() {
+  void aCommandToAFrozenServerHasAnUnknownOutcome() {
     Claim claim = Calls.win(store, request);
     redis.freeze();
     try {
@@ -335,7 +335,7 @@ class FailuresTest {
   }
 
   @Test
-  void aServerBehindSomebodysLongScriptIsBusy() {
+  void aServerThatRunsALongScriptIsBusy() {
     redis.with(commands -> commands.configSet("lua-time-limit", "1"));
     CompletableFuture<Void> loop = CompletableFuture.runAsync(redis::runForever);
     try {
@@ -436,7 +436,7 @@ class FailuresTest {
   }
 
   @Test
-  void aDemotedServerReplaysWhatItHasAndKnowsNoOwnerOfTheRest() {
+  void aDemotedServerReplaysItsRecordsAndKnowsNoOwnerOfOtherKeys() {
     Calls.win(store, request).complete(Calls.ANSWER);
     redis.with(commands -> commands.replicaof("127.0.0.1", RedisProcess.freePort()));
     try {
@@ -453,7 +453,7 @@ class FailuresTest {
   }
 
   @Test
-  void ofADemotedServerWhoseSuccessorIsOutOfReachNobodyKnowsTheOwner() {
+  void theOwnerIsUnknownIfTheSuccessorOfADemotedServerIsOutOfReach() {
     redis.with(commands -> commands.replicaof("127.0.0.1", RedisProcess.freePort()));
     try {
       proxy.holdAfter(CLAIM, Duration.ZERO).andStayDown();
@@ -470,7 +470,7 @@ class FailuresTest {
   }
 
   @Test
-  void aScriptThatTheServerHasForgottenIsSentWhole() {
+  void aScriptThatTheServerHasNotLoadedIsSentInFull() {
     redis.with(commands -> commands.scriptFlush());
 
     assertThat(Calls.win(store, request).complete(Calls.ANSWER)).isEqualTo(Settled.DONE);

@@ -67,14 +67,14 @@ class RecordLifetimeTest {
   }
 
   @Test
-  void whatRunsLongerThanItsRetentionIsNotDeletedWhileItRuns() {
+  void aCallThatRunsLongerThanItsRetentionIsNotDeleted() {
     Calls.win(store, brief());
 
     assertThat(timeToLive()).isGreaterThan(LEASE.multipliedBy(3).dividedBy(2));
   }
 
   @Test
-  void anOwnerIsToldThatItHasCompletedWhatHasExpired() {
+  void anOwnerFindsItsCompletionAfterTheRecordHasExpired() {
     Claim claim = Calls.win(store, brief());
     claim.complete(Calls.ANSWER);
     await().until(() -> store.find(request.key(), Calls.PROCEDURE).isEmpty());

@@ -52,7 +52,7 @@ class RedisCompletionWatchTest {
   }
 
   @Test
-  void anEndThatWasNotPublishedIsFoundOut() {
+  void anEndThatWasNotPublishedIsDetected() {
     watch.add(request.key());
     awaitSubscribers(1);
 
@@ -75,7 +75,7 @@ class RedisCompletionWatchTest {
   }
 
   @Test
-  void aCutConnectionIsMadeAnew() {
+  void aBrokenConnectionIsReplaced() {
     watch.add(request.key());
     awaitSubscribers(1);
 

@@ -81,7 +81,7 @@ class SettingsWatchTest {
   }
 
   @Test
-  void keysThatWereForgottenBetweenTwoLooksAreReported() {
+  void keysThatWereEvictedBetweenTwoChecksAreReported() {
     try (LogLines log = LogLines.listen();
         RedisIdempotencyStore store = verified(ALWAYS)) {
       Calls.win(store, Calls.request());
@@ -91,12 +91,12 @@ class SettingsWatchTest {
 
       Calls.win(store, request);
 
-      assertThat(log.all()).anyMatch(line -> line.contains("has forgotten"));
+      assertThat(log.all()).anyMatch(line -> line.contains("ran out of memory and deleted"));
     }
   }
 
   @Test
-  void replicasThatNobodyHasSpokenOfAreReported() {
+  void unexpectedReplicasAreReported() {
     try (LogLines log = LogLines.listen();
         RedisIdempotencyStore store = verified(ALWAYS);
         RedisProcess replica = RedisProcess.inMemory()) {

@@ -41,7 +41,7 @@ class StartupCheckTest {
 
   @ParameterizedTest
   @CsvSource({"allkeys-lru", "volatile-ttl", "volatile-lru", "allkeys-random"})
-  void aServerThatWouldForgetKeysIsRefused(String policy) {
+  void aServerThatWouldEvictKeysIsRefused(String policy) {
     assertThat(problemsWith(Map.of("maxmemory-policy", policy), Durability.inMemory()))
         .singleElement()
         .asString()
@@ -74,7 +74,7 @@ class StartupCheckTest {
   }
 
   @Test
-  void aServerThatKeepsNothingHasToBeAskedFor() {
+  void aServerWithoutPersistenceNeedsTheDurabilityInMemory() {
     Map<String, String> nothing = Map.of("appendonly", "no");
 
     assertThat(problemsWith(nothing, Durability.everyWrite()))
@@ -105,7 +105,7 @@ class StartupCheckTest {
   }
 
   @Test
-  void whatAFailoverMayLoseHasToBeSaid() {
+  void aServerWithReplicasNeedsTheNumberOfConfirmations() {
     try (RedisProcess replica = RedisProcess.inMemory()) {
       replica.replicate(redis);
 
@@ -166,7 +166,7 @@ class StartupCheckTest {
     assertThat(problems(redis.uri(), Durability.everyWrite(), withStatus(outbox)))
         .singleElement()
         .asString()
-        .startsWith("jobs/write: its status is read from an outbox");
+        .startsWith("jobs/write: its status comes from an OutboxStatusResolver");
     assertThat(
             problems(
                 redis.uri(),
@@ -214,7 +214,7 @@ class StartupCheckTest {
    * Redis would refuse it after a claim has begun to write, and the key would be blocked for ever.
    */
   @Test
-  void timesThatRedisCannotCountAreRefused() {
+  void durationsThatRedisCannotRepresentAreRefused() {
     RedisIdempotencyStore.Builder builder = RedisIdempotencyStore.builder(redis.uri());
 
     assertThatIllegalArgumentException()
@@ -224,7 +224,7 @@ class StartupCheckTest {
   }
 
   @Test
-  void theChecksLeaveNothingForLong() {
+  void theChecksLeaveOnlyRecordsThatExpireSoon() {
     try (RedisIdempotencyStore store =
         RedisIdempotencyStore.builder(redis.uri()).prefix("checked").build()) {
       store.verify(List.of());

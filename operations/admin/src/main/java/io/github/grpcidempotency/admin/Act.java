@@ -1,14 +1,15 @@
 package io.github.grpcidempotency.admin;
 
 /**
- * Who acts, and why. Both are kept in the audit table, beside the database role that was used.
+ * The actor of an administrative action and the reason. The audit table keeps both, together with
+ * the database role.
  *
- * @param actor the person or program on whose behalf it is done
- * @param reason why; not blank
+ * @param actor the person or program on whose behalf the action is done
+ * @param reason the reason; not blank
  */
 public record Act(String actor, String reason) {
   /**
-   * Checks both.
+   * Checks both values.
    *
    * @throws IllegalArgumentException if one is blank, or longer than 1,000 characters
    */
@@ -19,7 +20,8 @@ public record Act(String actor, String reason) {
 
   private static void check(String what, String text) {
     if (text.isBlank() || text.length() > 1_000) {
-      throw new IllegalArgumentException("an act needs " + what + ", of at most 1,000 characters");
+      throw new IllegalArgumentException(
+          "an action needs a value of 1 to 1,000 characters: " + what);
     }
   }
 }

@@ -1,26 +1,30 @@
 package io.github.grpcidempotency.admin;
 
-/** What became of an act. */
+/** The result of freeing or forgetting an operation. */
 public enum ActResult {
-  /** It is done, and in the audit table. */
+  /** The action was done, and is in the audit table. */
   DONE,
-  /** It would be done; this was a dry run, and nothing has changed. */
+  /** The action would be done. This was a dry run, so nothing has changed. */
   WOULD_BE_DONE,
   /** There is no such operation. */
   NOT_FOUND,
-  /** Its owner lives: its lease has not ended. */
+  /** The operation's lease has not ended, so its handler may still be running. */
   OWNER_LIVES,
-  /** It is recorded already, so there is nothing to free; forget it instead. */
+  /**
+   * The operation's outcome is recorded already, so there is nothing to free; forget it instead.
+   */
   ALREADY_RECORDED,
-  /** It is not recorded yet, so there is nothing to forget; free it instead. */
+  /**
+   * The operation's outcome is not recorded yet, so there is nothing to forget; free it instead.
+   */
   NOT_RECORDED,
   /**
-   * A transaction has had it locked for two seconds: one that is about to record it, to take it
-   * over or to delete it. Look at it again.
+   * A transaction has locked the operation for two seconds, because it is about to record it, to
+   * take it over or to delete it. Read the operation again.
    */
   LOCKED;
 
-  /** Returns whether the act was done, or would be. */
+  /** Returns whether the action was done, or would be done. */
   public boolean isSuccess() {
     return this == DONE || this == WOULD_BE_DONE;
   }

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.admin;
 
-/** What a person may be allowed to do through the admin service or the console. */
+/** The actions that the admin service and the console allow or deny to a person. */
 public enum AdminAction {
   /** Find and list operations, and read statistics. Shows neither keys nor contents. */
   VIEW,
-  /** See the key of an operation that one looks at. */
+  /** See the key of a single operation. */
   VIEW_KEY,
   /** Delete a reservation. */
   FREE,
@@ -14,6 +14,6 @@ public enum AdminAction {
   READ_CONTENTS,
   /** Delete expired records. */
   SWEEP,
-  /** Read what operators did. */
+  /** Read the actions of operators. */
   AUDIT
 }

@@ -15,18 +15,19 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
 
 /**
- * What operators do with the records of calls: find, list, free and forget them. It calls functions
- * that the schema's owner grants to roles of theirs, with {@code grant_operator_to(role)} and, for
- * {@link #contents}, {@code grant_contents_to(role)}. No such role has a right on a table. Every
- * act leaves a row in an audit table that it cannot change, and so does one that is refused; a dry
- * run leaves none.
+ * Finds, lists, frees and forgets the records of calls, for operators. It calls functions that the
+ * schema's owner grants to the operators' roles, with {@code grant_operator_to(role)} and, for
+ * {@link #contents}, {@code grant_contents_to(role)}. These roles need no right on a table. Every
+ * action, also a refused one, adds a row to an audit table that the role cannot change. A dry run
+ * adds no row.
  *
  * <p>Every method throws {@link AdministrationException} if the role lacks the right, the schema is
- * missing or too old, or the database cannot be reached; the message says which, and what to do.
+ * missing or too old, or the database cannot be reached; the message contains the problem and its
+ * remedy.
  *
  * <p>Thread-safe; blocks on the database. Each method runs one transaction ({@link #sweep} and
- * {@link #contents} run several) and keeps nothing in the session, so a pooler may stand in
- * between, if the URL says {@code prepareThreshold=0}.
+ * {@link #contents} run several) and keeps no state in the session, so a pooler can be used if the
+ * URL has {@code prepareThreshold=0}.
  */
 public final class Administration {
   private static final int SWEEP_BATCH = 1_000;
@@ -35,7 +36,10 @@ public final class Administration {
 
   private final OperatorDatabase database;
 
-  /** A row of a list: an operation and its place, or only where the next page begins. */
+  /**
+   * A row of a list: an operation with its page token, or only the token at which the next page
+   * begins.
+   */
   private record Place(Optional<OperationRecord> operation, String token) {
     static Place read(ResultSet row) throws SQLException {
       return new Place(
@@ -48,29 +52,29 @@ public final class Administration {
     this.database = database;
   }
 
-  /** Opens the administration of the schema {@link IdempotencySchema#DEFAULT_NAME}. */
+  /** Returns the administration of the schema {@link IdempotencySchema#DEFAULT_NAME}. */
   public static Administration on(DataSource operator) {
     return on(operator, IdempotencySchema.DEFAULT_NAME);
   }
 
   /**
-   * Opens the administration of a schema. Nothing is asked of the database yet.
+   * Returns the administration of a schema. Does not connect to the database yet.
    *
-   * @param operator connects as the operator's role
+   * @param operator a data source that connects as the operator's role
    * @param schema the library's schema, {@code idempotency} by default
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    */
   public static Administration on(DataSource operator, String schema) {
     if (!SCHEMA.matcher(schema).matches()) {
       throw new IllegalArgumentException(
-          "a schema name is a plain lower case identifier, not \"" + schema + "\"");
+          "the name of a schema must be a plain lower case identifier, not \"" + schema + "\"");
     }
     return new Administration(new OperatorDatabase(operator, schema));
   }
 
   /**
-   * Returns an operation by its id. A transactional call has none before it commits: see {@link
-   * #isRunning}.
+   * Returns an operation by its id. A transactional call has no record before it commits: see
+   * {@link #isRunning}.
    */
   public Optional<OperationRecord> find(UUID id) {
     return operate(
@@ -82,11 +86,12 @@ public final class Administration {
   }
 
   /**
-   * Returns the operations of a key, one per user: the newest 1,000. A transactional call has none
+   * Returns the newest 1,000 operations of a key, one per user. A transactional call has no record
    * before it commits: see {@link #isRunning}.
    *
    * @param key the key as the client sends it, in its canonical form
-   * @param namespace tenant and project, as {@code acme/apollo}; empty for a key outside of both
+   * @param namespace tenant and project, such as {@code acme/apollo}; empty for a key without a
+   *     namespace
    */
   public List<OperationRecord> findKey(String key, String namespace) {
     return operate(
@@ -98,12 +103,13 @@ public final class Administration {
   }
 
   /**
-   * Returns whether a call with this key runs now: by a reservation whose lease lives, or in a
-   * transaction, which has no record before it commits. Of the latter nothing else can be known,
-   * and it can be asked by key and user together only.
+   * Returns whether a call with this key is running: with a reservation whose lease has not ended,
+   * or in a transaction, which has no record before it commits. For a transaction, this is the only
+   * information, and it needs both key and user.
    *
    * @param key the key as the client sends it, in its canonical form
-   * @param namespace tenant and project, as {@code acme/apollo}; empty for a key outside of both
+   * @param namespace tenant and project, such as {@code acme/apollo}; empty for a key without a
+   *     namespace
    */
   public boolean isRunning(String key, String namespace, UUID userId) {
     return operate(
@@ -116,8 +122,8 @@ public final class Administration {
   }
 
   /**
-   * Lists a page of operations: those that were created last first, or those that expire soonest
-   * first, if the query asks for what expires or has expired.
+   * Lists a page of operations: those that were created last first; or, if the query is about
+   * expiry, those that expire soonest first.
    */
   public OperationPage list(OperationQuery query) {
     return operate(handle -> page(handle, query));
@@ -149,10 +155,10 @@ public final class Administration {
   }
 
   /**
-   * Returns what is recorded of an operation's outcome. It needs a right of its own, and is audited
-   * in a transaction of its own before anything is read.
+   * Returns the recorded outcome of an operation. This needs a separate right, and is audited in a
+   * separate transaction before anything is read.
    *
-   * @return empty if there is no such operation, or no outcome
+   * @return the outcome; empty if there is no such operation, or no outcome
    */
   public Optional<Contents> contents(UUID id, Act act) {
     Optional<Long> request =
@@ -179,16 +185,17 @@ public final class Administration {
   }
 
   /**
-   * Deletes a reservation, so that the next call with its key runs. Calls that wait for it go on.
+   * Deletes a reservation, so that the next call with its key runs the handler. Calls that wait for
+   * the reservation continue.
    *
-   * <p>Its owner lives while its lease does, unless it has marked the outcome as unknown; the
-   * database decides with the row locked, so that the owner cannot renew or record in between. An
-   * owner whose lease has ended may still run: it finds out when it records, and its answer is
-   * lost.
+   * <p>A reservation is live until its lease ends, unless its owner has marked the outcome as
+   * unknown. The database decides this with the row locked, so that the owner can neither renew nor
+   * record meanwhile. The handler may still be running although the lease has ended: its answer is
+   * then not recorded.
    *
-   * @param evenIfLive frees it even if its owner lives; the owner's answer is then not recorded,
-   *     and a retry may run beside it
-   * @param dryRun only says what would happen
+   * @param evenIfLive frees a live reservation too; the owner's answer is then not recorded, and a
+   *     retry may run at the same time
+   * @param dryRun only returns what would happen
    */
   public ActResult free(UUID id, Act act, boolean evenIfLive, boolean dryRun) {
     return operate(
@@ -202,9 +209,9 @@ public final class Administration {
   }
 
   /**
-   * Deletes a recorded outcome: the next call with its key runs the handler again.
+   * Deletes a recorded outcome, so that the next call with its key runs the handler again.
    *
-   * @param dryRun only says what would happen
+   * @param dryRun only returns what would happen
    */
   public ActResult forget(UUID id, Act act, boolean dryRun) {
     return operate(
@@ -216,7 +223,7 @@ public final class Administration {
                 .one());
   }
 
-  /** Returns the table in numbers. Cheap enough to be asked every few seconds. */
+  /** Returns figures of the table. Cheap enough for a call every few seconds. */
   public Statistics statistics() {
     return operate(
         handle -> query(handle, "statistics").map((row, context) -> Rows.statistics(row)).one());
@@ -224,9 +231,9 @@ public final class Administration {
 
   /**
    * Deletes expired records until none is left, in batches of 1,000. Each batch is a transaction,
-   * and leaves a row in the audit table.
+   * and adds a row to the audit table.
    *
-   * @return how many were deleted
+   * @return the number of deleted records
    */
   public long sweep(Act act) {
     long swept = 0;
@@ -242,16 +249,17 @@ public final class Administration {
   }
 
   /**
-   * Returns the newest acts before another one, the newest first.
+   * Returns the newest actions of operators before another one, newest first.
    *
-   * @param operationId only those about this operation
-   * @param before only those with a lower number
-   * @param limit at most so many, from 1 to 10,000
+   * @param operationId only actions on this operation
+   * @param before only actions with a lower number
+   * @param limit the maximum number, from 1 to 10,000
    * @throws IllegalArgumentException if the limit is not in this range
    */
   public List<AuditEntry> audit(Optional<UUID> operationId, Optional<Long> before, int limit) {
     if (limit < 1 || limit > MAX_AUDIT) {
-      throw new IllegalArgumentException("the audit is read 1 to 10,000 at a time, not " + limit);
+      throw new IllegalArgumentException(
+          "the limit for reading the audit must be 1 to 10,000, not " + limit);
     }
     return operate(
         handle ->
@@ -275,7 +283,7 @@ public final class Administration {
     return query(handle, name).bind("actor", act.actor()).bind("reason", act.reason());
   }
 
-  /** As {@code IdempotencyKey.stored()}. */
+  /** Returns the stored key in the format of {@code IdempotencyKey.stored()}. */
   private static String stored(String key, String namespace) {
     return namespace.isEmpty() && key.indexOf(':') < 0 ? key : namespace + ":" + key;
   }

@@ -4,28 +4,28 @@ import java.sql.SQLException;
 import java.util.Optional;
 
 /**
- * The database refused, or could not be asked. The message says what is wrong and how to mend it;
- * it carries no key and no contents. Nothing was done, unless the problem is {@link
- * Problem#UNREACHABLE}: then it is not known.
+ * The database refused a request, or could not be reached. The message contains the problem and its
+ * remedy, but no key and no contents. Nothing was changed, unless the problem is {@link
+ * Problem#UNREACHABLE}: then the outcome is unknown.
  */
 public final class AdministrationException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final Problem problem;
 
-  /** What is wrong. */
+  /** The problem. */
   public enum Problem {
-    /** The database cannot be reached, or the connection was cut while it worked. */
+    /** The database cannot be reached, or the connection broke during the request. */
     UNREACHABLE,
-    /** The role may not call the function; the message names the grant. */
+    /** The role may not call the function. The message names the missing grant. */
     RIGHT_MISSING,
     /** There is no such schema. */
     SCHEMA_MISSING,
-    /** The schema lacks the operators' functions: its migrations are those of an older release. */
+    /** The schema lacks the operators' functions, because it is of an older release. */
     SCHEMA_TOO_OLD,
-    /** The database takes no writes, as a standby does. */
+    /** The database accepts no writes, for example because it is a standby. */
     READ_ONLY,
-    /** Anything else. */
+    /** Any other problem. */
     OTHER
   }
 
@@ -34,7 +34,7 @@ public final class AdministrationException extends RuntimeException {
     this.problem = problem;
   }
 
-  /** Returns what is wrong. */
+  /** Returns the problem. */
   public Problem problem() {
     return problem;
   }

@@ -5,21 +5,21 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * One act of an operator, done or refused.
+ * An action of an operator, whether it was done or refused.
  *
- * @param id its number; a later act has a higher one
- * @param at when
- * @param role the database role that was used
- * @param actor on whose behalf, as that role said
- * @param act what was done: {@code free}, {@code forget}, {@code read_contents}, {@code sweep}
- * @param operationId the operation, if it was about one
- * @param procedure the operation's procedure, if there was such an operation
- * @param userId the operation's user, if there was such an operation
- * @param attempt the operation's attempt, if there was such an operation
- * @param forced whether it was freed although its owner lived
- * @param deleted how many records it has deleted
- * @param result what became of it
- * @param reason why
+ * @param id its number; later actions have greater numbers
+ * @param at its time
+ * @param role the database role
+ * @param actor the person or program, as given by the role
+ * @param act the action: {@code free}, {@code forget}, {@code read_contents}, {@code sweep}
+ * @param operationId the operation, if the action was on one
+ * @param procedure the operation's procedure, if the operation existed
+ * @param userId the operation's user, if the operation existed
+ * @param attempt the operation's attempt, if the operation existed
+ * @param forced whether a live reservation was freed
+ * @param deleted the number of deleted records
+ * @param result its result
+ * @param reason its reason
  */
 public record AuditEntry(
     long id,

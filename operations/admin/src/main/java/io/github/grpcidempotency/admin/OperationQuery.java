@@ -7,18 +7,18 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Which operations to list. What is empty does not restrict.
+ * Restricts the list of operations. An empty value does not restrict.
  *
- * @param states in one of these states; empty for all
- * @param procedure of this procedure
- * @param namespace of this tenant, as {@code acme}, or of this tenant and project, as {@code
- *     acme/apollo}
- * @param userId of this user
- * @param olderThan created at least so long ago
- * @param expiringWithin expiring within this time, and not expired yet
- * @param after only those that follow a page, by its {@link OperationPage#next}; the rest of the
+ * @param states only operations in one of these states; empty for all
+ * @param procedure only operations of this procedure
+ * @param namespace only operations of this tenant, such as {@code acme}, or of this tenant and
+ *     project, such as {@code acme/apollo}
+ * @param userId only operations of this user
+ * @param olderThan only operations that were created at least this time ago
+ * @param expiringWithin only operations that have not expired and expire within this time
+ * @param after only operations after a page, by its {@link OperationPage#next}; the rest of the
  *     query must be the same
- * @param limit at most so many, from 1 to 1,000
+ * @param limit the maximum number, from 1 to 1,000
  */
 public record OperationQuery(
     Set<OperationState> states,
@@ -34,25 +34,25 @@ public record OperationQuery(
       Pattern.compile("(\\d{1,18}/)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
   /**
-   * Checks the limit, the times and the token.
+   * Checks the limit, the durations and the token.
    *
-   * @throws IllegalArgumentException if the limit is not from 1 to 1,000, a time is negative, or
-   *     {@code after} is not from an {@link OperationPage} of such a query
+   * @throws IllegalArgumentException if the limit is not from 1 to 1,000, a duration is negative,
+   *     or {@code after} does not come from an {@link OperationPage} of the same query
    */
   public OperationQuery {
     states = Set.copyOf(states);
     if (limit < 1 || limit > MAX_LIMIT) {
-      throw new IllegalArgumentException("a list has a limit of 1 to 1,000, not " + limit);
+      throw new IllegalArgumentException("the limit of a list must be 1 to 1,000, not " + limit);
     }
     if (olderThan.filter(Duration::isNegative).isPresent()
         || expiringWithin.filter(Duration::isNegative).isPresent()) {
-      throw new IllegalArgumentException("an age, or a time to expiry, is not negative");
+      throw new IllegalArgumentException("olderThan and expiringWithin must not be negative");
     }
     boolean byExpiry = isByExpiry(states, expiringWithin);
     if (after.isPresent()
         && !(TOKEN.matcher(after.get()).matches() && after.get().contains("/") == byExpiry)) {
       throw new IllegalArgumentException(
-          "no page of this query ends with \"%s\"".formatted(after.get()));
+          "the token \"%s\" is not from a page of the same query".formatted(after.get()));
     }
   }
 
@@ -69,19 +69,19 @@ public record OperationQuery(
         100);
   }
 
-  /** Returns the same query for operations in one of these states. */
+  /** Returns a copy that is restricted to these states. */
   public OperationQuery in(OperationState... oneOf) {
     return new OperationQuery(
         Set.of(oneOf), procedure, namespace, userId, olderThan, expiringWithin, after, limit);
   }
 
-  /** Returns the same query for what follows a page. */
+  /** Returns a copy for the operations after a page. */
   public OperationQuery after(String next) {
     return new OperationQuery(
         states, procedure, namespace, userId, olderThan, expiringWithin, Optional.of(next), limit);
   }
 
-  /** Whether the list is sorted by expiry, as the database's function sorts it. */
+  /** Returns whether the database's function sorts the list by expiry. */
   private static boolean isByExpiry(Set<OperationState> states, Optional<Duration> expiringWithin) {
     boolean inFlight = !states.isEmpty() && states.stream().allMatch(OperationState::isInFlight);
     return !inFlight

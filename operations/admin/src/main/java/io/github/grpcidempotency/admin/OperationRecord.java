@@ -5,28 +5,30 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * All that is known of an operation but its request and its answer. Times are the database's.
+ * An operation with everything that is recorded, except its request and its answer. Times are of
+ * the database's clock.
  *
- * @param id the operation's id, as clients and logs know it
+ * @param id the operation's id, which trailers and logs contain
  * @param key the key, without its namespace
- * @param namespace tenant and project, as {@code acme/apollo}; empty outside of both
+ * @param namespace tenant and project, such as {@code acme/apollo}; empty for a key without a
+ *     namespace
  * @param userId the user on whose behalf it runs
  * @param procedure the procedure
  * @param state its state at {@code read}
- * @param outcomeUnknown whether its last handler ended without saying whether its effect happened;
- *     possible without a recorded outcome only, whether its lease has ended or not
- * @param attempt how often its handler was started, from 1
- * @param server the server that holds it, or held it; empty if it was recorded by a transaction
- * @param trace the trace of the run that made the answer, or is about to: a W3C {@code
- *     traceparent}, if that is what was recorded, otherwise the recorded bytes in hexadecimal
- * @param created when it was first claimed
- * @param leaseExpires until when its owner keeps it unless the lease is renewed; empty if it was
- *     recorded by a transaction
- * @param completed when its outcome was recorded; empty if there is none
- * @param expires until when it answers retries
- * @param resource the resource that it has made, such as {@code project/0190…}
- * @param answerBytes how large the recorded answer is; 0 without one
- * @param read when all of this was read
+ * @param outcomeUnknown whether its last handler ended with an unknown outcome; possible only
+ *     without a recorded outcome, whether or not its lease has ended
+ * @param attempt the number of its last attempt, starting with 1
+ * @param server the server that holds or held it; empty if a transaction recorded it
+ * @param trace the trace of the run that produced the answer, or is running: a W3C {@code
+ *     traceparent}, if that was recorded, otherwise the recorded bytes in hexadecimal
+ * @param created the time of its first claim
+ * @param leaseExpires the end of its lease, unless the lease is renewed; empty if a transaction
+ *     recorded it
+ * @param completed the time at which its outcome was recorded; empty if there is none
+ * @param expires the end of the time in which it answers retries
+ * @param resource the resource that it has created, such as {@code project/0190…}
+ * @param answerBytes the size of the recorded answer; 0 without one
+ * @param read the time at which this was read
  */
 public record OperationRecord(
     UUID id,
@@ -50,12 +52,12 @@ public record OperationRecord(
   /**
    * A resource.
    *
-   * @param type the resource type, as the service's migration has added it
+   * @param type the resource type, as added by the service's migration
    * @param id its id
    */
   public record Resource(String type, UUID id) {}
 
-  /** Leaves out the key, because raw keys must not get into logs. */
+  /** Omits the key, because raw keys must not get into logs. */
   @Override
   public String toString() {
     return "OperationRecord[" + id + "]";

@@ -2,24 +2,25 @@ package io.github.grpcidempotency.admin;
 
 import java.util.Locale;
 
-/**
- * In which state a recorded operation is, by the database's clock: what a retry of it would meet.
- */
+/** The state of a recorded operation, by the database's clock. It decides the result of a retry. */
 public enum OperationState {
-  /** Its lease lives: its handler runs, or its answer is about to be recorded. */
+  /** The lease has not ended: the handler is running, or its answer is about to be recorded. */
   RUNNING,
-  /** Its lease has ended without an outcome: the next retry of the same request takes it over. */
+  /**
+   * The lease has ended without an outcome. The next retry of the same request takes the operation
+   * over.
+   */
   STUCK,
   /**
-   * Its handler has ended, it is not known whether its effect happened, and its lease has not ended
-   * yet: retries are refused until then.
+   * The handler has ended with an unknown outcome, and the lease has not ended yet. Retries are
+   * refused until then.
    */
   UNKNOWN,
-  /** Its response is recorded. */
+  /** The response is recorded. */
   COMPLETED,
-  /** Its error is recorded. */
+  /** The error is recorded. */
   FAILED,
-  /** It has expired, and is not yet swept: it counts as absent. */
+  /** The record has expired but is not swept yet. It counts as absent. */
   EXPIRED;
 
   /** Returns whether there is a reservation without an outcome. */

@@ -13,9 +13,8 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * Runs statements as an operator's role, each in a transaction of its own, and says what is wrong
- * if one fails. Keeps nothing in a session, so that a pooler may lend its connections by the
- * transaction. Thread-safe.
+ * Runs statements as an operator's role, each in a separate transaction, and explains failures.
+ * Keeps no state in a session, so a pooler can pool transactions. Thread-safe.
  */
 final class OperatorDatabase {
   private static final int ATTEMPTS = 3;
@@ -32,14 +31,14 @@ final class OperatorDatabase {
     this.schema = schema;
   }
 
-  /** Returns the statement of a file. */
+  /** Returns the statement in a file. */
   String sql(String name) {
     return statements.computeIfAbsent(name, file -> SqlFile.load(file, schema));
   }
 
   /**
-   * Runs work that needs a right, in a transaction. It is run again after a conflict with another
-   * transaction.
+   * Runs work that needs a right, in a transaction. The work is repeated after a conflict with
+   * another transaction.
    *
    * @throws AdministrationException if it fails
    */
@@ -64,7 +63,7 @@ final class OperatorDatabase {
           if (!handle.isInTransaction()) {
             return handle.inTransaction(work::apply);
           }
-          // A pool without autocommit: Jdbi takes the transaction for somebody else's.
+          // In a pool without autocommit, Jdbi would assume that an outer transaction is open.
           try {
             T result = work.apply(handle);
             handle.commit();
@@ -90,19 +89,21 @@ final class OperatorDatabase {
       case "25006" ->
           exception(
               Problem.READ_ONLY,
-              "the database takes no writes (a standby, or default_transaction_read_only):"
-                  + " connect to the primary",
+              "the database accepts no writes (it is a standby, or default_transaction_read_only is"
+                  + " on): connect to the primary",
               failure);
       case "3F000" ->
           exception(
               Problem.SCHEMA_MISSING,
-              "there is no schema %s in this database: name another one, or migrate"
+              ("there is no schema %s in this database: use another schema name, or run the"
+                      + " migrations")
                   .formatted(schema),
               failure);
       case "42883" ->
           exception(
               Problem.SCHEMA_TOO_OLD,
-              "the schema %s lacks a function that is needed to %s: migrate it to this release"
+              ("the schema %s lacks a function that is needed to %s: migrate the schema to this"
+                      + " release")
                   .formatted(schema, right.what()),
               failure);
       default ->
@@ -111,13 +112,16 @@ final class OperatorDatabase {
     };
   }
 
-  /** Leaves Jdbi's exception out: its message has the parameters, and so the key. */
+  /**
+   * Creates the exception without Jdbi's exception, whose message contains the parameters, and so
+   * the key.
+   */
   private static AdministrationException exception(
       Problem problem, String message, JdbiException failure) {
     return new AdministrationException(problem, message, sqlException(failure));
   }
 
-  /** Returns the first line of what the driver says. */
+  /** Returns the first line of the driver's message. */
   private static String reason(JdbiException failure) {
     return sqlException(failure)
         .map(SQLException::getMessage)
@@ -138,7 +142,7 @@ final class OperatorDatabase {
     return Optional.empty();
   }
 
-  /** Who is connected, for the message of a failure. */
+  /** The connected role, for the message of a failure. */
   private static final class Session {
     private String role = "of this connection";
 

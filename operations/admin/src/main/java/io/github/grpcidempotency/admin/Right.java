@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.admin;
 
-/** What a role may be allowed to do by the functions of the schema. */
+/** The rights that the schema's functions give to a role. */
 enum Right {
   OPERATE("work as an operator", "grant_operator_to"),
   READ_CONTENTS("read recorded answers", "grant_contents_to");
@@ -17,9 +17,10 @@ enum Right {
     return what;
   }
 
-  /** Says that a role lacks it, and what to do about it. */
+  /** Returns the message that a role lacks the right, with the remedy. */
   String missing(String role, String schema) {
-    return "the role %1$s lacks the right to %2$s: let the schema's owner run SELECT %3$s.%4$s('%1$s')"
+    return ("the role %1$s lacks the right to %2$s: call SELECT %3$s.%4$s('%1$s') as the schema's"
+            + " owner")
         .formatted(role, what, schema, grant);
   }
 }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Reads the rows that the database's functions return. */
+/** Maps the rows that the database's functions return. */
 final class Rows {
   private static final int TRACEPARENT_BYTES = 26;
 
@@ -95,7 +95,9 @@ final class Rows {
         : Optional.of(new OperationRecord.Resource(row.getString("resource_type"), id));
   }
 
-  /** A version, 0, the trace's id, the span's id and the flags are what a traceparent says. */
+  /**
+   * Returns the W3C {@code traceparent}: version 0, the trace's id, the span's id and the flags.
+   */
   private static String traceparent(byte[] trace) {
     String hex = HexFormat.of().formatHex(trace);
     return trace.length == TRACEPARENT_BYTES && trace[0] == 0

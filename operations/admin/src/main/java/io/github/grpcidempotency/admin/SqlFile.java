@@ -9,7 +9,11 @@ import java.nio.charset.StandardCharsets;
 final class SqlFile {
   private SqlFile() {}
 
-  /** Loads a statement by the name of its file, without the ending. */
+  /**
+   * Loads a statement.
+   *
+   * @param name the name of its file, without the suffix
+   */
   static String load(String name, String schema) {
     try (InputStream file = SqlFile.class.getResourceAsStream("sql/" + name + ".sql")) {
       if (file == null) {

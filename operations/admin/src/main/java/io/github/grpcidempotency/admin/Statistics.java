@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The table in numbers, read cheaply and without contents.
+ * Figures of the table, read cheaply and without contents.
  *
- * @param rows how many records there are, as the planner estimates it
- * @param bytes how large the table is with its indexes
- * @param inFlight the reservations that are not completed, without those that have expired; empty
- *     if the service has no index for them ({@code add_in_flight_index()})
- * @param expired how many records have expired and are not yet swept, counted up to a limit
+ * @param rows the number of rows, as estimated by the planner
+ * @param bytes the size of the table with its indexes
+ * @param inFlight the reservations that are not completed and not expired; empty if the schema has
+ *     no index for them ({@code add_in_flight_index()})
+ * @param expired the number of expired records that are not swept yet, counted up to a limit
  * @param expiredIsMore whether there are more than were counted
- * @param sweepLag for how long the oldest expired record has been expired
+ * @param sweepLag the time since the expiry of the oldest expired record
  */
 public record Statistics(
     long rows,
@@ -23,12 +23,12 @@ public record Statistics(
     Optional<Duration> sweepLag) {
 
   /**
-   * Reservations in numbers.
+   * Figures of the reservations.
    *
-   * @param all how many there are
-   * @param stuck how many of them have let their lease end
-   * @param unknown how many have an unknown outcome
-   * @param oldest for how long the oldest has stood
+   * @param all their number
+   * @param stuck the number whose lease has ended
+   * @param unknown the number with an unknown outcome
+   * @param oldest the age of the oldest
    */
   public record InFlight(long all, long stuck, long unknown, Optional<Duration> oldest) {}
 }

@@ -1,4 +1,4 @@
-/** What operators do with the records of calls. */
+/** Finds, lists, frees and forgets the records of calls, for operators. */
 @NullMarked
 package io.github.grpcidempotency.admin;
 

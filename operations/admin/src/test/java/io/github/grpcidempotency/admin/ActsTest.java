@@ -25,7 +25,7 @@ class ActsTest {
   private final Administration reader = shop.reader();
 
   @Test
-  void aFreedKeyRunsAgainAndItsZombieCanRecordNothing() {
+  void aFreedKeyRunsAgainAndItsFormerOwnerCannotRecord() {
     ClaimRequest request = Shop.request(Caller.of(UUID.randomUUID()), "key");
     Claim zombie = shop.claim(request);
     shop.endLease(zombie.operationId());
@@ -42,7 +42,7 @@ class ActsTest {
   }
 
   @Test
-  void aLiveOwnerIsProtectedUnlessTheOperatorInsists() {
+  void aLiveReservationIsProtectedUnlessTheOperatorForcesIt() {
     Claim claim = shop.claim();
     UUID id = claim.operationId();
 
@@ -65,7 +65,7 @@ class ActsTest {
   }
 
   @Test
-  void whatIsRecordedIsForgottenAndWhatIsNotIsFreed() {
+  void aRecordIsForgottenAndAReservationIsFreed() {
     UUID recorded = shop.record().operationId();
     UUID running = shop.claim().operationId();
 
@@ -77,13 +77,13 @@ class ActsTest {
   }
 
   @Test
-  void whatIsNotThereIsNeitherFreedNorForgotten() {
+  void aMissingOperationIsNeitherFreedNorForgotten() {
     assertThat(operator.free(UUID.randomUUID(), ACT, true, false)).isEqualTo(ActResult.NOT_FOUND);
     assertThat(operator.forget(UUID.randomUUID(), ACT, false)).isEqualTo(ActResult.NOT_FOUND);
   }
 
   @Test
-  void aDryRunSaysWhatWouldHappenChangesNothingAndIsNotAudited() {
+  void aDryRunReturnsTheResultChangesNothingAndIsNotAudited() {
     UUID running = shop.claim().operationId();
     UUID recorded = shop.record().operationId();
     List<String> before = shop.rows("SELECT k::text FROM idempotency.idempotency_keys AS k");

@@ -112,7 +112,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void whoNamesAUserLearnsWhetherTheKeyRuns() throws IOException {
+  void aRequestWithAUserReturnsWhetherTheKeyIsRunning() throws IOException {
     Caller caller = Caller.of(UUID.randomUUID());
     shop.claim(Shop.request(caller, "k-2"));
     AdminBlockingStub stub = serve(EVERYBODY);
@@ -158,7 +158,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void whatIsWrongWithARequestIsSaid() throws IOException {
+  void theProblemsOfARequestAreReported() throws IOException {
     AdminBlockingStub stub = serve(EVERYBODY);
     shop.claim();
     shop.claim();
@@ -201,7 +201,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void aStuckReservationIsFreedOnBehalfOfWhomTheAuthorizerNames() throws IOException {
+  void aStuckReservationIsFreedOnBehalfOfTheAuthorizersActor() throws IOException {
     UUID id = shop.claim().operationId();
     shop.endLease(id);
     AdminBlockingStub stub = serve(EVERYBODY);
@@ -222,7 +222,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void aLiveOwnerIsGuardedUnlessTheRequestInsists() throws IOException {
+  void aLiveReservationIsProtectedUnlessTheRequestForcesIt() throws IOException {
     UUID id = shop.claim().operationId();
     AdminBlockingStub stub = serve(EVERYBODY);
 
@@ -283,7 +283,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void contentsAreReadByThoseWhoMay() throws IOException {
+  void contentsAreReadOnlyWithTheRight() throws IOException {
     UUID id = shop.record().operationId();
     shop.execute(Shop.OWNER, "SELECT idempotency.grant_operator_to('admin_reader')");
     AdminBlockingStub reader = serve(shop.reader(), EVERYBODY);
@@ -295,7 +295,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void whatTheDatabaseDoesNotGrantIsRefusedWhateverTheAuthorizerSays() throws IOException {
+  void anActionWithoutADatabaseRightIsRefusedEvenIfTheAuthorizerAllowsIt() throws IOException {
     UUID id = shop.record().operationId();
 
     assertRefused(
@@ -421,7 +421,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void whoBelongsToATenantSeesNothingOfOthersNotEvenThatItExists() throws IOException {
+  void anActorOfATenantDoesNotSeeWhetherAnOperationOfAnotherTenantExists() throws IOException {
     UUID own = shop.claim(inTenant("acme", "k-1")).operationId();
     UUID others = shop.claim(inTenant("globex", "k-1")).operationId();
     UUID nobodys = shop.claim().operationId();
@@ -450,7 +450,7 @@ class AdminServiceTest {
   }
 
   @Test
-  void aDatabaseThatIsOutIsUnavailable() throws IOException {
+  void anUnreachableDatabaseIsUnavailable() throws IOException {
     PGSimpleDataSource nowhere = new PGSimpleDataSource();
     nowhere.setUrl("jdbc:postgresql://localhost:1/none?user=nobody");
 

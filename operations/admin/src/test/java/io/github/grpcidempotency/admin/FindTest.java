@@ -24,7 +24,7 @@ class FindTest {
   private final Caller user = Caller.of(UUID.randomUUID());
 
   @Test
-  void aRunningCallIsFoundByItsIdWithAllThatIsKnown() {
+  void aRunningCallIsFoundByItsIdWithAllDetails() {
     Claim claim = shop.claim(Shop.request(user.inTenant("acme").inProject("apollo"), KEY));
 
     OperationRecord found = operator.find(claim.operationId()).orElseThrow();
@@ -73,7 +73,7 @@ class FindTest {
   }
 
   @Test
-  void theServerAndTheTraceOfARunAreTold() {
+  void theServerAndTheTraceOfARunAreReturned() {
     ClaimRequest untraced = Shop.request(user, KEY);
     ClaimRequest request =
         new ClaimRequest(
@@ -99,7 +99,7 @@ class FindTest {
   }
 
   @Test
-  void everyStateIsTold() {
+  void everyStateIsReturned() {
     UUID stuck = shop.claim().operationId();
     shop.endLease(stuck);
     Claim unknown = shop.claim();
@@ -132,7 +132,7 @@ class FindTest {
   }
 
   @Test
-  void anUnknownOutcomeIsStillToldOnceTheLeaseHasEnded() {
+  void anUnknownOutcomeIsReturnedAfterTheEndOfTheLeaseToo() {
     Claim claim = shop.claim();
     assertThat(claim.markUnknown()).isEqualTo(Claim.Settled.DONE);
     shop.endLease(claim.operationId());
@@ -174,7 +174,7 @@ class FindTest {
   }
 
   @Test
-  void aCallInATransactionHasNoRecordButIsSaidToRun() {
+  void aCallInATransactionHasNoRecordButIsReportedAsRunning() {
     for (String key : List.of(KEY, "schlüssel-鍵-🔑", "provider:evt_1")) {
       for (Caller caller : List.of(user, user.inTenant("acme"))) {
         ClaimRequest request = Shop.request(caller, key);

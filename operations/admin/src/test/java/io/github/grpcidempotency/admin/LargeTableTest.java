@@ -84,7 +84,7 @@ class LargeTableTest {
   }
 
   @Test
-  void whatIsAskedForMostReadsAFewPages() {
+  void theMostFrequentQueriesReadFewPages() {
     for (String call :
         List.of(
             "operator_find(gen_random_uuid())",
@@ -104,7 +104,7 @@ class LargeTableTest {
   }
 
   @Test
-  void whatHasNoIndexReadsAPartOfTheTableAtATime() {
+  void queriesWithoutAnIndexReadAPartOfTheTableAtATime() {
     String rare =
         "SELECT * FROM idempotency.operator_list(NULL, 'none', NULL, NULL, NULL, NULL, NULL, 100)";
 

@@ -116,7 +116,7 @@ class ListTest {
   }
 
   @Test
-  void whatExpiresSoonestComesFirst() {
+  void theOperationThatExpiresSoonestComesFirst() {
     UUID inADay = shop.record().operationId();
     UUID inAnHour =
         shop.claim(Shop.request(user, "a", CANCEL, Duration.ofMinutes(60))).operationId();
@@ -168,7 +168,7 @@ class ListTest {
   }
 
   @Test
-  void aPageThatLooksAtManyRowsInVainSaysWhereToGoOn() {
+  void anEmptyPageHasATokenForTheNextPage() {
     shop.superuser()
         .useHandle(
             handle ->

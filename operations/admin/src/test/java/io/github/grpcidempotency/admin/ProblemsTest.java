@@ -20,22 +20,24 @@ class ProblemsTest {
   @RegisterExtension static final Shop shop = Shop.open();
 
   @Test
-  void aRoleWithoutTheRightIsToldTheGrant() {
+  void theMessageForAMissingRightNamesTheGrant() {
     shop.createRole("admin_newcomer");
     Administration newcomer = Administration.on(shop.as("admin_newcomer"));
 
     assertProblem(Problem.RIGHT_MISSING, () -> newcomer.find(UUID.randomUUID()))
         .hasMessage(
-            "the role admin_newcomer lacks the right to work as an operator: let the schema's owner"
-                + " run SELECT idempotency.grant_operator_to('admin_newcomer')");
+            "the role admin_newcomer lacks the right to work as an operator: call SELECT"
+                + " idempotency.grant_operator_to('admin_newcomer') as the schema's owner");
   }
 
   @Test
-  void aSchemaThatIsNotThereIsNamed() {
+  void aMissingSchemaIsNamed() {
     Administration elsewhere = Administration.on(shop.as(Shop.OPERATOR), "elsewhere");
 
     assertProblem(Problem.SCHEMA_MISSING, elsewhere::statistics)
-        .hasMessage("there is no schema elsewhere in this database: name another one, or migrate");
+        .hasMessage(
+            "there is no schema elsewhere in this database: use another schema name, or run"
+                + " the migrations");
   }
 
   @Test
@@ -45,7 +47,7 @@ class ProblemsTest {
     Administration older = Administration.on(shop.as(Shop.OPERATOR), "older");
 
     assertProblem(Problem.SCHEMA_TOO_OLD, () -> older.list(OperationQuery.all()))
-        .hasMessageContaining("migrate it to this release");
+        .hasMessageContaining("migrate the schema to this release");
     shop.execute(Shop.OWNER, "DROP SCHEMA older");
   }
 
@@ -64,7 +66,7 @@ class ProblemsTest {
   }
 
   @Test
-  void aDatabaseThatCannotBeReachedIsSaidToBe() {
+  void anUnreachableDatabaseIsReported() {
     PGSimpleDataSource nowhere = new PGSimpleDataSource();
     nowhere.setUrl("jdbc:postgresql://127.0.0.1:1/none?user=x");
 
@@ -73,7 +75,7 @@ class ProblemsTest {
   }
 
   @Test
-  void aDatabaseThatTakesNoWritesIsRefusedForActsOnly() {
+  void aReadOnlyDatabaseIsRefusedForActionsOnly() {
     PGSimpleDataSource readOnly = new PGSimpleDataSource();
     readOnly.setUrl(shop.url(Shop.OPERATOR) + "&options=-c%20default_transaction_read_only=on");
     Administration standby = Administration.on(readOnly);

@@ -179,7 +179,7 @@ class RightsTest {
   }
 
   @Test
-  void withoutTheRightToContentsNoneComeOut() {
+  void contentsNeedTheirOwnRight() {
     UUID id = shop.record().operationId();
 
     assertThatThrownBy(() -> shop.operator().contents(id, ACT))
@@ -187,8 +187,8 @@ class RightsTest {
             AdministrationException.class,
             missing -> assertThat(missing.problem()).isEqualTo(Problem.RIGHT_MISSING))
         .hasMessage(
-            "the role admin_operator lacks the right to read recorded answers: let the schema's"
-                + " owner run SELECT idempotency.grant_contents_to('admin_operator')");
+            "the role admin_operator lacks the right to read recorded answers: call SELECT"
+                + " idempotency.grant_contents_to('admin_operator') as the schema's owner");
     assertThat(shop.operator().find(id).toString()).doesNotContain("an answer");
     Map<String, Object> found =
         Jdbi.create(shop.as(Shop.OPERATOR))
@@ -205,13 +205,13 @@ class RightsTest {
   }
 
   @Test
-  void theRightToContentsIsNoOther() {
+  void theRightToContentsIncludesNoOtherRight() {
     UUID id = shop.record().operationId();
 
     assertThatThrownBy(() -> shop.reader().forget(id, ACT, false))
         .hasMessage(
-            "the role admin_reader lacks the right to work as an operator: let the schema's owner"
-                + " run SELECT idempotency.grant_operator_to('admin_reader')");
+            "the role admin_reader lacks the right to work as an operator: call SELECT"
+                + " idempotency.grant_operator_to('admin_reader') as the schema's owner");
     assertThatThrownBy(() -> shop.reader().find(id)).isInstanceOf(AdministrationException.class);
     assertThatThrownBy(() -> shop.reader().sweep(ACT)).isInstanceOf(AdministrationException.class);
   }
@@ -261,7 +261,7 @@ class RightsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {Shop.APP, Shop.OPERATOR, Shop.READER})
-  void theOperatorsSettingOpensNothingToWhoeverSetsIt(String role) {
+  void settingTheOperatorsSettingGrantsNothing(String role) {
     Claim recorded = shop.record();
     Claim running = shop.claim();
     UUID expiring = shop.record().operationId();

@@ -4,26 +4,27 @@ import io.github.grpcidempotency.admin.Act;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Who acts, and why. */
+/** The actor of a command, and the reason. */
 final class ActOptions {
   @Option(
       names = "--reason",
       paramLabel = "TEXT",
-      description = "Why; it is kept in the audit table. On a terminal it is asked for.")
+      description = "The reason, for the audit table. On a terminal, the command prompts for it.")
   Optional<String> reason = Optional.empty();
 
   @Option(
       names = "--actor",
       paramLabel = "NAME",
       description =
-          "On whose behalf; it is kept beside the database role. Default: IDEMPOTENCY_ACTOR, or the"
-              + " user and name of this computer.")
+          "The person or program on whose behalf the command runs. The audit table keeps it beside"
+              + " the database role. Default: IDEMPOTENCY_ACTOR, or the user and name of this"
+              + " computer.")
   Optional<String> actor = Optional.empty();
 
   /**
    * Returns both.
    *
-   * @throws CommandFailure if no reason was given, and nobody can be asked
+   * @throws CommandFailure if no reason was given, and there is no terminal to prompt for it
    */
   Act act(Surroundings surroundings) {
     String why =
@@ -32,11 +33,13 @@ final class ActOptions {
             .map(String::strip)
             .filter(text -> !text.isEmpty())
             .orElseThrow(
-                () -> new CommandFailure(ExitCode.NO_REASON, "why? Say it with --reason TEXT"));
+                () ->
+                    new CommandFailure(
+                        ExitCode.NO_REASON, "a reason is missing: give it with --reason TEXT"));
     return act(surroundings, why);
   }
 
-  /** Returns both, with a reason for who gives none. */
+  /** Returns both, with a default reason. */
   Act actOr(Surroundings surroundings, String otherwise) {
     return act(surroundings, reason.filter(text -> !text.isBlank()).orElse(otherwise));
   }

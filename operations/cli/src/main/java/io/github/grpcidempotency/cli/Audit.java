@@ -10,11 +10,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Tells what operators did. */
+/** Lists the actions of operators. */
 @Command(
     name = "audit",
     sortOptions = false,
-    description = "Tells what operators did, the newest act first.",
+    description = "Lists the actions of operators, newest first.",
     footer = {
       "",
       "Examples:",
@@ -30,14 +30,14 @@ final class Audit implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "OPERATION-ID",
-      description = "Only what was done to this operation, even if it is gone.")
+      description = "Only actions on this operation, even if the operation is gone.")
   private Optional<UUID> id = Optional.empty();
 
   @Option(
       names = "--limit",
       paramLabel = "N",
       defaultValue = "50",
-      description = "At most so many, up to 1000. Default: ${DEFAULT-VALUE}.")
+      description = "The maximum number of actions, up to 1000. Default: ${DEFAULT-VALUE}.")
   private int limit;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -50,7 +50,7 @@ final class Audit implements Callable<Integer> {
   @Override
   public Integer call() {
     if (limit < 1 || limit > MAX_LIMIT) {
-      throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
+      throw new CommandFailure(ExitCode.USAGE, "--limit must be 1 to " + MAX_LIMIT);
     }
     List<AuditEntry> entries =
         Database.connect(connection, surroundings)
@@ -60,7 +60,7 @@ final class Audit implements Callable<Integer> {
     if (output.isJson()) {
       entries.forEach(entry -> results.json(AuditView.json(entry)));
     } else if (entries.isEmpty()) {
-      surroundings.err().println("nobody has acted");
+      surroundings.err().println("there are no actions");
     } else {
       results.table(new AuditView(entries).table());
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 
-/** Acts of operators, as operators see them. */
+/** Formats the actions of operators. */
 record AuditView(List<AuditEntry> entries) {
   Table table() {
     Table table =
@@ -31,7 +31,7 @@ record AuditView(List<AuditEntry> entries) {
     return table;
   }
 
-  /** Returns one line for an operation's own page. */
+  /** Returns one line for the page of an operation. */
   static String line(AuditEntry entry) {
     return "%s %s (%s) by %s as %s: %s"
         .formatted(

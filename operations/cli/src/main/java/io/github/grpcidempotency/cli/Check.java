@@ -16,18 +16,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Proves from outside what a server proves when it starts. */
+/** Runs the start-up check of a server. */
 @Command(
     name = "check",
     sortOptions = false,
     description =
-        "Connects as the application's role, and proves what a server proves when it starts: the"
+        "Connects as the application's role and runs the start-up check of a server: the"
             + " schema, the role and its rights, row-level security, and a trial call from its"
-            + " claim to its replay, which leaves nothing behind. Lists every problem.",
+            + " claim to its replay, which leaves no rows. Lists all problems.",
     footer = {
       "",
-      "With --descriptors it also checks every procedure that the schema's options describe. What",
-      "a server says in Java alone is not known here: its outbox queries, for instance.",
+      "With --descriptors, also checks every procedure that is described by an option in"
+          + " the service's schema. Settings",
+      "that a server makes in Java only, such as outbox queries, are not checked.",
       "",
       "Examples:",
       "  idempotency check --user orders_app",
@@ -40,7 +41,7 @@ final class Check implements Callable<Integer> {
       names = "--descriptors",
       paramLabel = "FILE",
       description =
-          "The service's schema: what protoc --include_imports --descriptor_set_out writes.")
+          "The service's schema: the output of protoc --include_imports --descriptor_set_out.")
   private Optional<Path> descriptors = Optional.empty();
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -102,7 +103,8 @@ final class Check implements Callable<Integer> {
       surroundings
           .out()
           .println(
-              "All is well: %s can use the schema %s%s, and a trial call went from its claim to its replay."
+              ("No problems: %s can use the schema %s%s, and a trial call worked from its claim to"
+                      + " its replay.")
                   .formatted(
                       database.role(),
                       database.schema(),

@@ -4,8 +4,9 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /**
- * Which database, and as whom. No option takes a password: others could read it in the list of
- * processes. It is in IDEMPOTENCY_PASSWORD, in the driver's ~/.pgpass, or asked for.
+ * The database and the role. There is no option for a password, because others could read it in the
+ * list of processes. The password is in IDEMPOTENCY_PASSWORD or in the driver's ~/.pgpass;
+ * otherwise, the command prompts for it.
  */
 final class ConnectionOptions {
   @Option(
@@ -20,9 +21,9 @@ final class ConnectionOptions {
       names = "--user",
       paramLabel = "ROLE",
       description =
-          "The database role. Default: the URL's, IDEMPOTENCY_USER, or the name of the user of this"
-              + " computer. Its password: IDEMPOTENCY_PASSWORD, or ~/.pgpass; on a terminal it is"
-              + " asked for.")
+          "The database role. Default: the user in the URL, IDEMPOTENCY_USER, or the name of"
+              + " the user of this computer. Its password: IDEMPOTENCY_PASSWORD, or ~/.pgpass; on a"
+              + " terminal, the command prompts for it.")
   Optional<String> role = Optional.empty();
 
   @Option(

@@ -20,12 +20,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is recorded of an outcome, as far as it can be read.
+ * A recorded outcome, decoded as far as possible.
  *
  * @param kind a response, an error, or nothing
- * @param encoding how {@code value} is to be understood
- * @param bytes how much is recorded
- * @param value what it is
+ * @param encoding the encoding of {@code value}
+ * @param bytes the size of the recorded outcome
+ * @param value the outcome
  */
 record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) {
   enum Kind {
@@ -35,11 +35,13 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
   }
 
   enum Encoding {
-    /** Decoded by the schema. */
+    /** Decoded with the service's schema. */
     json,
-    /** Protobuf's bytes, for want of a schema. */
+    /** Protobuf bytes in hexadecimal, because there is no schema. */
     hex,
-    /** No protobuf message: the service encrypts what it records, and only it has the key. */
+    /**
+     * Not a protobuf message: the service encrypts its records, and only the service has the key.
+     */
     encrypted
   }
 
@@ -89,7 +91,7 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     }
   }
 
-  /** Returns the error as gRPC's rich errors have it, whose code is said by its name below. */
+  /** Returns the error as a {@code google.rpc.Status}. */
   private static Status status(RecordedError recorded) throws InvalidProtocolBufferException {
     Status.Builder status =
         Status.newBuilder().setCode(recorded.getCode()).setMessage(recorded.getMessage());
@@ -101,7 +103,10 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     return status.build();
   }
 
-  /** Ciphertexts of Tink begin with a byte that begins no protobuf message. */
+  /**
+   * Returns whether the bytes can be a protobuf message. The first byte of Tink's ciphertexts
+   * cannot begin one.
+   */
   private static boolean isProtobuf(byte[] bytes) {
     try {
       return UnknownFieldSet.parseFrom(bytes).getSerializedSize() == bytes.length;
@@ -153,21 +158,20 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
 
   private String summary() {
     if (kind == Kind.none) {
-      return "none: the answer is made from the resource, or not recorded yet";
+      return "none: the answer is rebuilt from the resource, or is not recorded yet";
     }
     return switch (encoding) {
       case json -> kind == Kind.error ? "an error, " + code() : "a response";
       case hex -> "a response of %d bytes, in hex (--descriptors decodes it)".formatted(bytes);
-      case encrypted ->
-          "%d bytes that are encrypted: only the service has the key".formatted(bytes);
+      case encrypted -> "%d encrypted bytes: only the service has the key".formatted(bytes);
     };
   }
 
   private String code() {
     if (!value.isJsonObject() || !value.getAsJsonObject().has("code")) {
-      return "of no code";
+      return "without a code";
     }
     Code code = Code.forNumber(value.getAsJsonObject().get("code").getAsInt());
-    return code == null ? "of an unknown code" : code.name();
+    return code == null ? "with an unknown code" : code.name();
   }
 }

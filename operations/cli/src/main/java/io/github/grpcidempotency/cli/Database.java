@@ -27,9 +27,9 @@ record Database(DataSource dataSource, String schema, String role) {
   private static final int CONNECT_SECONDS = 10;
 
   /**
-   * Connects once, to see that it can be done, and asks for a password if one is wanted.
+   * Connects once to test the connection, and prompts for a password if one is needed.
    *
-   * @throws CommandFailure if it cannot be done
+   * @throws CommandFailure if the connection fails
    */
   static Database connect(ConnectionOptions options, Surroundings surroundings) {
     return new Login(options, surroundings).connect();
@@ -47,7 +47,8 @@ record Database(DataSource dataSource, String schema, String role) {
             .orElse(IdempotencySchema.DEFAULT_NAME);
     if (!SCHEMA.matcher(name).matches()) {
       throw new CommandFailure(
-          ExitCode.USAGE, "a schema's name is a plain lower case identifier, not \"" + name + "\"");
+          ExitCode.USAGE,
+          "the name of a schema must be a plain lower case identifier, not \"" + name + "\"");
     }
     return name;
   }
@@ -76,7 +77,8 @@ record Database(DataSource dataSource, String schema, String role) {
       } catch (IllegalArgumentException malformed) {
         throw new CommandFailure(
             ExitCode.USAGE,
-            "this is not the URL of a PostgreSQL, such as jdbc:postgresql://localhost:5432/orders",
+            "the URL is not one of a PostgreSQL database, such as"
+                + " jdbc:postgresql://localhost:5432/orders",
             malformed);
       }
       String inUrl = dataSource.getUser();
@@ -100,17 +102,18 @@ record Database(DataSource dataSource, String schema, String role) {
           .orElseThrow(
               () ->
                   new CommandFailure(
-                      ExitCode.USAGE, "which database? Give --url, or set IDEMPOTENCY_URL"));
+                      ExitCode.USAGE,
+                      "the database is not set: give --url, or set IDEMPOTENCY_URL"));
     }
 
     private static void refusePassword(String url) {
       throw new CommandFailure(
           ExitCode.USAGE,
-          "a password on the command line is seen by others: use IDEMPOTENCY_PASSWORD"
-              + " or ~/.pgpass");
+          "do not put a password on the command line, where others can see it: use"
+              + " IDEMPOTENCY_PASSWORD or ~/.pgpass");
     }
 
-    /** The driver does not know the other programs' spelling. */
+    /** Converts a URL of other PostgreSQL programs to the driver's format. */
     private static String toJdbc(String url) {
       Matcher libpq = LIBPQ.matcher(url);
       if (!libpq.matches()) {

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Durations as operators write and read them: {@code 90s}, {@code 1h30m}, {@code 2d}. */
+/** Parses and formats durations such as {@code 90s}, {@code 1h30m}, {@code 2d}. */
 final class DurationText implements ITypeConverter<Duration> {
   private static final Pattern TEXT =
       Pattern.compile("(?:(\\d{1,6})d)?(?:(\\d{1,6})h)?(?:(\\d{1,6})m)?(?:(\\d{1,9})s)?");
@@ -30,7 +30,7 @@ final class DurationText implements ITypeConverter<Duration> {
         return parsed;
       }
     } catch (DateTimeParseException malformed) {
-      // said below
+      // reported below
     }
     throw new TypeConversionException(
         "'" + text + "' is not a duration such as 90s, 15m, 1h30m, 2d or PT15M");
@@ -41,7 +41,7 @@ final class DurationText implements ITypeConverter<Duration> {
     return digits == null ? 0 : Long.parseLong(digits);
   }
 
-  /** Returns its two largest units. */
+  /** Returns the two largest units of a duration. */
   static String text(Duration duration) {
     Duration length = duration.abs();
     Map<String, Long> units = new LinkedHashMap<>();

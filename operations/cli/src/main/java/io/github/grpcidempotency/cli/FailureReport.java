@@ -7,10 +7,10 @@ import java.sql.SQLException;
 import java.util.Optional;
 
 /**
- * What a failure means to an operator.
+ * The exit code and the message for a failure.
  *
- * @param exitCode how the program ends
- * @param message what it says
+ * @param exitCode the exit code
+ * @param message the message
  */
 record FailureReport(ExitCode exitCode, String message) {
   static FailureReport of(Throwable failure) {
@@ -46,7 +46,9 @@ record FailureReport(ExitCode exitCode, String message) {
       case WRONG_SCHEMA ->
           new FailureReport(
               ExitCode.WRONG_SCHEMA,
-              said + "\nIs the schema's name right (--schema), and is it migrated?");
+              said
+                  + "\nCheck that the schema's name is right (--schema), and that its migrations"
+                  + " were run.");
       default -> new FailureReport(ExitCode.FAILED, "the database says: " + said);
     };
   }
@@ -66,7 +68,10 @@ record FailureReport(ExitCode exitCode, String message) {
     };
   }
 
-  /** The driver has one state for a server that refuses, and for a password that it lacks. */
+  /**
+   * Returns whether the server refused the login. The driver uses one SQLSTATE for this and for a
+   * missing password.
+   */
   static boolean isLogin(String state, String said) {
     return state.equals("08004") && said.contains("password");
   }

@@ -9,13 +9,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Forgets a record. */
+/** Forgets a recorded outcome. */
 @Command(
     name = "forget",
     sortOptions = false,
     description =
-        "Forgets a recorded outcome: the next call with its key runs the handler again, and its"
-            + " effect happens once more.",
+        "Forgets a recorded outcome: the next call with its key runs the handler again, and"
+            + " its effect happens again.",
     footer = {
       "",
       "Examples:",
@@ -26,10 +26,12 @@ import picocli.CommandLine.Parameters;
 final class Forget implements Callable<Integer> {
   private final Surroundings surroundings;
 
-  @Parameters(paramLabel = "OPERATION-ID", description = "The operation, as show and list tell it.")
+  @Parameters(
+      paramLabel = "OPERATION-ID",
+      description = "The id of the operation, as printed by show and list.")
   private UUID id = new UUID(0, 0);
 
-  @Option(names = "--dry-run", description = "Only says what would happen.")
+  @Option(names = "--dry-run", description = "Prints what would happen, and changes nothing.")
   private boolean dryRun;
 
   @Mixin private ActOptions act = new ActOptions();

@@ -15,9 +15,9 @@ import picocli.CommandLine.Parameters;
     name = "free",
     sortOptions = false,
     description =
-        "Frees a reservation, so that the next call with its key runs. Refuses while its owner"
-            + " lives. Whether the effect of the call happened is for you to find out first: a"
-            + " retry does it again.",
+        "Frees a reservation, so that the next call with its key runs the handler. Refused"
+            + " while its lease has not ended. First find out whether the effect of the call"
+            + " happened: if it did, a retry causes it again.",
     footer = {
       "",
       "Examples:",
@@ -28,20 +28,23 @@ import picocli.CommandLine.Parameters;
 final class Free implements Callable<Integer> {
   private final Surroundings surroundings;
 
-  @Parameters(paramLabel = "OPERATION-ID", description = "The operation, as show and list tell it.")
+  @Parameters(
+      paramLabel = "OPERATION-ID",
+      description = "The id of the operation, as printed by show and list.")
   private UUID id = new UUID(0, 0);
 
   @Option(
       names = "--even-if-live",
       description =
-          "Frees it even if its owner lives: its answer is then not recorded, and a retry may run"
-              + " beside it. Asks for the operation's id once more.")
+          "Frees the reservation even if its lease has not ended: the handler's answer is then not"
+              + " recorded, and a retry may run at the same time. Prompts for the operation's id"
+              + " again.")
   private boolean evenIfLive;
 
-  @Option(names = "--yes", description = "Does not ask again; for scripts.")
+  @Option(names = "--yes", description = "Does not prompt; for scripts.")
   private boolean yes;
 
-  @Option(names = "--dry-run", description = "Only says what would happen.")
+  @Option(names = "--dry-run", description = "Prints what would happen, and changes nothing.")
   private boolean dryRun;
 
   @Mixin private ActOptions act = new ActOptions();
@@ -72,14 +75,16 @@ final class Free implements Callable<Integer> {
             .flatMap(
                 terminal ->
                     terminal.ask(
-                        "If its owner lives, its answer is lost, and a retry may run beside it."
-                            + "\nType the operation's id to free it all the same: "));
+                        "If the handler is still running, its answer is lost, and a retry may run"
+                            + " at the same time.\n"
+                            + "Type the operation's id to free it anyway: "));
     if (typed.isEmpty()) {
       throw new CommandFailure(
-          ExitCode.REFUSED, "--even-if-live needs --yes where nobody can be asked");
+          ExitCode.REFUSED,
+          "--even-if-live needs --yes, because there is no terminal to ask for" + " confirmation");
     }
     if (!typed.get().strip().equalsIgnoreCase(id.toString())) {
-      throw new CommandFailure(ExitCode.REFUSED, "that is another id: nothing has changed");
+      throw new CommandFailure(ExitCode.REFUSED, "the id is different, so nothing was changed");
     }
   }
 }

@@ -24,8 +24,9 @@ import picocli.CommandLine.Option;
     name = "list",
     sortOptions = false,
     description =
-        "Lists operations, the newest first; with --expired alone, the longest expired first. The"
-            + " states add up: --stuck --unknown lists both; without any, all are listed.",
+        "Lists operations, newest first; with --expired alone, the ones that expired first."
+            + " States can be combined: --stuck --unknown lists both. Without any, all operations"
+            + " are listed.",
     footer = {
       "",
       "Examples:",
@@ -40,64 +41,70 @@ final class ListOperations implements Callable<Integer> {
 
   private final Surroundings surroundings;
 
-  @Option(names = "--running", description = "Those whose handler runs.")
+  @Option(names = "--running", description = "Only operations whose handler is running.")
   private boolean running;
 
-  @Option(names = "--stuck", description = "Those whose lease has ended without an outcome.")
+  @Option(
+      names = "--stuck",
+      description = "Only operations whose lease has ended without an outcome.")
   private boolean stuck;
 
-  @Option(names = "--unknown", description = "Those whose outcome is unknown.")
+  @Option(names = "--unknown", description = "Only operations whose outcome is unknown.")
   private boolean unknown;
 
-  @Option(names = "--completed", description = "Those whose response is recorded.")
+  @Option(names = "--completed", description = "Only operations with a recorded response.")
   private boolean completed;
 
-  @Option(names = "--failed", description = "Those whose error is recorded.")
+  @Option(names = "--failed", description = "Only operations with a recorded error.")
   private boolean failed;
 
-  @Option(names = "--expired", description = "Those that wait for the sweep.")
+  @Option(names = "--expired", description = "Only expired operations that are not swept yet.")
   private boolean expired;
 
   @Option(
       names = "--procedure",
       paramLabel = "NAME",
-      description = "Those of this procedure: package.Service/Method.")
+      description = "Only operations of this procedure: package.Service/Method.")
   private Optional<String> procedure = Optional.empty();
 
   @Option(
       names = "--namespace",
       paramLabel = "NAME",
-      description = "Those of a tenant, or of a tenant and project: acme or acme/apollo.")
+      description =
+          "Only operations of this tenant, or of this tenant and project: acme or"
+              + " acme/apollo.")
   private Optional<String> namespace = Optional.empty();
 
-  @Option(names = "--of-user", paramLabel = "UUID", description = "Those of this user.")
+  @Option(names = "--of-user", paramLabel = "UUID", description = "Only operations of this user.")
   private Optional<UUID> user = Optional.empty();
 
   @Option(
       names = "--older-than",
       paramLabel = "DURATION",
-      description = "Those that were created at least so long ago: 90s, 15m, 1h30m, 2d.")
+      description =
+          "Only operations that were created at least this time ago: 90s, 15m, 1h30m, 2d.")
   private Optional<Duration> olderThan = Optional.empty();
 
   @Option(
       names = "--limit",
       paramLabel = "N",
       defaultValue = "50",
-      description = "At most so many, up to 1000. Default: ${DEFAULT-VALUE}.")
+      description = "The maximum number of operations, up to 1000. Default: ${DEFAULT-VALUE}.")
   private int limit;
 
   @Option(
       names = "--after",
       paramLabel = "PLACE",
       description =
-          "The next page, from the place that the last one has told; with the same options.")
+          "The next page: the token that the previous page printed. All other options must be"
+              + " the same.")
   private Optional<String> after = Optional.empty();
 
   @Option(
       names = "--keys",
       description =
-          "Shows the clients' keys too. They are not shown without it, because who has a key and"
-              + " its user's rights can ask for the answer.")
+          "Shows the clients' keys too. By default they are hidden, because a key together with"
+              + " its user's rights gives access to the answer.")
   private boolean keys;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -110,7 +117,7 @@ final class ListOperations implements Callable<Integer> {
   @Override
   public Integer call() {
     if (limit < 1 || limit > MAX_LIMIT) {
-      throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
+      throw new CommandFailure(ExitCode.USAGE, "--limit must be 1 to " + MAX_LIMIT);
     }
     OperationPage page =
         list(query(after, limit), Database.connect(connection, surroundings).administration());
@@ -119,11 +126,15 @@ final class ListOperations implements Callable<Integer> {
       surroundings.err().println("no such operation");
     }
     page.next()
-        .ifPresent(place -> surroundings.err().println("there may be more: --after " + place));
+        .ifPresent(
+            place -> surroundings.err().println("there may be more; next page: --after " + place));
     return ExitCode.OK.code();
   }
 
-  /** A page may be empty although more follows, where many rows are read for few. */
+  /**
+   * Reads pages until there is a result. A page may be empty although more follow, because a page
+   * reads a limited number of rows.
+   */
   private OperationPage list(OperationQuery first, Administration administration) {
     List<OperationRecord> found = new ArrayList<>();
     OperationPage page = administration.list(first);
@@ -193,7 +204,7 @@ final class ListOperations implements Callable<Integer> {
 
   private static final Table.Column[] COLUMNS = Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
 
-  /** What needs somebody stands out. */
+  /** Colours the states that need attention. */
   private String coloured(String line) {
     Ansi ansi = surroundings.ansi();
     if (ansi != Ansi.ON) {

@@ -5,7 +5,7 @@ import java.io.StringReader;
 import java.util.Map;
 import java.util.Optional;
 
-/** The program {@code idempotency}. Its commands are told by {@code --help}. */
+/** The program {@code idempotency}. {@code --help} lists its commands. */
 public final class Main {
   private Main() {}
 
@@ -16,11 +16,11 @@ public final class Main {
   }
 
   /**
-   * Runs a command in this JVM, for programs and tests that embed it. It asks nobody anything.
+   * Runs a command in this JVM, for programs and tests that embed it. It never prompts.
    *
-   * @param variables the environment variables that it sees
-   * @param out gets the results
-   * @param err gets the messages
+   * @param variables the environment variables
+   * @param out receives the results
+   * @param err receives the messages
    * @return the exit code
    */
   public static int run(
@@ -29,7 +29,10 @@ public final class Main {
         new Surroundings(variables, new StringReader(""), out, err, Optional.empty()), arguments);
   }
 
-  /** Results are on the standard output, and what goes wrong is said once. */
+  /**
+   * Switches logging off, so that each error is printed once, and only results go to the standard
+   * output.
+   */
   private static void quietLogs() {
     String level = "org.slf4j.simpleLogger.defaultLogLevel";
     System.setProperty(level, System.getProperty(level, "error"));

@@ -10,14 +10,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Brings the schema up to date, or prints how. */
+/** Migrates the schema, or prints the SQL. */
 @Command(
     name = "migrate",
     sortOptions = false,
     description =
-        "Brings the schema up to date with Flyway, as the role that owns it. With --sql it connects"
-            + " to nothing, and prints the whole SQL for another tool. Stay with one way: Flyway"
-            + " refuses a schema that it has not made.",
+        "Migrates the schema to this release with Flyway, as the role that owns it. With"
+            + " --sql, connects to no database and prints the complete SQL for another tool. Use"
+            + " only one of the two: Flyway refuses a schema that another tool created.",
     footer = {
       "",
       "Examples:",
@@ -34,7 +34,9 @@ final class Migrate implements Callable<Integer> {
   @Option(
       names = "--after",
       paramLabel = "VERSION",
-      description = "With --sql: only what is newer than this version, which the schema has.")
+      description =
+          "With --sql: only the migrations after this version, which is the schema's"
+              + " current version.")
   private Optional<Integer> after = Optional.empty();
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -49,7 +51,7 @@ final class Migrate implements Callable<Integer> {
     if (sql) {
       print(Database.schema(connection, surroundings));
     } else if (after.isPresent()) {
-      throw new CommandFailure(ExitCode.USAGE, "--after goes with --sql");
+      throw new CommandFailure(ExitCode.USAGE, "--after needs --sql");
     } else {
       migrate();
     }
@@ -76,14 +78,16 @@ final class Migrate implements Callable<Integer> {
     if (before.isOfAnotherTool()) {
       throw new CommandFailure(
           ExitCode.WRONG_SCHEMA,
-          "the schema %s was not made by Flyway: go on with the tool that made it, and the output of migrate --sql --after VERSION"
+          ("the schema %s was not created by Flyway: use the tool that created it, with the"
+                  + " output of migrate --sql --after VERSION")
               .formatted(database.schema()));
     }
     if (before.isSuperuser()) {
       surroundings
           .err()
           .println(
-              "%s is a superuser, and owns what is made: better migrate as a role of its own"
+              ("%s is a superuser and will own the tables: migrate as a role without that right"
+                      + " instead")
                   .formatted(database.role()));
     }
     IdempotencySchema.migrate(database.dataSource(), database.schema());
@@ -105,7 +109,8 @@ final class Migrate implements Callable<Integer> {
       surroundings
           .out()
           .println(
-              "The schema %s is at version %s: nothing was to be done.".formatted(schema, version));
+              "The schema %s is at version %s already. Nothing was changed."
+                  .formatted(schema, version));
     } else {
       surroundings
           .out()

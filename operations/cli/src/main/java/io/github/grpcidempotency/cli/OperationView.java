@@ -12,17 +12,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An operation as operators see it.
+ * Formats an operation.
  *
  * @param operation the operation
- * @param showKey whether to show its key, which lets who has it read the answer as its user
+ * @param showKey whether to show its key; with the key and its user's rights, a caller can read the
+ *     answer
  */
 record OperationView(OperationRecord operation, boolean showKey) {
   static String word(OperationState state) {
     return state.name().toLowerCase(Locale.ROOT);
   }
 
-  /** Returns the object whose fields the reference page tells. */
+  /** Returns the JSON object that the reference page describes. */
   JsonObject json() {
     JsonObject json = new JsonObject();
     json.addProperty("operation", operation.id().toString());
@@ -47,7 +48,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     return json;
   }
 
-  /** Returns what is known, under its labels. */
+  /** Returns the values, by label. */
   Map<String, String> fields() {
     Map<String, String> fields = new LinkedHashMap<>();
     fields.put("operation", operation.id().toString());
@@ -72,14 +73,14 @@ record OperationView(OperationRecord operation, boolean showKey) {
   private String noServer() {
     return operation.leaseExpires().isPresent()
         ? "not known"
-        : "none, as a transaction recorded it";
+        : "none, because a transaction recorded it";
   }
 
   String age() {
     return DurationText.text(Duration.between(operation.created(), operation.read()));
   }
 
-  /** Returns when its lease ends, or has ended, or when it expires if it has none. */
+  /** Returns the end of its lease, or its expiry if it has no lease. */
   String until() {
     Instant end =
         operation.completed().isPresent()
@@ -90,9 +91,9 @@ record OperationView(OperationRecord operation, boolean showKey) {
 
   private String lease(Instant end) {
     if (operation.completed().isPresent()) {
-      return "over, as it is recorded";
+      return "ended, because the outcome is recorded";
     }
-    return (end.isAfter(operation.read()) ? "lives until " : "ended at ") + time(end);
+    return (end.isAfter(operation.read()) ? "valid until " : "ended at ") + time(end);
   }
 
   private String time(Instant time) {
@@ -107,20 +108,25 @@ record OperationView(OperationRecord operation, boolean showKey) {
 
   private String meaning() {
     return switch (operation.state()) {
-      case RUNNING -> "Its handler runs. Retries wait, or are refused as in progress.";
+      case RUNNING ->
+          "The handler is running. Retries wait, or are refused because the call is in"
+              + " progress.";
       case STUCK ->
           operation.outcomeUnknown()
-              ? "Its handler has ended without saying whether its effect happened, and its lease"
-                  + " has ended too: the next retry of the same request runs it again. Look for"
-                  + " the effect first."
-              : "Its lease has ended without an outcome, so its server is gone or cut off. The next"
-                  + " retry of the same request takes it over; if none comes, it can be freed.";
+              ? "The handler has ended with an unknown outcome, and the lease has ended too: the"
+                  + " next retry of the same request runs the handler again. First look in your own"
+                  + " data for the effect."
+              : "The lease has ended without an outcome, so the server has crashed or is"
+                  + " disconnected. The next retry of the same request takes the operation over."
+                  + " If no retry comes, you can free it.";
       case UNKNOWN ->
-          "Its handler has ended, and whether its effect happened is not known. Retries are refused"
-              + " until its lease ends. Look for the effect, then free it.";
-      case COMPLETED -> "Its response is recorded, and answers retries until it expires.";
-      case FAILED -> "Its error is recorded, and answers retries until it expires.";
-      case EXPIRED -> "It has expired and waits for the sweep. A call with its key runs as new.";
+          "The handler has ended with an unknown outcome. Retries are refused until the lease"
+              + " ends. Look in your own data for the effect, then free the operation.";
+      case COMPLETED -> "The response is recorded, and answers retries until it expires.";
+      case FAILED -> "The error is recorded, and answers retries until it expires.";
+      case EXPIRED ->
+          "The record has expired and is not swept yet. The next call with its key runs"
+              + " the handler.";
     };
   }
 

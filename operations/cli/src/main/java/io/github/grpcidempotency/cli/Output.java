@@ -29,7 +29,7 @@ record Output(PrintWriter out, int width) {
     return new Output(surroundings.out(), surroundings.width());
   }
 
-  /** Writes each value beside its label, on as many lines as it needs. */
+  /** Writes each value beside its label, over several lines if necessary. */
   void fields(Map<String, String> fields) {
     fields.forEach(
         (label, value) -> {
@@ -59,7 +59,7 @@ record Output(PrintWriter out, int width) {
     out.println(line);
   }
 
-  /** A point in time as people read it, in UTC. */
+  /** Returns a time in UTC for people. */
   static String time(Instant time) {
     return time.truncatedTo(ChronoUnit.SECONDS).toString();
   }

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.cli;
 
 import picocli.CommandLine.Option;
 
-/** How results are written. */
+/** The format of the results. */
 final class OutputOptions {
   @Option(
       names = "--output",
@@ -12,7 +12,7 @@ final class OutputOptions {
           "table for people, or json for programs: one object per line. Default: ${DEFAULT-VALUE}.")
   Format format = Format.table;
 
-  /** The two ways, as they are spelt on the command line. */
+  /** The formats, with their names on the command line. */
   enum Format {
     table,
     json

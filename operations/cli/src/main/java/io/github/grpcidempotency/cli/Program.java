@@ -19,7 +19,7 @@ import picocli.CommandLine.ScopeType;
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
     versionProvider = Version.class,
-    description = "Shows what is recorded of calls and their keys, and frees or forgets it.",
+    description = "Shows the records of calls and their keys, and frees or forgets them.",
     footer = {
       "",
       "idempotency COMMAND --help explains a command, with examples.",
@@ -29,7 +29,7 @@ import picocli.CommandLine.ScopeType;
 final class Program {
   private static final int HELP_WIDTH = 100;
 
-  /** Called like this for picocli alone, which inherits the options of help and version. */
+  /** For picocli, which inherits the options for help and version from here. */
   Program() {}
 
   /** Runs a command, and returns its exit code. */

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Tells a person that long work goes on; says nothing to a script. */
+/** Shows the progress of long work on a terminal. Prints nothing in a script. */
 final class Progress {
   private static final Duration INTERVAL = Duration.ofSeconds(1);
 
@@ -22,7 +22,7 @@ final class Progress {
         });
   }
 
-  /** Does the work, and tells how long it has taken so far. */
+  /** Does the work, and prints the elapsed time. */
   static <T> T tellDuring(Surroundings surroundings, String what, Supplier<T> work) {
     Progress progress = new Progress(surroundings, what);
     try {

@@ -27,7 +27,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A service's schema, as {@code protoc --include_imports --descriptor_set_out} writes it. */
+/**
+ * A service's schema, read from the output of {@code protoc --include_imports
+ * --descriptor_set_out}.
+ */
 final class Schema {
   private final Map<String, FileDescriptor> files = new HashMap<>();
   private final Map<String, FileDescriptorProto> unlinked = new HashMap<>();
@@ -47,7 +50,8 @@ final class Schema {
     } catch (IllegalArgumentException malformed) {
       throw new CommandFailure(
           ExitCode.USAGE,
-          "%s is no complete set of descriptors; make it with protoc --include_imports --descriptor_set_out: %s"
+          ("%s is not a complete set of descriptors; create it with protoc --include_imports"
+                  + " --descriptor_set_out: %s")
               .formatted(file, malformed.getMessage()),
           malformed);
     }
@@ -56,7 +60,7 @@ final class Schema {
   /**
    * Links a set of descriptors.
    *
-   * @throws IllegalArgumentException if it is none, or not complete
+   * @throws IllegalArgumentException if it is not a set of descriptors, or not complete
    */
   static Schema of(byte[] set) {
     ExtensionRegistry options = ExtensionRegistry.newInstance();
@@ -86,7 +90,7 @@ final class Schema {
     return made;
   }
 
-  /** Returns the type of what a procedure answers. */
+  /** Returns the response type of a procedure. */
   Optional<Descriptor> responseOf(String procedure) {
     return files.values().stream()
         .flatMap(file -> file.getServices().stream())
@@ -96,21 +100,21 @@ final class Schema {
         .findFirst();
   }
 
-  /** Returns all its types, and those of error details. */
+  /** Returns all types of the schema, and those of error details. */
   TypeRegistry types() {
     TypeRegistry.Builder types = errorDetails();
     files.values().forEach(file -> types.add(file.getMessageTypes()));
     return types.build();
   }
 
-  /** Returns the types that every error may have. */
+  /** Returns the types of error details. */
   static TypeRegistry.Builder errorDetails() {
     return TypeRegistry.newBuilder()
         .add(ErrorInfo.getDescriptor().getFile().getMessageTypes())
         .add(BadRequest.getDescriptor());
   }
 
-  /** Returns its services as gRPC knows them, without any generated code. */
+  /** Returns its services as gRPC descriptors, without generated code. */
   List<io.grpc.ServiceDescriptor> services() {
     return files.values().stream()
         .flatMap(file -> file.getServices().stream())
@@ -154,7 +158,7 @@ final class Schema {
     return method.getService().getFullName() + "/" + method.getName();
   }
 
-  /** Where the library looks for the option of a method. */
+  /** Gives the library access to the options of a method. */
   private record Source(MethodDescriptor method) implements ProtoMethodDescriptorSupplier {
     @Override
     public MethodDescriptor getMethodDescriptor() {

@@ -9,12 +9,12 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * How far a schema is migrated, and by what.
+ * The state of a schema's migrations.
  *
- * @param tableExists whether the table of keys is there
- * @param hasHistory whether Flyway has made it
+ * @param tableExists whether the table of keys exists
+ * @param hasHistory whether Flyway created the schema
  * @param versions the versions that Flyway has applied, in order
- * @param isSuperuser whether the role that asks is a superuser
+ * @param isSuperuser whether the current role is a superuser
  */
 record SchemaState(
     boolean tableExists, boolean hasHistory, List<String> versions, boolean isSuperuser) {

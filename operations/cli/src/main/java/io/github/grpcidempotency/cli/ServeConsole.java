@@ -25,9 +25,9 @@ import picocli.CommandLine.Option;
     name = "console",
     sortOptions = false,
     description =
-        "Serves a page that shows what is in flight, finds a key, and frees or forgets it with a"
-            + " reason. It is for the browser on this computer alone, with a password that is made"
-            + " anew each time. Ctrl-C stops it.",
+        "Serves a web page that shows the operations in flight, finds a key, and frees or"
+            + " forgets operations with a reason. Only a browser on this computer can use it, with"
+            + " a password that is generated each time. Ctrl-C stops it.",
     footer = {"", "Examples:", "  idempotency console", "  idempotency console --port 0 --keys"})
 final class ServeConsole implements Callable<Integer> {
   private static final int PASSWORD_BYTES = 18;
@@ -38,19 +38,19 @@ final class ServeConsole implements Callable<Integer> {
       names = "--port",
       paramLabel = "PORT",
       defaultValue = "7070",
-      description = "The port to listen on; 0 for any that is free. Default: ${DEFAULT-VALUE}.")
+      description = "The port to listen on; 0 for any free port. Default: ${DEFAULT-VALUE}.")
   private int port;
 
   @Option(
       names = "--keys",
-      description = "Shows the client's key on the page of an operation. It is not shown without.")
+      description = "Shows the client's key on the page of an operation. By default it is hidden.")
   private boolean keys;
 
   @Option(
       names = "--actor",
       paramLabel = "NAME",
       description =
-          "The user's name, which is kept with every act beside the database role. Default:"
+          "The user's name. The audit table keeps it beside the database role. Default:"
               + " IDEMPOTENCY_ACTOR, or the user and name of this computer.")
   private Optional<String> actor = Optional.empty();
 
@@ -63,7 +63,8 @@ final class ServeConsole implements Callable<Integer> {
   @Override
   public Integer call() {
     Administration administration = Database.connect(connection, surroundings).administration();
-    Statistics readable = administration.statistics(); // fails now rather than on the first page
+    Statistics readable =
+        administration.statistics(); // Reports missing rights now rather than on the first page.
     String name = surroundings.actor(actor);
     String password = newPassword();
     try (Console console =
@@ -95,7 +96,7 @@ final class ServeConsole implements Callable<Integer> {
       return ConsoleAccess.password(name, password, actions);
     } catch (IllegalArgumentException unfit) {
       throw new CommandFailure(
-          ExitCode.USAGE, "the actor is not a user's name: " + unfit.getMessage(), unfit);
+          ExitCode.USAGE, "the actor cannot be used as a user name: " + unfit.getMessage(), unfit);
     }
   }
 

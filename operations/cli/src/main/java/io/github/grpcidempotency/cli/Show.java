@@ -23,13 +23,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Tells all that is known of one operation. */
+/** Shows one operation with all details. */
 @Command(
     name = "show",
     sortOptions = false,
     description =
-        "Tells all that is known of one key or operation: who called what and when, its attempt,"
-            + " lease and server, its expiry, and what operators did with it.",
+        "Shows a key or an operation with all details: its caller, procedure and times, its"
+            + " attempt, lease and server, its expiry, and the actions of operators on it.",
     footer = {
       "",
       "Examples:",
@@ -49,32 +49,32 @@ final class Show implements Callable<Integer> {
   @Parameters(
       paramLabel = "KEY|OPERATION-ID",
       description =
-          "A key as the client sent it, or an operation's id as clients, logs and list tell it."
-              + " With - it is read from the standard input, so that a key gets into no history of"
-              + " commands.")
+          "A key as sent by the client, or the id of an operation as in trailers, logs and the"
+              + " output of list. With -, it is read from the standard input, so that a key is not"
+              + " kept in the shell's history.")
   private String subject = "";
 
   @Option(
       names = "--namespace",
       paramLabel = "NAME",
       description =
-          "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside"
-              + " of both.")
+          "The key's tenant, or tenant and project: acme or acme/apollo. Default: a key without"
+              + " a namespace.")
   private String namespace = "";
 
   @Option(
       names = "--of-user",
       paramLabel = "UUID",
-      description = "Only the operation of this user, where several have the same key.")
+      description = "Only the operation of this user, if several users have the same key.")
   private Optional<UUID> user = Optional.empty();
 
-  @Option(names = "--keys", description = "Shows the key of an operation that is named by its id.")
+  @Option(names = "--keys", description = "Shows the key of an operation that is given by its id.")
   private boolean keys;
 
   @Option(
       names = "--contents",
       description =
-          "Shows the recorded answer too. It needs a right of its own and a reason, and is"
+          "Shows the recorded answer too. This needs a separate right and a reason, and is"
               + " audited.")
   private boolean contents;
 
@@ -82,8 +82,8 @@ final class Show implements Callable<Integer> {
       names = "--descriptors",
       paramLabel = "FILE",
       description =
-          "Decodes the answer by the service's schema: what protoc --include_imports"
-              + " --descriptor_set_out writes.")
+          "Decodes the answer with the service's schema: the output of protoc --include_imports"
+              + " --descriptor_set_out.")
   private Optional<Path> descriptors = Optional.empty();
 
   @Mixin private ActOptions act = new ActOptions();
@@ -128,7 +128,7 @@ final class Show implements Callable<Integer> {
 
   private record Found(OperationRecord operation, boolean byKey) {}
 
-  /** An id is looked for first: a client's key may be a UUID as well. */
+  /** Looks for an operation with this id first, because a client's key may be a UUID too. */
   private List<Found> find(Administration administration, String wanted) {
     boolean isUuid = UUID_TEXT.matcher(wanted).matches();
     Optional<OperationRecord> byId =
@@ -143,28 +143,33 @@ final class Show implements Callable<Integer> {
         .toList();
   }
 
-  /** A tenant alone stands for its calls outside of projects. */
+  /** Returns the stored namespace. A tenant alone means its calls without a project. */
   private static String inFull(String namespace) {
     return namespace.isEmpty() || namespace.contains("/")
         ? namespace
         : namespace + "/" + Caller.ABOVE;
   }
 
-  /** What operators have freed or forgotten is still in the audit table. */
+  /**
+   * Reports an operation that is gone. The audit table still contains what operators have freed or
+   * forgotten.
+   */
   private int tellOfTheGone(Administration administration, String wanted) {
     if (user.isPresent() && administration.isRunning(wanted, inFull(namespace), user.get())) {
       surroundings
           .out()
-          .println("A transaction runs it now. It has no record before it commits, and no id.");
+          .println(
+              "A transaction with this key is running. It has no record and no id before it"
+                  + " commits.");
       return ExitCode.OK.code();
     }
     surroundings
         .err()
         .println(
-            "nothing is recorded of it%s"
+            "there is no record of it%s"
                 .formatted(
                     namespace.isEmpty()
-                        ? ", as an operation or as a key outside of namespaces (--namespace)"
+                        ? ", neither as an operation nor as a key without a namespace (--namespace)"
                         : " in the namespace " + TextWidth.printable(namespace)));
     if (UUID_TEXT.matcher(wanted).matches()) {
       for (AuditEntry entry :
@@ -182,12 +187,12 @@ final class Show implements Callable<Integer> {
         return line.strip();
       }
     } catch (IOException unreadable) {
-      throw new CommandFailure(ExitCode.USAGE, "the standard input cannot be read", unreadable);
+      throw new CommandFailure(ExitCode.USAGE, "the standard input could not be read", unreadable);
     }
-    throw new CommandFailure(ExitCode.USAGE, "the standard input has no key");
+    throw new CommandFailure(ExitCode.USAGE, "the standard input contains no key");
   }
 
-  /** All of one operation. */
+  /** The output for one operation. */
   private record Page(OperationView view, Optional<ContentsView> contents, List<AuditEntry> audit) {
 
     JsonObject json() {
@@ -202,7 +207,7 @@ final class Show implements Callable<Integer> {
     void write(Output output) {
       output.fields(view.fields());
       contents.ifPresent(shown -> shown.write(output));
-      output.fields(Map.of("audit", audit.isEmpty() ? "nobody has acted on it" : ""));
+      output.fields(Map.of("audit", audit.isEmpty() ? "no actions of operators" : ""));
       audit.forEach(entry -> output.line("  " + TextWidth.printable(AuditView.line(entry))));
       output.line("");
     }

@@ -11,13 +11,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Tells the table in numbers. */
+/** Prints figures of the table. */
 @Command(
     name = "stats",
     sortOptions = false,
     description =
-        "Tells the table in numbers: its size, what is in flight or stuck, and how far the sweep"
-            + " lags. Cheap, and reads no contents.",
+        "Prints figures of the table: its size, the number of operations in flight and stuck,"
+            + " and the lag of the sweep. Cheap; reads no contents.",
     footer = {"", "Examples:", "  idempotency stats", "  idempotency stats --output json"})
 final class Stats implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -71,7 +71,10 @@ final class Stats implements Callable<Integer> {
               fields.put("unknown", number(inFlight.unknown()));
               fields.put("oldest", inFlight.oldest().map(Stats::age).orElse("none in flight"));
             },
-            () -> fields.put("in flight", "not counted without add_in_flight_index()"));
+            () ->
+                fields.put(
+                    "in flight",
+                    "not counted, because there is no index: see add_in_flight_index()"));
     fields.put(
         "expired", (statistics.expiredIsMore() ? "more than " : "") + number(statistics.expired()));
     fields.put("sweep lag", statistics.sweepLag().map(DurationText::text).orElse("none"));

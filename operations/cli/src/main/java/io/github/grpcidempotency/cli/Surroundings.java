@@ -15,13 +15,13 @@ import java.util.Optional;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * All that a command sees of the world but the database.
+ * The environment of a command, except the database.
  *
- * @param variables the environment
+ * @param variables the environment variables
  * @param in the standard input
  * @param out for results
- * @param err for messages, questions and progress
- * @param terminal who can be asked; empty in a script
+ * @param err for messages, prompts and progress
+ * @param terminal for prompts; empty in a script
  */
 record Surroundings(
     Map<String, String> variables,
@@ -42,18 +42,18 @@ record Surroundings(
         Terminal.ofProcess());
   }
 
-  /** UTF-8 whatever the locale: a table in a log must not depend on it. */
+  /** Writes UTF-8 in every locale, because the output may go to a log. */
   private static PrintWriter utf8(FileDescriptor file) {
     return new PrintWriter(
         new OutputStreamWriter(new FileOutputStream(file), StandardCharsets.UTF_8), true);
   }
 
-  /** Returns an environment variable that is set, and not to nothing. */
+  /** Returns an environment variable that is set and not empty. */
   Optional<String> variable(String name) {
     return Optional.ofNullable(variables.get(name)).filter(value -> !value.isEmpty());
   }
 
-  /** Returns how many characters a line may have. */
+  /** Returns the maximum length of a line. */
   int width() {
     return variable("COLUMNS")
         .filter(columns -> columns.matches("[0-9]{1,4}"))
@@ -71,7 +71,7 @@ record Surroundings(
     return coloured ? Ansi.ON : Ansi.OFF;
   }
 
-  /** Returns on whose behalf something is done: who is named, or else who uses this program. */
+  /** Returns the given actor, or else the user of this program. */
   String actor(Optional<String> named) {
     return named.or(() -> variable("IDEMPOTENCY_ACTOR")).orElseGet(this::user);
   }

@@ -13,8 +13,8 @@ import picocli.CommandLine.Mixin;
     name = "sweep",
     sortOptions = false,
     description =
-        "Deletes expired records until none is left, in batches. The service does that by itself;"
-            + " this is for when it lags.",
+        "Deletes all expired records, in batches. The service does this by itself; use this"
+            + " command if the sweep lags.",
     footer = {"", "Examples:", "  idempotency sweep --reason \"the sweeper was switched off\""})
 final class Sweep implements Callable<Integer> {
   private final Surroundings surroundings;

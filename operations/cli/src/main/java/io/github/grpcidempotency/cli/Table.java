@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Rows under headings, made to fit a width: columns are narrowed, and then those left out that
- * matter least. What is left out is in the JSON.
+ * Rows under headings, fitted to a width: columns are narrowed, and then the least important ones
+ * are left out. The JSON output contains all columns.
  */
 final class Table {
   private static final String GAP = "  ";
@@ -25,19 +25,19 @@ final class Table {
    * A column.
    *
    * @param heading its name
-   * @param rank 0 if it must be there; those with the highest rank are left out first
-   * @param narrowest how narrow it may become; 0 if it must not be cut, and {@link #FLOWS} for a
-   *     last column that is written in full however wide the terminal is
+   * @param rank 0 if it must not be left out; columns with the highest rank are left out first
+   * @param narrowest its minimum width; 0 if it must not be cut, and {@link #FLOWS} for a last
+   *     column that is always written in full
    */
   record Column(String heading, int rank, int narrowest) {
     static final int FLOWS = -1;
 
-    /** A last column whose every word matters more than the shape of the table. */
+    /** Returns a last column that is always written in full. */
     static Column flowing(String heading) {
       return new Column(heading, 0, FLOWS);
     }
 
-    /** A column that is never cut or left out. */
+    /** Returns a column that is never cut or left out. */
     static Column fixed(String heading) {
       return new Column(heading, 0, 0);
     }
@@ -50,7 +50,7 @@ final class Table {
     rows.add(List.of(cells).stream().map(TextWidth::printable).toList());
   }
 
-  /** Returns its lines, the headings first. */
+  /** Returns the lines, the headings first. */
   List<String> lines(int width) {
     List<Integer> shown = shown(width);
     int[] widths = widths(shown, width);

@@ -3,22 +3,25 @@ package io.github.grpcidempotency.cli;
 import java.io.Console;
 import java.util.Optional;
 
-/** Where a person sits who can be asked. */
+/** A terminal for prompts. */
 interface Terminal {
-  /** Asks a question; empty if the person has closed the input. */
+  /** Prompts for an answer; empty if the input is closed. */
   Optional<String> ask(String question);
 
-  /** Asks a question whose answer is not shown while it is typed. */
+  /** Prompts for an answer that is not shown while it is typed. */
   Optional<String> askSecretly(String question);
 
-  /** Returns the terminal of this process; empty if its input or output is somewhere else. */
+  /** Returns the terminal of this process; empty if its input or output is redirected. */
   static Optional<Terminal> ofProcess() {
     return Optional.ofNullable(System.console())
         .filter(Terminal::isInteractive)
         .map(OfConsole::new);
   }
 
-  /** From Java 22 on there is a console without a terminal too, which says so. */
+  /**
+   * Returns whether there is a terminal. From Java 22 on, a console exists without a terminal, and
+   * reports this.
+   */
   private static boolean isInteractive(Console console) {
     try {
       return (boolean) Console.class.getMethod("isTerminal").invoke(console);
@@ -27,7 +30,7 @@ interface Terminal {
     }
   }
 
-  /** A real one. */
+  /** The console of this process. */
   record OfConsole(Console console) implements Terminal {
     @Override
     public Optional<String> ask(String question) {

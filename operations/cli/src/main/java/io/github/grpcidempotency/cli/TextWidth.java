@@ -1,14 +1,14 @@
 package io.github.grpcidempotency.cli;
 
-/** How much room a text takes on a terminal, and how to make it fit. */
+/** The width of a text on a terminal. */
 final class TextWidth {
   private static final String ELLIPSIS = "…";
 
   private TextWidth() {}
 
   /**
-   * Returns a text on one line, its control characters spelt out: what a client or a server has
-   * named must not steer an operator's terminal.
+   * Returns a text on one line, with its control characters escaped, because names from clients and
+   * servers must not control an operator's terminal.
    */
   static String printable(String text) {
     StringBuilder line = new StringBuilder();
@@ -28,7 +28,7 @@ final class TextWidth {
     return line.toString();
   }
 
-  /** Returns how many columns it takes. */
+  /** Returns the number of columns. */
   static int of(String text) {
     return text.codePoints().map(TextWidth::of).sum();
   }
@@ -41,7 +41,7 @@ final class TextWidth {
     return isWide(c) ? 2 : 1;
   }
 
-  /** East Asian characters and emoji, by their blocks. */
+  /** Returns whether a character is an East Asian character or an emoji, by its block. */
   private static boolean isWide(int c) {
     return (c >= 0x1100 && c <= 0x115f)
         || (c >= 0x2e80 && c <= 0xa4cf)
@@ -54,13 +54,13 @@ final class TextWidth {
         || (c >= 0x20000 && c <= 0x3fffd);
   }
 
-  /** Returns a text that takes exactly so many columns: filled up with spaces, or cut. */
+  /** Returns a text with exactly this number of columns: padded with spaces, or cut. */
   static String fit(String text, int columns) {
     int width = of(text);
     return width <= columns ? text + " ".repeat(columns - width) : cut(text, columns);
   }
 
-  /** Cuts the start off: what tells procedures and servers apart is at the end. */
+  /** Cuts off the start, because procedures and servers differ at the end. */
   private static String cut(String text, int columns) {
     int[] characters = text.codePoints().toArray();
     StringBuilder tail = new StringBuilder();

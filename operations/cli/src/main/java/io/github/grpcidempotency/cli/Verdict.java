@@ -6,11 +6,11 @@ import java.util.Locale;
 import java.util.UUID;
 
 /**
- * What became of an act, and what the operator does next.
+ * The result of an action, and the next step for the operator.
  *
  * @param id the operation
- * @param act what was to be done: {@code freed} or {@code forgotten}
- * @param result what became of it
+ * @param act the action: {@code freed} or {@code forgotten}
+ * @param result its result
  */
 record Verdict(UUID id, String act, ActResult result) {
   ExitCode exitCode() {
@@ -23,21 +23,28 @@ record Verdict(UUID id, String act, ActResult result) {
 
   String sentence() {
     return switch (result) {
-      case DONE -> "%s is %s: the next call with its key runs.".formatted(id, act);
+      case DONE -> "%s was %s: the next call with its key runs the handler.".formatted(id, act);
       case WOULD_BE_DONE ->
-          "%s would be %s: the next call with its key would run. Nothing has changed."
+          ("%s would be %s: the next call with its key would run the handler. Nothing was"
+                  + " changed.")
               .formatted(id, act);
       case NOT_FOUND -> "%s is not recorded.".formatted(id);
       case OWNER_LIVES ->
-          ("%s is not %s: its owner lives. Wait until its lease ends, or stop its server. With"
-                  + " --even-if-live its answer is lost, and a retry may run beside it.")
+          ("%s was not %s, because its lease has not ended. Wait until the lease ends, or stop its"
+                  + " server. With --even-if-live the handler's answer is lost, and a retry may run at"
+                  + " the same time.")
               .formatted(id, act);
       case ALREADY_RECORDED ->
-          "%s is not %s: its outcome is recorded. To run it again, forget it.".formatted(id, act);
+          ("%s was not %s, because its outcome is recorded. To let the next call run the handler"
+                  + " again, forget the operation.")
+              .formatted(id, act);
       case NOT_RECORDED ->
-          "%s is not %s: it has no recorded outcome yet. To let it go, free it.".formatted(id, act);
+          ("%s was not %s, because it has no recorded outcome yet. To release its key, free the"
+                  + " operation.")
+              .formatted(id, act);
       case LOCKED ->
-          "%s is not %s: a transaction has it locked, which is about to record it or to take it over. Look at it again."
+          ("%s was not %s, because a transaction has locked it, which is about to record it or"
+                  + " to take it over. Show the operation again.")
               .formatted(id, act);
     };
   }
@@ -49,7 +56,7 @@ record Verdict(UUID id, String act, ActResult result) {
     return json;
   }
 
-  /** Writes it, a refusal to the messages, and returns the exit code. */
+  /** Writes the result, or an error message, and returns the exit code. */
   int write(Surroundings surroundings, OutputOptions output) {
     if (output.isJson()) {
       Output.to(surroundings).json(json());

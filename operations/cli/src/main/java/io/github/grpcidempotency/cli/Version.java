@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine.IVersionProvider;
 
-/** Tells the version that was built. */
+/** Returns the version of the build. */
 final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() throws IOException {

@@ -17,10 +17,10 @@ class CheckAndMigrateTest {
   @RegisterExtension static final PostgresFixture migrated = Orders.create();
 
   @Test
-  void checkProvesWhatStartupProves() {
+  void checkRunsTheStartUpCheck() {
     Result sound = as(migrated, Orders.APP).run("check").expect(ExitCode.OK);
 
-    assertThat(sound.out()).contains("All is well", Orders.APP, "a trial call");
+    assertThat(sound.out()).contains("No problems", Orders.APP, "a trial call");
     assertThat(as(migrated, Orders.OPERATOR).run("list").expect(ExitCode.OK).out()).isEmpty();
   }
 
@@ -65,14 +65,14 @@ class CheckAndMigrateTest {
   }
 
   @Test
-  void migrateSaysWhatItDid() {
+  void migratePrintsItsResult() {
     try (PostgresFixture empty = Orders.unmigrated()) {
       Shell owner = as(empty, Orders.OWNER);
 
       assertThat(as(empty, Orders.APP).run("check").expect(ExitCode.NEGATIVE).out())
           .contains("does not exist");
       assertThat(owner.run("migrate").expect(ExitCode.OK).out()).contains("applied: 1, 2, 3, 4, 5");
-      assertThat(owner.run("migrate").expect(ExitCode.OK).out()).contains("nothing was to be done");
+      assertThat(owner.run("migrate").expect(ExitCode.OK).out()).contains("Nothing was changed");
       JsonObject other =
           owner
               .run("migrate", "--schema", "ours", "--output", "json")
@@ -93,12 +93,12 @@ class CheckAndMigrateTest {
 
       as(empty, Orders.APP).run("check").expect(ExitCode.OK);
       assertThat(owner.run("migrate").expect(ExitCode.WRONG_SCHEMA).err())
-          .contains("not made by Flyway", "--sql --after");
+          .contains("not created by Flyway", "--sql --after");
     }
   }
 
   @Test
-  void whoMayNotMigrateIsTold() {
+  void aRoleThatMayNotMigrateIsReported() {
     try (PostgresFixture empty = Orders.unmigrated()) {
       as(empty, Orders.STRANGER).run("migrate").expect(ExitCode.NO_RIGHT);
     }

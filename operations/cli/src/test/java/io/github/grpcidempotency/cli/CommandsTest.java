@@ -38,13 +38,13 @@ class CommandsTest {
   }
 
   @Test
-  void showTellsWhatIsKnownOfAnOperation() {
+  void showPrintsAllDetailsOfAnOperation() {
     String out = shell.run("show", STUCK).expect(ExitCode.OK).out();
 
     assertThat(out)
         .contains(
             "state         stuck",
-            "its server is gone or cut off",
+            "the server has crashed or is disconnected",
             "procedure     orders.v1.OrderService/CreateOrder",
             "user          00000000-0000-4000-8000-00000000000a",
             "namespace     acme/apollo",
@@ -53,7 +53,7 @@ class CommandsTest {
             "lease         ended at ",
             "completed     no",
             "(in 23h47m)",
-            "audit         nobody has acted on it");
+            "audit         no actions of operators");
   }
 
   @Test
@@ -76,13 +76,13 @@ class CommandsTest {
   }
 
   @Test
-  void aKeyCanBeReadSoThatNoHistoryHasIt() {
+  void aKeyCanBeReadFromTheStandardInput() {
     assertThat(shell.reading(COMPLETED_KEY + "\n").run("show", "-").expect(ExitCode.OK).out())
         .contains(COMPLETED);
   }
 
   @Test
-  void aKeyThatNobodyHasAskedForIsNotShown() {
+  void aKeyIsNotShownByDefault() {
     assertThat(shell.run("show", STUCK).out()).doesNotContain(STUCK_KEY);
     assertThat(shell.run("show", STUCK, "--output", "json").out()).doesNotContain(STUCK_KEY);
     assertThat(shell.run("list").out()).doesNotContain(STUCK_KEY, COMPLETED_KEY);
@@ -106,13 +106,13 @@ class CommandsTest {
   }
 
   @Test
-  void recordedErrorsAreDecodedAndCiphertextsSaidToBeSome() {
+  void recordedErrorsAreDecodedAndCiphertextsAreRecognized() {
     assertThat(
             auditor().run("show", FAILED, "--contents", "--reason", "r").expect(ExitCode.OK).out())
         .contains("an error, NOT_FOUND", "no such article");
     assertThat(
             auditor().run("show", EXPIRED, "--contents", "--reason", "r").expect(ExitCode.OK).out())
-        .contains("11 bytes that are encrypted")
+        .contains("11 encrypted bytes")
         .doesNotContain("33441122");
     assertThat(
             auditor().run("show", STUCK, "--contents", "--reason", "r").expect(ExitCode.OK).out())
@@ -199,7 +199,7 @@ class CommandsTest {
   }
 
   @Test
-  void freeLetsAStuckReservationGo() {
+  void freeDeletesAStuckReservation() {
     assertThat(shell.run("free", STUCK, "--dry-run").expect(ExitCode.OK).out())
         .contains("would be freed");
     assertThat(ids("list", "--stuck")).containsExactly(STUCK);
@@ -213,11 +213,11 @@ class CommandsTest {
   }
 
   @Test
-  void freeRefusesWhileTheOwnerLives() {
+  void freeRefusesWhileTheLeaseLasts() {
     assertThat(shell.run("free", RUNNING, "--reason", "r").expect(ExitCode.REFUSED).err())
-        .contains("its owner lives");
+        .contains("its lease has not ended");
     assertThat(shell.run("free", RUNNING, "--dry-run").expect(ExitCode.REFUSED).err())
-        .contains("its owner lives");
+        .contains("its lease has not ended");
 
     shell.typing("r", RUNNING).run("free", RUNNING, "--even-if-live").expect(ExitCode.OK);
 
@@ -278,11 +278,11 @@ class CommandsTest {
         .extracting(act -> act.get("reason").getAsString())
         .containsExactly("try 2", "try 1");
     assertThat(shell.run("audit").out()).contains("REASON", "not_found", "try 2");
-    assertThat(shell.run("audit", STUCK).err()).contains("nobody has acted");
+    assertThat(shell.run("audit", STUCK).err()).contains("there are no actions");
   }
 
   @Test
-  void whoHasNoRightIsToldWhatToAskFor() {
+  void theMessageForAMissingRightNamesItsGrant() {
     Shell stranger = shell.and("IDEMPOTENCY_USER", Orders.STRANGER);
 
     for (String[] command :
@@ -301,7 +301,7 @@ class CommandsTest {
   }
 
   @Test
-  void aSchemaThatIsNotThereIsSaid() {
+  void aMissingSchemaIsReported() {
     shell.run("list", "--schema", "nowhere").expect(ExitCode.WRONG_SCHEMA);
     shell.and("IDEMPOTENCY_SCHEMA", "nowhere").run("stats").expect(ExitCode.WRONG_SCHEMA);
     shell

@@ -53,7 +53,7 @@ class CrashStoryTest {
 
     assertThat(shell.run("show", key.value(), "--namespace", "acme").expect(ExitCode.OK).out())
         .contains(id, "state         stuck", SERVER)
-        .contains("so its server is gone or cut off");
+        .contains("so the server has crashed or is disconnected");
 
     shell.run("free", id, "--reason", "orders-7d9f is gone; no order was made").expect(ExitCode.OK);
 

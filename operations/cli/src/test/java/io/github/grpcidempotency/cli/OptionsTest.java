@@ -79,7 +79,7 @@ class OptionsTest {
   }
 
   @Test
-  void valuesOutOfRangeAreRefusedBeforeAnythingIsAsked() {
+  void valuesOutOfRangeAreRefusedBeforeTheDatabaseIsUsed() {
     unreachable.run("list", "--limit", "0").expect(ExitCode.USAGE);
     unreachable.run("list", "--limit", "1001").expect(ExitCode.USAGE);
     unreachable.run("list", "--schema", "a;b").expect(ExitCode.USAGE);
@@ -122,7 +122,7 @@ class OptionsTest {
   }
 
   @Test
-  void atATerminalTheReasonIsAskedFor() {
+  void onATerminalTheCommandPromptsForTheReason() {
     assertThat(unreachable.typing("it is late").run("free", ID).expect(ExitCode.UNREACHABLE).err())
         .contains("Reason:");
     unreachable.typing("").run("free", ID).expect(ExitCode.NO_REASON);
@@ -130,7 +130,7 @@ class OptionsTest {
   }
 
   @Test
-  void toFreeWhatLivesTheIdMustBeTypedOrTheAnswerBeGiven() {
+  void toFreeALiveReservationTheIdMustBeTypedOrYesBeGiven() {
     String[] free = {"free", ID, "--even-if-live", "--reason", "r"};
 
     unreachable.run(free).expect(ExitCode.REFUSED);

@@ -85,7 +85,7 @@ class PageTest {
   }
 
   @Test
-  void theExitCodesAreTold() throws Exception {
+  void theExitCodesAreDocumented() throws Exception {
     List<String> rows =
         Pattern.compile("(?m)^\\| (\\d) \\| (.*) \\|$")
             .matcher(Files.readString(PAGE))
@@ -101,7 +101,7 @@ class PageTest {
   }
 
   @Test
-  void theVariablesAreTold() throws Exception {
+  void theVariablesAreDocumented() throws Exception {
     Set<String> told =
         VARIABLE
             .matcher(Files.readString(PAGE))
@@ -123,7 +123,7 @@ class PageTest {
   }
 
   @Test
-  void everyFieldOfTheJsonIsTold() throws Exception {
+  void everyFieldOfTheJsonIsDocumented() throws Exception {
     Orders.insertOperations(database);
     Shell shell = Shell.with(Orders.operator(database));
     Shell auditor = shell.and("IDEMPOTENCY_USER", Orders.AUDITOR);

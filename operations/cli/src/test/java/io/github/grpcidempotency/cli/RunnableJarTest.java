@@ -21,7 +21,7 @@ class RunnableJarTest {
   private static final Path JAR = Path.of("target", "idempotency.jar");
 
   @Test
-  void itHasWhatItNeedsAndNothingThatHurts() throws IOException {
+  void itContainsItsDependenciesAndNoUnwantedFiles() throws IOException {
     try (JarFile jar = new JarFile(JAR.toFile())) {
       Set<String> entries = jar.stream().map(entry -> entry.getName()).collect(Collectors.toSet());
       assertThat(entries)
@@ -47,7 +47,7 @@ class RunnableJarTest {
       Orders.run(database.owner(), Orders.file("orders.sql"));
       Orders.insertOperations(database);
 
-      run(database, Orders.APP, 0, "check").startsWith("All is well");
+      run(database, Orders.APP, 0, "check").startsWith("No problems");
       run(database, Orders.OPERATOR, 0, "list", "--stuck").contains(OperationIds.STUCK);
       run(database, Orders.OPERATOR, 6, "free", OperationIds.STUCK).contains("--reason");
       run(database, Orders.OPERATOR, 0, "free", OperationIds.STUCK, "--reason", "grün 日本")
@@ -63,7 +63,7 @@ class RunnableJarTest {
     try (PostgresFixture database = Orders.unmigrated()) {
       String sql = output(database, Orders.OWNER, 0, "migrate", "--sql");
       Orders.run(database.owner(), sql);
-      run(database, Orders.OWNER, 7, "migrate").contains("not made by Flyway");
+      run(database, Orders.OWNER, 7, "migrate").contains("not created by Flyway");
     }
   }
 

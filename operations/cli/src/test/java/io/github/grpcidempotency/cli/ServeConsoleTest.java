@@ -75,7 +75,7 @@ class ServeConsoleTest {
   }
 
   @Test
-  void aPortThatIsTakenIsSaidToBe() throws Exception {
+  void aPortInUseIsReported() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = String.valueOf(taken.getLocalPort());
 

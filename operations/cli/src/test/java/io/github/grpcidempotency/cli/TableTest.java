@@ -53,7 +53,7 @@ class TableTest {
   }
 
   @Test
-  void whatSomebodyHasNamedDoesNotSteerTheTerminal() {
+  void namesCannotControlTheTerminal() {
     table.add("1", "\u001b[2J\nrm", "\u202eevil", "\u0007");
 
     List<String> lines = table.lines(120);

@@ -54,7 +54,8 @@ record Shop(IdempotencyInterceptor idempotency, Server server, ManagedChannel ch
     Server server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(handlers)
-            .addServices(idempotency.services()) // Recovery and Operations
+            .addService(idempotency.recovery())
+            .addService(idempotency.operations())
             .intercept(idempotency)
             .build()
             .start();

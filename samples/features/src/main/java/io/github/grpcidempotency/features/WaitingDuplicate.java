@@ -28,7 +28,7 @@ final class WaitingDuplicate extends PaymentServiceGrpc.PaymentServiceImplBase
     implements IdempotencyListener {
   private static final Procedure CHARGE_CARD =
       Procedure.annotated(PaymentServiceGrpc.getChargeCardMethod())
-          .inFlight(InFlightPolicy.attach(Duration.ofSeconds(20)))
+          .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();
 
   private final CountDownLatch untilTwoWait = new CountDownLatch(2);

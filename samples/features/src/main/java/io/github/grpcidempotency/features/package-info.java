@@ -1,4 +1,4 @@
-/** One file for each feature. {@link Shop} has what they share. */
+/** One file for each feature. {@link Shop} contains the common code. */
 @NullMarked
 package io.github.grpcidempotency.features;
 

@@ -8,7 +8,7 @@ import java.sql.*;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 
-/** A database with two roles: shop_owner owns what is in it, shop_app serves calls. */
+/** A database with two roles: shop_owner owns the tables, shop_app serves calls. */
 record Database(String url) {
   /** Starts PostgreSQL, which stops with this process. */
   static Database embedded() throws IOException, SQLException {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
-/** A client that sends keys, and whose channel sends a call again by itself. */
+/** A client that sends keys, and whose channel retries calls by itself. */
 record OrderClient(ManagedChannel channel, String subject) {
   private static final String SERVICE_CONFIG =
       """
@@ -23,7 +23,7 @@ record OrderClient(ManagedChannel channel, String subject) {
           "retryableStatusCodes": ["UNAVAILABLE", "ABORTED"]}}]}
       """;
 
-  /** An answer, and what its trailers say. */
+  /** An answer, and its trailers. */
   record Reply<T>(T answer, boolean replayed, String status) {}
 
   static OrderClient connect(int port, String subject) {
@@ -34,7 +34,7 @@ record OrderClient(ManagedChannel channel, String subject) {
     return new OrderClient(channel, subject);
   }
 
-  /** Calls with a key: one for what the user wants, and the same in every retry. */
+  /** Calls with a key. Use one key for one intent of the user, and the same key in every retry. */
   <T> Reply<T> call(UUID key, Function<OrderServiceBlockingStub, T> method) {
     Metadata headers = new Metadata();
     headers.put(IdempotencyMetadata.KEY, key.toString());

@@ -50,7 +50,7 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
     return new OrderServer(server, idempotency, sweeper);
   }
 
-  /** Stands for authentication, and believes everybody: yours verifies a token. */
+  /** Stands for authentication and accepts everybody: yours verifies a token. */
   static <Q, A> ServerCall.Listener<Q> authenticate(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
     Context context = Context.current().withValue(SUBJECT, headers.get(SUBJECT_HEADER));

@@ -29,7 +29,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     observer.onCompleted();
   }
 
-  /** Reserved and joined: what is slow comes first, then shipment and answer are one commit. */
+  /** Reserved and joined: the slow work comes first, then shipment and answer are one commit. */
   @Override
   public void createShipment(CreateShipmentRequest request, StreamObserver<Shipment> observer) {
     String tracking = "track-" + UUID.randomUUID(); // stands for a slow call to a carrier
@@ -46,7 +46,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     }
   }
 
-  /** Reserved: the handler knows nothing of keys. */
+  /** Reserved: the handler contains no code for idempotency. */
   @Override
   public void sendReceipt(SendReceiptRequest request, StreamObserver<Receipt> observer) {
     String messageId = "receipt-" + UUID.randomUUID(); // stands for sending a mail

@@ -237,7 +237,7 @@ class ClaimConfigurationTest {
   }
 
   @Test
-  void aHandlerThatWritesAfterItHasAnsweredIsToldSo() {
+  void aHandlerThatWritesAfterItHasAnsweredGetsAnException() {
     List<Throwable> thrown = new CopyOnWriteArrayList<>();
     ThingServer server =
         start(

@@ -276,7 +276,7 @@ class LateClaimsTest {
   }
 
   @Test
-  void aHandlerThatCatchesWhatJooqThrowsIsStoppedAllTheSame() {
+  void aHandlerThatCatchesJooqsExceptionIsStoppedToo() {
     create(this::insertThing);
     Reply created = client.createThing(REQUEST);
     List<Throwable> caught = new CopyOnWriteArrayList<>();
@@ -320,7 +320,7 @@ class LateClaimsTest {
   }
 
   @Test
-  void aFirstStatementThatFailsIsTranslatedAsEver() {
+  void aFirstStatementThatFailsIsTranslatedAsUsual() {
     superuser.insertInto(NOTES, NOTE).values("by execute").execute();
     List<Throwable> thrown = new CopyOnWriteArrayList<>();
     create(

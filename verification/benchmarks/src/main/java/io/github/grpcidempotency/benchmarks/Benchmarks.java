@@ -37,15 +37,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl
- * verification/benchmarks -am test-compile exec:exec}.
+ * Measures the cost of idempotency on this machine, and writes the results to files: {@code mvn -q
+ * -pl verification/benchmarks -am test-compile exec:exec}.
  */
 @Command(
     name = "benchmarks",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     subcommands = CapacityCommand.class,
-    description = "Measures what idempotency costs a call, against the bare handler.")
+    description = "Measures the cost of idempotency for a call, compared with the bare handler.")
 public final class Benchmarks implements Callable<Integer> {
   private static final String[] CALLS = {"--seconds", "--rounds", "--variants", "--concurrency"};
   private static final String[] ACROSS_NETWORK = ObjectArrays.concat(CALLS, "--network-micros");
@@ -98,7 +98,7 @@ public final class Benchmarks implements Callable<Integer> {
               Locale.ROOT,
               "%.2f on average in the minute before",
               ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
-      // A database of its own: no scenario pays for the rows of another.
+      // A database of its own, so that no scenario is slowed down by the rows of another.
       try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
         report.circumstance("database", database.description());
         scenario.measurement().run(database, pace, report.of(scenario.name()));

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** What the command line says. What makes no sense is an {@link IllegalArgumentException}. */
+/** The command line. Invalid values throw an {@link IllegalArgumentException}. */
 final class Options {
   private static final Set<String> OF_THE_RUN = Set.of("--only", "--quick", "--results");
 
@@ -18,7 +18,7 @@ final class Options {
       names = "--only",
       split = ",",
       paramLabel = "SCENARIO",
-      description = "Some scenarios; all by default. A wrong name is answered with all names.")
+      description = "Some scenarios; all by default. A wrong name prints all names.")
   private List<String> only = List.of();
 
   @Option(
@@ -26,29 +26,29 @@ final class Options {
       defaultValue = "8",
       paramLabel = "N",
       description =
-          "How many resource types the service registers, from 1 to 8 (${DEFAULT-VALUE}): each is a"
-              + " column of a record, with a foreign key and an index.")
+          "The number of resource types of the service, from 1 to 8 (${DEFAULT-VALUE}). Each is"
+              + " a column of a record, with a foreign key and an index.")
   private int resourceTypes;
 
   @Option(
       names = "--set",
       paramLabel = "NAME=VALUE",
       description =
-          "A setting of PostgreSQL, such as max_locks_per_transaction=256; as often as there are"
-              + " some. It must stay durable.")
+          "A setting of PostgreSQL, such as max_locks_per_transaction=256; can be repeated."
+              + " Durability cannot be switched off.")
   private Map<String, String> parameters = new LinkedHashMap<>();
 
   @Option(
       names = "--results",
       defaultValue = "verification/benchmarks/results",
       paramLabel = "DIRECTORY",
-      description = "Where the results are written (${DEFAULT-VALUE}).")
+      description = "The folder for the results (${DEFAULT-VALUE}).")
   private Path results = Path.of("");
 
   /**
-   * Returns the scenarios that were asked for, if they can be run at this pace.
+   * Returns the requested scenarios, if they can be run with these settings.
    *
-   * @param given the options that the command line has
+   * @param given the options on the command line
    */
   List<Scenario> chosenOf(List<Scenario> scenarios, Set<String> given, Pace pace) {
     pace.check();

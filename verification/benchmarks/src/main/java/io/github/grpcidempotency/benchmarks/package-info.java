@@ -1,4 +1,4 @@
-/** The benchmark program: what to measure, in which order, and where the results go. */
+/** The benchmark program: the scenarios, their order, and the files of results. */
 @NullMarked
 package io.github.grpcidempotency.benchmarks;
 

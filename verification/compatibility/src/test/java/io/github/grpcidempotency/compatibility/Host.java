@@ -75,7 +75,8 @@ final class Host implements AutoCloseable {
     Server server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(seats)
-            .addServices(idempotency.services())
+            .addService(idempotency.recovery())
+            .addService(idempotency.operations())
             .intercept(idempotency)
             .build()
             .start();

@@ -36,7 +36,7 @@ class AnswersTest extends CallTest {
   }
 
   @Test
-  void theFirstAnswerTellsOfItsRecord() {
+  void theFirstAnswerHasTheTrailersOfItsRecord() {
     Seen first = keyed(start()).end();
 
     assertThat(first.code()).isEqualTo(Status.Code.OK);
@@ -55,7 +55,7 @@ class AnswersTest extends CallTest {
   }
 
   @Test
-  void aHandlerKnowsWhatItRunsUnder() {
+  void aHandlerCanReadItsOperation() {
     List<String> runs = new CopyOnWriteArrayList<>();
     ServerInterceptor inside =
         new ServerInterceptor() {

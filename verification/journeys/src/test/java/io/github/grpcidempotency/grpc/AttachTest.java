@@ -250,7 +250,7 @@ class AttachTest extends CallTest {
   }
 
   @Test
-  void aDuplicateIsToldAtOnceThatTheFirstCallsOutcomeIsUnknown() throws InterruptedException {
+  void aDuplicateIsRefusedAtOnceIfTheFirstCallsOutcomeIsUnknown() throws InterruptedException {
     ThingServer server =
         start(attaching(LONG, FailurePolicy.releaseAll().withUnknown(Code.UNAVAILABLE)));
     keepOneRunning(server);
@@ -304,7 +304,7 @@ class AttachTest extends CallTest {
   }
 
   @Test
-  void aDuplicateThatRunsIsToldOfItsCancellationOnceItsHandlerHasReturned()
+  void aRunningDuplicateIsNotifiedOfItsCancellationOnceItsHandlerHasReturned()
       throws InterruptedException {
     ThingServer server = start(attaching(LONG));
     keepOneRunning(server);

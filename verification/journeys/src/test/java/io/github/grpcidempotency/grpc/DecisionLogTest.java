@@ -56,7 +56,7 @@ class DecisionLogTest extends CallTest {
   }
 
   @Test
-  void whatIsOrdinaryIsNotLogged() {
+  void ordinaryDecisionsAreNotLogged() {
     ThingServer server = start();
     keyed(server).end().first();
 
@@ -84,7 +84,7 @@ class DecisionLogTest extends CallTest {
   }
 
   @Test
-  void withOneSecretTwoServersSayTheSameOfOneKeyAndNothingElseOfAnother() {
+  void withOneSecretTwoServersLogTheSameHashForTheSameKey() {
     String first = hashOf(KEY, ALICE);
     String second = hashOf(KEY, ALICE);
     String other = hashOf(UUID.randomUUID().toString(), ALICE);

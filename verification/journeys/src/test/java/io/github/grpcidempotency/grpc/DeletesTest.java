@@ -77,7 +77,7 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void whatWasNeverThereIsNotFoundAsTheHandlerSaysIt() {
+  void aMissingResourceIsNotFoundWithTheHandlersStatus() {
     ThingServer server = start(deleting(AS_IT_IS));
     ThingClient client = ThingClient.on(server.channel());
 
@@ -167,7 +167,7 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void ifNobodyCanBeAskedTheHandlersErrorGoesOutAsItIs() {
+  void ifTheLookUpFailsTheHandlersErrorIsNotChanged() {
     ThingServer server =
         start(
             deleting(
@@ -218,7 +218,7 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void withoutAnybodyToAskTheHandlersErrorGoesOutAsItIs() {
+  void withoutALookUpTheHandlersErrorIsNotChanged() {
     Procedure plain =
         Procedure.of(ThingServer.DELETE_THING)
             .execution(Execution.RESERVED)
@@ -233,7 +233,7 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void whoKnowsPastThingsFindsTheHandlersContext() {
+  void theLookUpOfDeletedResourcesRunsInTheHandlersContext() {
     List<Optional<UUID>> operations = Collections.synchronizedList(new ArrayList<>());
     PastResources past =
         (caller, id) ->

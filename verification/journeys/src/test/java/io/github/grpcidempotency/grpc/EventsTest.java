@@ -84,7 +84,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aRunIsHeardFromItsKeyToItsSettlement() {
+  void aRunIsReportedFromItsKeyToItsSettlement() {
     ThingServer server = heard();
 
     UUID operation = operationOf(call(server, "a thing").as(ALICE, "acme/apollo").key(KEY).end());
@@ -130,7 +130,7 @@ class EventsTest extends CallTest {
 
   /** A listener that hears of a claim finds a reservation; of a settlement, the record. */
   @Test
-  void aClaimIsHeardBeforeItsHandlerAndASettlementBetweenItsCommitAndTheAnswer() {
+  void aClaimIsReportedBeforeItsHandlerAndASettlementBetweenItsCommitAndTheAnswer() {
     ThingServer server = heard();
     List<Object> seen = new CopyOnWriteArrayList<>();
     AtomicInteger answered = new AtomicInteger();
@@ -179,7 +179,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aCallWithoutAKeyIsHeardWhereAKeyIsTaken() {
+  void aCallWithoutAKeyIsReportedWhereAKeyIsTaken() {
     ThingServer server = heard();
 
     call(server, "a thing").as(ALICE).end().untouched();
@@ -189,7 +189,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aCallWithoutARequiredKeyIsHeardAndThenItsRefusal() {
+  void aCallWithoutARequiredKeyIsReportedAndThenItsRefusal() {
     ThingServer server = heard(thing -> thing.keyPolicy(KeyPolicy.REQUIRED));
 
     call(server, "a thing").as(ALICE).end();
@@ -201,7 +201,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void whatIsWrongWithAKeyIsHeard() {
+  void whatIsWrongWithAKeyIsReported() {
     assertThat(problemOf("not a uuid")).isEqualTo(KeyProblem.FORMAT);
     assertThat(problemOf("")).isEqualTo(KeyProblem.EMPTY);
     assertThat(problemOf(KEY, KEY)).isEqualTo(KeyProblem.REPEATED);
@@ -228,7 +228,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aResolverOfCallersThatThrowsIsHeard() {
+  void aResolverOfCallersThatThrowsIsReported() {
     IdempotencyInterceptor unresolved =
         IdempotencyInterceptor.builder(
                 Procedures.of(
@@ -249,7 +249,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aReusedKeyIsHeardWithWhatDiffersAndTheOperationInTheWay() {
+  void aReusedKeyIsReportedWithWhatDiffersAndTheOperationInTheWay() {
     ThingServer server = heard();
     UUID operation = operationOf(keyed(server).end());
 
@@ -262,7 +262,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aStoreThatCannotAnswerIsHeardWithItsCause() {
+  void aStoreThatCannotAnswerIsReportedWithItsCause() {
     ThingServer server = heard();
     store.failClaims(NOTHING_SENT, TIMEOUT);
 
@@ -273,7 +273,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aTakeoverIsHeardAsALaterRunOfTheSameOperation() throws InterruptedException {
+  void aTakeoverIsReportedAsALaterRunOfTheSameOperation() throws InterruptedException {
     ThingServer dead = start();
     TestCall.Started zombie = keepOneRunning(dead);
     ThingService.Running running = dead.things().nextRunning();
@@ -290,7 +290,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aWaitIsHeardFromItsBeginToTheAnswer() throws InterruptedException {
+  void aWaitIsReportedFromItsBeginToTheAnswer() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
@@ -312,7 +312,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aWaitThatEndsWithAClaimIsHeardBeforeItsRun() throws InterruptedException {
+  void aWaitThatEndsWithAClaimIsReportedBeforeItsRun() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
@@ -327,7 +327,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aWaitThatIsOverIsHeardBeforeTheRefusal() throws InterruptedException {
+  void aWaitThatIsOverIsReportedBeforeTheRefusal() throws InterruptedException {
     ThingServer server = patient(Duration.ofMillis(100));
     ThingService.Running running = runningOne(server);
 
@@ -343,7 +343,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aWaitThatIsCancelledIsHeard() throws InterruptedException {
+  void aWaitThatIsCancelledIsReported() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
 
@@ -355,7 +355,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aWaitThatClosingEndsIsHeard() throws InterruptedException {
+  void aWaitThatClosingEndsIsReported() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
@@ -368,7 +368,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aReleasedKeyIsHeard() {
+  void aReleasedKeyIsReported() {
     ThingServer server = heard();
     server
         .things()
@@ -380,7 +380,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aSettlementThatFailsIsHeard() {
+  void aSettlementThatFailsIsReported() {
     ThingServer server = heard();
     server
         .things()
@@ -396,7 +396,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void anAnswerThatIsRecordedLateIsHeard() {
+  void anAnswerThatIsRecordedLateIsReported() {
     ThingServer server = heard();
     store.failSettlements();
     keyed(server).end();
@@ -418,7 +418,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void anAnswerThatIsGivenUpIsHeard() {
+  void anAnswerThatIsGivenUpIsReported() {
     ThingServer server = heard();
     store.failSettlements();
     keyed(server).end();
@@ -430,7 +430,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aLostLeaseIsHeardOnceHoweverItIsFound() throws InterruptedException {
+  void aLostLeaseIsReportedOnceHoweverItIsFound() throws InterruptedException {
     InMemoryIdempotencyStore brief = new InMemoryIdempotencyStore(Duration.ofMillis(300));
     ThingServer stale = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
     TestCall.Started zombie = keepOneRunning(stale);
@@ -448,7 +448,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void renewalsAreHeardAndTheirFailures() throws InterruptedException {
+  void renewalsAreReportedAndTheirFailures() throws InterruptedException {
     UnreliableStore brief =
         new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(150)));
     ThingServer server = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
@@ -470,7 +470,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void anUnprotectedRunIsHeard() {
+  void anUnprotectedRunIsReported() {
     ThingServer server = heard();
     store.failClaims(NOTHING_SENT, NO_CONNECTION);
 
@@ -481,7 +481,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aStatusThatCannotBeResolvedIsHeardOncePerReplay() {
+  void aStatusThatCannotBeResolvedIsReportedOncePerReplay() {
     ThingServer server =
         heard(
             thing ->
@@ -498,7 +498,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aRetentionThatCannotBeExtendedIsHeard() {
+  void aRetentionThatCannotBeExtendedIsReported() {
     store.failRetention();
     ThingServer server = heard(thing -> thing.retainFromLastReplay());
     UUID operation = operationOf(keyed(server).end());

@@ -139,7 +139,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void theClaimIsHeardOnceItIsConfirmed() {
+  void theClaimIsReportedOnceItIsConfirmed() {
     ThingServer server = start(late());
     List<List<String>> heardByHandlers = new ArrayList<>();
     server
@@ -252,7 +252,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aFailureIsSettledAsEver() {
+  void aFailureIsSettledAsUsual() {
     ThingServer server =
         start(
             late()
@@ -510,7 +510,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aHandlerThatHasRunInVainHearsThatItsCallIsOver() {
+  void aHandlerWhoseCallWasPreemptedIsNotifiedOfTheEndOfItsCall() {
     ThingServer server = start(late());
     CompletableFuture<ServerCallStreamObserver<Thing>> told = new CompletableFuture<>();
     server

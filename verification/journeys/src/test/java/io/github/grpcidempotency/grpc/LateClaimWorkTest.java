@@ -104,7 +104,7 @@ class LateClaimWorkTest {
   }
 
   @Test
-  void itsFailureIsSettledAsEver() throws Exception {
+  void itsFailureIsSettledAsUsual() throws Exception {
     assertThatExceptionOfType(WorkFailedException.class)
         .isThrownBy(
             () ->

@@ -143,7 +143,7 @@ class PoliciesTest extends CallTest {
   }
 
   @Test
-  void aHandlerThatLooksAfterKeysItselfIsLeftAlone() {
+  void callsOfAHandlerThatManagesKeysItselfPassThrough() {
     ThingServer server =
         start(
             server()

@@ -166,7 +166,7 @@ class RefusalsTest extends CallTest {
   }
 
   @Test
-  void aDuplicateOfARunningCallIsToldToComeBack() throws InterruptedException {
+  void aDuplicateOfARunningCallGetsARetryDelay() throws InterruptedException {
     ThingServer server = start();
     ThingServer other = start();
     TestCall.Started first = keepOneRunning(server);
@@ -180,7 +180,7 @@ class RefusalsTest extends CallTest {
   }
 
   @Test
-  void whatIsInFlightForOneUserIsNoBusinessOfAnother() throws InterruptedException {
+  void aRunningCallOfOneUserDoesNotAffectAnotherUser() throws InterruptedException {
     ThingServer server = start();
     TestCall.Started mine = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
@@ -283,7 +283,7 @@ class RefusalsTest extends CallTest {
   }
 
   @Test
-  void duplicatesAreNotAllToldToComeBackAtOneMoment() {
+  void duplicatesGetDifferentRetryDelays() {
     ThingServer server = start();
     store.failClaims(ROW_SEEN, NO_CONNECTION);
 

@@ -161,7 +161,7 @@ class ShardsTest {
   }
 
   @Test
-  void aShardWithoutAMarkIsToldOf() {
+  void aShardWithoutAMarkIsReported() {
     try (LogLines log = LogLines.listen()) {
       ShardedStore.builder(Caller::tenant)
           .shard("east", east)

@@ -52,7 +52,7 @@ class StoredRecordFuzzTest {
   private static int inputs;
 
   @FuzzTest
-  void aRetryGetsTheAnswerOnRecordOrHearsThatItCannotBeRead(byte[] input)
+  void aRetryGetsTheRecordedAnswerOrAnErrorThatItCannotBeRead(byte[] input)
       throws InterruptedException {
     if (inputs++ % INPUTS_PER_STORE == 0) {
       restart();

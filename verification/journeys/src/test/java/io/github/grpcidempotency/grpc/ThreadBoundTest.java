@@ -420,7 +420,7 @@ class ThreadBoundTest extends CallTest {
   }
 
   @Test
-  void itIsHeardOnceItIsSettledThatTheTransactionWasPassedByOrWasNotAlone() {
+  void anUnusedTransactionAndASuspendedOneAreReportedAtTheSettlement() {
     ThingServer server = start(transactional());
     bound.passBy();
     bound.suspend();
@@ -436,7 +436,7 @@ class ThreadBoundTest extends CallTest {
   }
 
   @Test
-  void aFailedCallWhoseTransactionWasNotAloneIsHeard() {
+  void aFailedCallWhoseTransactionWasSuspendedIsReported() {
     ThingServer server = start(transactional());
     bound.suspend();
     server

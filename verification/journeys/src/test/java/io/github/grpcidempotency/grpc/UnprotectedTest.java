@@ -58,7 +58,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void aKeyWithoutACallerIsHeard() {
+  void aKeyWithoutACallerIsReported() {
     ThingServer server = start(server().listener(listener));
 
     call(server, "a thing").key(KEY).end().untouched();
@@ -68,7 +68,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void aClientThatDemandsProtectionIsRefusedWhereItsCallWouldRunWithoutIt() {
+  void aClientThatRequiresProtectionIsRefusedIfItsCallWouldRunWithoutIt() {
     ThingServer server = start(server().listener(listener));
 
     Seen noCaller = call(server, "a thing").key(KEY).header(REQUIRED, "true").end();
@@ -82,7 +82,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void aCallWithoutAKeyIsNoNews() {
+  void aCallWithoutAKeyIsNotReported() {
     ThingServer server = start(server().listener(listener));
 
     call(server, "a thing").as(ALICE).end().untouched();
@@ -92,7 +92,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void interceptorsInTheWrongOrderAreHeard() {
+  void interceptorsInTheWrongOrderAreReported() {
     IdempotencyInterceptor outermost =
         interceptor(() -> Optional.ofNullable(ThingServer.CALLER.get()));
     ThingServer server = start(ThingServer.on(transport).outside(outermost));
@@ -154,7 +154,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void aResolverMaySayItselfWhatItsClientIsTold() {
+  void aResolverMaySetTheClientsStatus() {
     ThingServer server =
         start(
             server()

@@ -28,7 +28,7 @@ class WorkRecordFuzzTest {
   private static final StringValue MONTH = StringValue.of("2026-11");
 
   @FuzzTest
-  void workIsNotRunAgainWhateverStandsInItsRecord(byte[] input) throws Exception {
+  void workIsNotRunAgainWhateverItsRecordContains(byte[] input) throws Exception {
     ByteString bytes = ByteString.copyFrom(input);
     InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
     record(store, "result", new RecordedOutcome.Response(bytes, Optional.empty()));

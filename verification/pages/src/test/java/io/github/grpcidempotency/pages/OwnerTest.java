@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What {@code docs/operations/maintenance.md} says of an owner with another name. */
 class OwnerTest {
   @Test
-  void underAnotherOwnerNothingIsSweptUntilThePoliciesNameIt(@TempDir Path directory)
+  void underAnotherOwnerNothingIsSweptUntilThePoliciesNameTheOwner(@TempDir Path directory)
       throws SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(RunbookTest.SET_UP);

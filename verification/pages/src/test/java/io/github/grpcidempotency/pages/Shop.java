@@ -54,6 +54,8 @@ final class Shop {
     variables.put("PGHOST", server.host());
     variables.put("PGPORT", Integer.toString(server.port()));
     variables.put("PGDATABASE", name);
+    variables.put(
+        "IDEMPOTENCY_URL", "postgres://%s:%d/%s".formatted(server.host(), server.port(), name));
   }
 
   /** Sets a variable that lines of a shell refer to. */

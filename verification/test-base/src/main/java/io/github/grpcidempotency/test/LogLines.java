@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Captures what is logged by slf4j-simple, until it is closed. Tests run one at a time. */
+/** Captures the log lines of slf4j-simple, until it is closed. Tests run one at a time. */
 public final class LogLines implements AutoCloseable {
   private final PrintStream before = System.err;
   private final ByteArrayOutputStream logged = new ByteArrayOutputStream();
@@ -14,12 +14,12 @@ public final class LogLines implements AutoCloseable {
     System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
   }
 
-  /** Begins to capture. */
+  /** Starts capturing. */
   public static LogLines listen() {
     return new LogLines();
   }
 
-  /** Returns all lines so far, including those of stack traces. */
+  /** Returns all lines so far, including stack traces. */
   public List<String> all() {
     return logged.toString(StandardCharsets.UTF_8).lines().toList();
   }

@@ -40,7 +40,7 @@ public final class PublicApi {
 
     assertThat(found).noneMatch(line -> line.contains("internal."));
     assertThat(found)
-        .as("the public API has changed; if that is meant, copy %s to %s", actual, list)
+        .as("the public API has changed; if the change is intended, copy %s to %s", actual, list)
         .isEqualTo(Files.readAllLines(list));
   }
 
@@ -80,8 +80,7 @@ public final class PublicApi {
   }
 
   /**
-   * Returns the type, and then its members, sorted; the two methods that every enum has are left
-   * out.
+   * Returns the type, and then its members, sorted; without the two methods that every enum has.
    */
   private static Stream<String> lines(Class<?> type) {
     Stream<String> members =

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 
 /** The top folder of this repository, for tests that read its pages and sources. */
 public final class RepositoryRoot {
-  /** Absolute. Tests run in the folder of their module. */
+  /** Tests run in the folder of their module, so this is absolute. */
   public static final Path PATH = above(Path.of("").toAbsolutePath());
 
   private RepositoryRoot() {}

@@ -1,4 +1,6 @@
-/** What tests of all modules check: the log, a module's public API, and the snippets of pages. */
+/**
+ * Checks for the tests of all modules: the log, a module's public API, and the snippets of pages.
+ */
 @NullMarked
 package io.github.grpcidempotency.test;
 

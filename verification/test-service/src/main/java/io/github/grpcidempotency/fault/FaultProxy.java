@@ -33,9 +33,9 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A TCP proxy that breaks connections at an exact moment: before a request reaches the server, or
- * after the server has executed it and before the client gets the answer. In front of PostgreSQL it
- * finds requests by their SQL, and also counts round trips. In front of any other server it finds
- * them by a text among the bytes that arrive together.
+ * after the server has executed it and before the client gets the answer. In front of PostgreSQL,
+ * it finds requests by their SQL, and also counts round trips. In front of any other server, it
+ * finds requests by a text within bytes that arrive together.
  *
  * <p>Clients connect without encryption. Thread-safe.
  */
@@ -69,7 +69,7 @@ public final class FaultProxy implements AutoCloseable {
   private volatile Mode mode = Mode.FORWARD;
   private volatile boolean swallowsNotifications;
 
-  /** Serves a client in the server's place. */
+  /** Serves a client instead of the server. */
   public interface StandIn {
     /** Serves one connection, which is closed afterwards. */
     void serve(Socket client) throws IOException;
@@ -96,7 +96,7 @@ public final class FaultProxy implements AutoCloseable {
     return new FaultProxy(URI.create(jdbcUrl.substring("jdbc:".length())));
   }
 
-  /** Starts a proxy in front of another server on this machine, which is no PostgreSQL. */
+  /** Starts a proxy in front of another server on this machine that is not PostgreSQL. */
   public static FaultProxy before(int port) {
     return new FaultProxy(URI.create("tcp://127.0.0.1:" + port));
   }
@@ -110,7 +110,7 @@ public final class FaultProxy implements AutoCloseable {
     return address.getPort();
   }
 
-  /** Leaves the next connection to a stand-in. */
+  /** Passes the next connection to a stand-in. */
   public void replaceServerOnce(StandIn standIn) {
     standIns.add(standIn);
   }
@@ -143,7 +143,7 @@ public final class FaultProxy implements AutoCloseable {
     return set(new Trap(sql, Moment.BEFORE, length));
   }
 
-  /** Keeps the request that first has this text from the server until it is let through. */
+  /** Holds the request that first has this text back until it is released. */
   public Trap holdBefore(String text) {
     Trap trap = new Trap(text, Moment.BEFORE, Duration.ZERO);
     trap.gate = new CountDownLatch(1);
@@ -156,19 +156,19 @@ public final class FaultProxy implements AutoCloseable {
     return set(new Trap(sql, Moment.AFTER, length));
   }
 
-  /** Lets no notification through from now on, as poolers do. */
+  /** Drops all notifications from now on, as poolers do. */
   public FaultProxy swallowNotifications() {
     swallowsNotifications = true;
     return this;
   }
 
-  /** Cuts every connection, and accepts no new one until {@link #restore}. */
+  /** Cuts every connection, and refuses new ones until {@link #restore}. */
   public void refuse() {
     refuseNew();
     cutAll();
   }
 
-  /** Keeps every connection, and accepts no new one until {@link #restore}. */
+  /** Keeps every connection, and refuses new ones until {@link #restore}. */
   public synchronized void refuseNew() {
     mode = Mode.REFUSE;
     closeQuietly(acceptor);
@@ -199,7 +199,7 @@ public final class FaultProxy implements AutoCloseable {
     links.forEach(Link::cut);
   }
 
-  /** Forgets the cuts that have not happened yet. */
+  /** Drops the cuts that have not happened yet. */
   public void disarm() {
     traps.clear();
   }
@@ -255,7 +255,7 @@ public final class FaultProxy implements AutoCloseable {
               try {
                 task.run();
               } catch (IOException | InterruptedException closed) {
-                // the way of every connection
+                // Part of every connection.
               }
             },
             name);
@@ -274,7 +274,7 @@ public final class FaultProxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException alreadyBroken) {
-      // which is what is wanted
+      // as intended
     }
   }
 
@@ -286,7 +286,7 @@ public final class FaultProxy implements AutoCloseable {
     T next() throws IOException;
   }
 
-  /** What the server sends at a time; a type of its own stands for the end of an answer. */
+  /** Data that the server sends together; its type marks the end of an answer. */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Answer(int type, byte[] bytes) {}
 
@@ -313,7 +313,7 @@ public final class FaultProxy implements AutoCloseable {
     return Arrays.copyOf(buffer, read);
   }
 
-  /** A cut or a delay that happens once, at its moment. */
+  /** A cut or a delay that happens once. */
   public final class Trap {
     private final String sql;
     private final Moment moment;
@@ -336,13 +336,13 @@ public final class FaultProxy implements AutoCloseable {
       return this;
     }
 
-    /** Lets through what is held, and waits until the server has answered it. */
+    /** Releases the held request, and waits until the server has answered it. */
     public void letThrough() {
       gate.countDown();
       await().until(() -> answered.getCount() == 0);
     }
 
-    /** Refuses all connections from then on, until {@link #restore}; a cut takes all with it. */
+    /** Refuses all connections afterwards, until {@link #restore}; a cut closes all connections. */
     public Trap andStayDown() {
       stayDown = true;
       return this;
@@ -358,7 +358,7 @@ public final class FaultProxy implements AutoCloseable {
       return hasSprung() ? OptionalLong.of(sprungAt) : OptionalLong.empty();
     }
 
-    /** Waits, and then cuts if the trap is set to; returns whether it did. */
+    /** Waits, and then cuts if the trap is configured so; returns whether it cut. */
     private boolean spring(Link link) throws InterruptedException {
       if (stayDown) {
         refuseNew();
@@ -410,7 +410,7 @@ public final class FaultProxy implements AutoCloseable {
 
     void cut() {
       if (links.remove(this)) {
-        // A trap whose answer never came waits for another connection.
+        // A trap without an answer waits for another connection.
         atAnswer.filter(trap -> !trap.hasSprung()).ifPresent(traps::add);
       }
       closeQuietly(client);
@@ -484,7 +484,7 @@ public final class FaultProxy implements AutoCloseable {
           trap.get().spring(this);
         }
         if (mode != Mode.SWALLOW && !(swallowsNotifications && answer.type() == NOTIFICATION)) {
-          // In one piece: PgBouncer takes part of a message for a failed login.
+          // In one piece, because PgBouncer reads part of a message as a failed login.
           toClient.write(answer.bytes());
           toClient.flush();
         }

@@ -11,9 +11,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Cuts what a client sends to PostgreSQL into flushes: runs of messages after which it waits for an
- * answer. It knows the SQL of each, even if only the name of a prepared statement is sent. See "
- * Message Formats" in the PostgreSQL manual.
+ * Splits the bytes that a client sends to PostgreSQL into flushes: messages after which the client
+ * waits for an answer. Knows the SQL of each flush, even if only the name of a prepared statement
+ * is sent. See " Message Formats" in the PostgreSQL manual.
  */
 final class FlushReader {
   private static final int SSL_REQUEST = 80877103;
@@ -21,15 +21,17 @@ final class FlushReader {
   private static final String WAITS_FOR_NOTHING = "PBDEC";
   private static final String WAITS_FOR_ROWS = "SQF";
 
-  /** The driver sends it ahead of a transaction's first statement, and does not wait in between. */
+  /**
+   * The driver sends BEGIN ahead of a transaction's first statement, without waiting in between.
+   */
   private static final String BEGIN = "BEGIN";
 
   /**
-   * What a client sent before it waited.
+   * A flush.
    *
    * @param sql the statements executed, in order; empty for messages of another kind
    * @param roundTrip whether it runs statements, rather than being part of a login or a logout
-   * @param answers how often the database will report that it is ready for more
+   * @param answers the number of times that the database will report that it is ready
    */
   record Sent(ByteString bytes, String sql, boolean roundTrip, int answers) {}
 

@@ -8,12 +8,12 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * Holds handlers back until it is opened, in any process, by an advisory lock. Close it with the
+ * Holds handlers of any process back until it is opened, by an advisory lock. Close it with the
  * test.
  */
 public final class Gate implements AutoCloseable {
-  /** A handler's JVM may have to start first, on a busy machine. */
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  /** On a busy machine, the JVM of a handler may have to start first. */
+  private static final Duration MAX_WAIT = Duration.ofSeconds(90);
 
   private static final AtomicInteger gates = new AtomicInteger();
 
@@ -25,7 +25,7 @@ public final class Gate implements AutoCloseable {
     keeper.execute("SELECT pg_advisory_lock(?)", number);
   }
 
-  /** Makes a closed gate. */
+  /** Creates a closed gate. */
   public static Gate shut(Jdbi database) {
     return new Gate(database.open());
   }
@@ -35,15 +35,15 @@ public final class Gate implements AutoCloseable {
     return Integer.toString(number);
   }
 
-  /** Waits until this many handlers wait at the gate. */
+  /** Waits until this number of handlers waits at the gate. */
   public void awaitWaiting(int handlers) {
     await("handlers before the gate")
-        .atMost(PATIENCE)
+        .atMost(MAX_WAIT)
         .pollInterval(Duration.ofMillis(20))
         .until(() -> waiting() == handlers);
   }
 
-  /** Lets all handlers through. */
+  /** Releases all handlers. */
   public void open() {
     keeper.execute("SELECT pg_advisory_unlock(?)", number);
   }

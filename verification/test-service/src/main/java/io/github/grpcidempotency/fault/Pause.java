@@ -3,11 +3,11 @@ package io.github.grpcidempotency.fault;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** For how long a fault lasts. */
+/** Waits for the length of a fault. */
 public final class Pause {
   private Pause() {}
 
-  /** Waits so long, or until the thread is interrupted, which it then still is. */
+  /** Waits for this time, or until the thread is interrupted. The interrupt flag then stays set. */
   public static void of(Duration length) {
     try {
       TimeUnit.NANOSECONDS.sleep(length.toNanos());

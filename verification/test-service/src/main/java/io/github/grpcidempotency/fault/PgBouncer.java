@@ -20,7 +20,8 @@ import java.util.stream.Stream;
 
 /**
  * A real PgBouncer in front of PostgreSQL, pooling transactions. It shares few server connections
- * among many clients, so that state left behind on one soon affects another client.
+ * among many clients, so that state that a client leaves on a connection soon affects another
+ * client.
  */
 public final class PgBouncer implements AutoCloseable {
   private static final String PROGRAM = "pgbouncer";
@@ -46,7 +47,7 @@ public final class PgBouncer implements AutoCloseable {
     await(PROGRAM).until(this::listens);
   }
 
-  /** Returns whether there is a PgBouncer on this machine. */
+  /** Returns whether PgBouncer is installed on this machine. */
   public static boolean isInstalled() {
     return program().isPresent();
   }
@@ -80,20 +81,20 @@ public final class PgBouncer implements AutoCloseable {
 
   private static String settings(URI target, int port, Path users, int serverConnections) {
     return """
-        [databases]
-        * = host=127.0.0.1 port=%d
+    [databases]
+    * = host=127.0.0.1 port=%d
 
-        [pgbouncer]
-        listen_addr = 127.0.0.1
-        listen_port = %d
-        unix_socket_dir =
-        auth_type = trust
-        auth_file = %s
-        pool_mode = transaction
-        default_pool_size = %d
-        max_client_conn = 200
-        ignore_startup_parameters = extra_float_digits
-        """
+    [pgbouncer]
+    listen_addr = 127.0.0.1
+    listen_port = %d
+    unix_socket_dir =
+    auth_type = trust
+    auth_file = %s
+    pool_mode = transaction
+    default_pool_size = %d
+    max_client_conn = 200
+    ignore_startup_parameters = extra_float_digits
+    """
         .formatted(target.getPort(), port, users, serverConnections);
   }
 
@@ -124,7 +125,7 @@ public final class PgBouncer implements AutoCloseable {
 
   private boolean listens() {
     if (!process.isAlive()) {
-      throw new IllegalStateException("pgbouncer has ended with " + process.exitValue());
+      throw new IllegalStateException("pgbouncer has exited with " + process.exitValue());
     }
     try (Socket socket = new Socket()) {
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);

@@ -15,13 +15,16 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * A separate JVM with the class path of this one. It can be killed or stopped, which a thread
- * cannot. Tests can wait for its output.
+ * A separate JVM with the class path of this one. Unlike a thread, it can be killed or stopped.
+ * Tests can wait for its output.
  */
 public final class ServerProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration MAX_WAIT = Duration.ofSeconds(90);
 
-  /** A third of a start is to verify classes that the compiler has just written. */
+  /**
+   * Verifying the classes, which the compiler has just written, would take a third of the start-up
+   * time.
+   */
   private static final List<String> UNVERIFIED =
       List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote");
 
@@ -42,7 +45,7 @@ public final class ServerProcess implements AutoCloseable {
 
   /**
    * Starts a main class on the entries of the class path whose file names match. Its classes are
-   * verified: that may need a class which is not there.
+   * verified, because verification may need a class that is missing.
    */
   public static ServerProcess start(Predicate<String> wanted, Class<?> main, String... arguments) {
     String classPath =
@@ -71,7 +74,7 @@ public final class ServerProcess implements AutoCloseable {
   /** Waits for a line that starts with a word, and returns what follows the word. */
   public String awaitLine(String word) {
     Awaitility.await(word)
-        .atMost(PATIENCE)
+        .atMost(MAX_WAIT)
         .until(
             () -> {
               if (lines.stream().anyMatch(startsWith(word))) {
@@ -104,7 +107,7 @@ public final class ServerProcess implements AutoCloseable {
     Signals.send("STOP", process.pid());
   }
 
-  /** Lets a stopped process go on as if nothing had happened. */
+  /** Resumes a stopped process. */
   public void resume() {
     Signals.send("CONT", process.pid());
   }

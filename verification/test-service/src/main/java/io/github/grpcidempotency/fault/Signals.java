@@ -10,7 +10,7 @@ import java.util.List;
 public final class Signals {
   private Signals() {}
 
-  /** Sends a signal by its name. Does nothing if the process is gone. */
+  /** Sends a signal by its name. Does nothing if the process does not exist. */
   public static void send(String name, long pid) {
     send(name, List.of(pid));
   }

@@ -1,6 +1,6 @@
 /**
- * Ways to break things on purpose: to cut connections at an exact moment, to hold handlers back,
- * and to kill or stop server processes.
+ * Fault injection: cuts connections at an exact moment, holds handlers back, and kills or stops
+ * server processes.
  */
 @NullMarked
 package io.github.grpcidempotency.fault;

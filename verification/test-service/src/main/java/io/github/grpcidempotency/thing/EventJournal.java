@@ -11,14 +11,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** Keeps all events of whatever kind, in the order in which they were heard. Thread-safe. */
+/** Records all events, in the order in which they are emitted. Thread-safe. */
 public final class EventJournal {
   private final List<IdempotencyEvent> events = new CopyOnWriteArrayList<>();
   private final List<LiveCounts> live = new CopyOnWriteArrayList<>();
   private volatile Supplier<CallScope> scope = () -> CallScope.NONE;
   private volatile Consumer<IdempotencyEvent> then = event -> {};
 
-  /** Returns a listener that writes this journal. */
+  /** Returns the listener that records the events. */
   public IdempotencyListener listener() {
     return (IdempotencyListener)
         Proxy.newProxyInstance(
@@ -42,12 +42,12 @@ public final class EventJournal {
     then.accept(event);
   }
 
-  /** Sets what captures the context of a call. */
+  /** Sets the function that captures the context of a call. */
   public void capturing(Supplier<CallScope> capture) {
     this.scope = capture;
   }
 
-  /** Sets what is done as soon as an event is heard. */
+  /** Sets an action for every event. */
   public void onEach(Consumer<IdempotencyEvent> action) {
     this.then = action;
   }
@@ -71,12 +71,12 @@ public final class EventJournal {
     return found.get(0);
   }
 
-  /** Returns the counts of whoever has started and not stopped. */
+  /** Returns the counts of the interceptor that has started and not stopped. */
   public Optional<LiveCounts> live() {
     return live.stream().findFirst();
   }
 
-  /** Forgets what was heard. */
+  /** Discards the recorded events. */
   public void clear() {
     events.clear();
   }

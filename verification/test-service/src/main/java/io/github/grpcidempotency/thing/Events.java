@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/** Keeps the names of the events, and prints them. */
+/** Records the names of the events, and prints them. */
 final class Events implements IdempotencyListener {
   private final List<String> names = new CopyOnWriteArrayList<>();
   private final Consumer<String> printer;

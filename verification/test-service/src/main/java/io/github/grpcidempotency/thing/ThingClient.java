@@ -100,8 +100,7 @@ public final class ThingClient implements AutoCloseable {
   /**
    * Returns this channel's client in another namespace, with the same key.
    *
-   * @param namespace a tenant, or tenant and project with a slash between, where either may be
-   *     empty
+   * @param namespace a tenant, or tenant and project separated by a slash; either may be empty
    */
   public ThingClient in(String namespace) {
     return new ThingClient(channel, user, namespace, key, headers, time);
@@ -154,7 +153,7 @@ public final class ThingClient implements AutoCloseable {
     return call(ThingServiceGrpc.getCreateThingMethod(), request);
   }
 
-  /** Creates another thing, for which no database is needed, and waits for the answer. */
+  /** Creates another kind of thing, which needs no database, and waits for the answer. */
   public Reply createOther(CreateThingRequest request) {
     return call(ThingServiceGrpc.getCreateOtherMethod(), request).join();
   }
@@ -198,7 +197,7 @@ public final class ThingClient implements AutoCloseable {
     return reply;
   }
 
-  /** Returns a channel whose calls are those of this client's user, in its namespace. */
+  /** Returns a channel with this client's user and namespace. */
   public Channel channel() {
     return ClientInterceptors.intercept(
         channel, MetadataUtils.newAttachHeadersInterceptor(identity()));
@@ -241,7 +240,7 @@ public final class ThingClient implements AutoCloseable {
       return Optional.ofNullable(trailers.get(STATUS));
     }
 
-    /** Returns the fields that a replay lacks, if it names them. */
+    /** Returns the trailer with the fields that a replay lacks, if there is one. */
     public Optional<String> omitted() {
       return Optional.ofNullable(trailers.get(OMITTED));
     }
@@ -251,7 +250,7 @@ public final class ThingClient implements AutoCloseable {
       return Optional.ofNullable(trailers.get(OPERATION));
     }
 
-    /** Returns until when retries are answered, if the reply says so. */
+    /** Returns the trailer with the time until which retries are answered, if there is one. */
     public Optional<String> expires() {
       return Optional.ofNullable(trailers.get(EXPIRES));
     }
@@ -287,7 +286,7 @@ public final class ThingClient implements AutoCloseable {
           .orElse(Map.of());
     }
 
-    /** Returns when the client may try again, if the reply says so. */
+    /** Returns when the client may retry, if the reply contains this. */
     public Optional<Duration> retryAfter() {
       return details(RetryInfo.class).stream()
           .findFirst()

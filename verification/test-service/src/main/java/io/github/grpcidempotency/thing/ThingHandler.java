@@ -11,7 +11,7 @@ public interface ThingHandler {
   /** Handles one call. */
   void create(CreateThingRequest request, StreamObserver<Thing> answer);
 
-  /** Makes the requested thing, with the id that the caller has chosen, if there is one. */
+  /** Creates the requested thing, with the id that the caller has chosen, if there is one. */
   static Thing newThing(CreateThingRequest request) {
     String minted = request.getThing().getId();
     return Thing.newBuilder()
@@ -20,7 +20,7 @@ public interface ThingHandler {
         .build();
   }
 
-  /** Answers with a new thing, and writes nothing anywhere. */
+  /** Answers with a new thing, and writes nothing. */
   static void answer(CreateThingRequest request, StreamObserver<Thing> answer) {
     answer(answer, newThing(request));
   }

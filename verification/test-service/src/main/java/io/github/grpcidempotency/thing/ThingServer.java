@@ -34,9 +34,10 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A server of the {@link ThingService} behind the interceptor, assembled as a host would do it. */
+/** A server of the {@link ThingService} behind the interceptor, set up as a host would do it. */
 public final class ThingServer implements AutoCloseable {
   public static final MethodDescriptor<CreateThingRequest, Thing> CREATE_THING =
       ThingServiceGrpc.getCreateThingMethod();
@@ -51,10 +52,10 @@ public final class ThingServer implements AutoCloseable {
   /** The caller's id, as the client sends it. */
   public static final Metadata.Key<String> USER = header("user");
 
-  /** A tenant, or tenant and project with a slash between, where either may be empty. */
+  /** A tenant, or tenant and project separated by a slash; either may be empty. */
   public static final Metadata.Key<String> NAMESPACE = header("namespace");
 
-  /** The caller, as authentication leaves it. */
+  /** The caller, as set by authentication. */
   public static final Context.Key<Caller> CALLER = Context.key("caller");
 
   private final ThingService things;
@@ -80,7 +81,7 @@ public final class ThingServer implements AutoCloseable {
       List<ServerInterceptor> outside = new ArrayList<>(builder.outside);
       outside.add(new Authentication());
       interceptor.stream()
-          .flatMap(present -> present.services().stream())
+          .flatMap(present -> Stream.of(present.recovery(), present.operations()))
           .map(service -> ServerInterceptors.interceptForward(service, outside))
           .forEach(services::addService);
     }
@@ -93,7 +94,7 @@ public final class ThingServer implements AutoCloseable {
     this.channel = builder.transport.connect(server);
   }
 
-  /** Starts the settings of a server without a store, whose handlers write nothing. */
+  /** Returns a builder of a server without a store, whose handlers write nothing. */
   public static Builder on(Transport transport) {
     return new Builder(transport);
   }
@@ -133,7 +134,7 @@ public final class ThingServer implements AutoCloseable {
     return channel;
   }
 
-  /** Stops the server as its process does on SIGTERM. */
+  /** Stops the server as a process does on SIGTERM. */
   public void drain(Duration grace) {
     interceptor.orElseThrow().drain(grace, server);
   }
@@ -143,7 +144,7 @@ public final class ThingServer implements AutoCloseable {
     interceptor.ifPresent(IdempotencyInterceptor::close);
   }
 
-  /** Cancels all calls, and waits until the transport has noticed; handlers may run on. */
+  /** Cancels all calls, and waits until the transport has noticed; handlers may continue. */
   @Override
   public void close() {
     channel.shutdownNow();
@@ -161,8 +162,8 @@ public final class ThingServer implements AutoCloseable {
   }
 
   /**
-   * Authentication, which every service has in front of the interceptor. This one believes
-   * everything.
+   * Authentication, which every service has in front of the interceptor. This one accepts
+   * everybody.
    */
   private static final class Authentication implements ServerInterceptor {
     @Override
@@ -212,7 +213,7 @@ public final class ThingServer implements AutoCloseable {
       this.transport = transport;
     }
 
-    /** Sets the store; the interceptor lets calls pass if there is none. */
+    /** Sets the store; without one, the interceptor passes calls through. */
     public Builder store(IdempotencyStore store) {
       this.store = Optional.of(store);
       return this;
@@ -271,7 +272,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Gives the interceptor a listener of the test's own as well. */
+    /** Adds another listener to the interceptor. */
     public Builder listener(IdempotencyListener listener) {
       return settings(builder -> builder.listener(listener));
     }
@@ -288,7 +289,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Sets the consumer of a line for every run and every event. */
+    /** Sets the consumer that receives a line for every run and every event. */
     public Builder printer(Consumer<String> printer) {
       this.printer = printer;
       return this;

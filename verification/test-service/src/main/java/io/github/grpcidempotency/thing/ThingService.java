@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** The service behind the interceptor: counts its runs, and ends them as the test wants. */
+/** The service behind the interceptor. Counts its runs, and ends them as the test configures. */
 public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
-  /** A call whose handler has returned without ending it. */
+  /** A call whose handler has returned without ending the call. */
   public record Running(
       CreateThingRequest request, StreamObserver<Thing> observer, Context context) {
     /** Answers with a new thing. */
@@ -27,7 +27,7 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
       ThingHandler.answer(request, observer);
     }
 
-    /** Ends it with an error. */
+    /** Ends the call with an error. */
     public void fail(Status status) {
       observer.onError(status.asRuntimeException());
     }
@@ -69,17 +69,17 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
     answer.onCompleted();
   }
 
-  /** Makes calls run until the test ends them, from now on. */
+  /** From now on, calls run until the test ends them. */
   public void keepRunning() {
     handle((request, observer) -> running.add(new Running(request, observer, Context.current())));
   }
 
-  /** Makes calls succeed from now on. */
+  /** From now on, calls succeed. */
   public void succeed() {
     handle(ThingHandler::answer);
   }
 
-  /** Waits for a call to run. */
+  /** Waits for a running call. */
   public Running nextRunning() throws InterruptedException {
     Running next = running.poll(10, TimeUnit.SECONDS);
     assertThat(next).as("a call that runs").isNotNull();

@@ -15,7 +15,8 @@ import java.net.SocketAddress;
 public enum Transport {
   IN_PROCESS,
   /**
-   * Handlers run on the transport's own thread: a handler that blocks there blocks the transport.
+   * Handlers run on the transport's own thread, so a handler that blocks there blocks the
+   * transport.
    */
   DIRECT_EXECUTOR,
   LOOPBACK;

@@ -9,14 +9,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does something again and again, in a separate thread, until it is closed. Whatever it throws, an
- * {@link Error} included, is logged once until a round succeeds, and does not end the repetition.
+ * Runs a task repeatedly, in a separate thread, until it is closed. If a round throws, including an
+ * {@link Error}, the failure is logged once until a round succeeds, and the repetition continues.
  */
 public final class Repeating implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Repeating.class);
   private static final long STOP_WITHIN_SECONDS = 5;
 
-  /** The work of one round. */
+  /** The task of one round. */
   @FunctionalInterface
   public interface Round {
     void run() throws Exception;
@@ -36,10 +36,10 @@ public final class Repeating implements AutoCloseable {
   }
 
   /**
-   * Starts with the first round.
+   * Starts the first round.
    *
-   * @param name of the thread
-   * @param pause between two rounds
+   * @param name the name of the thread
+   * @param pause the pause between two rounds
    */
   public static Repeating start(String name, Duration pause, Round round) {
     Repeating repeating = new Repeating(name, round);
@@ -56,13 +56,13 @@ public final class Repeating implements AutoCloseable {
       failing = false;
     } catch (Throwable e) { // the thread must survive
       if (!failing) {
-        log.warn("{} failed and will be tried again: {}", name, e.toString());
+        log.warn("{} failed and will be retried: {}", name, e.toString());
       }
       failing = true;
     }
   }
 
-  /** Stops once a round that has begun is over. */
+  /** Stops. Waits until a running round is over. */
   @Override
   public void close() {
     thread.shutdown();

@@ -17,13 +17,13 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * <b>A stand-in for authentication, not authentication:</b> it believes every caller that sends
+ * <b>A stand-in for authentication, not authentication:</b> it accepts every caller that sends
  * {@code authorization: Bearer <user uuid>}. A real service verifies a token here. The library
  * needs the same in both cases: the caller in the gRPC {@link Context} before its interceptor runs.
  *
  * <p>An optional {@code organization} becomes the caller's tenant, and an optional {@code project}
- * its project: a key of one is not known in another, and neither are the resources of another
- * organization. Without them a call is outside all organizations, or outside the projects of one.
+ * its project. A key of one tenant or project is unknown in all others, and so are the resources of
+ * another organization. Without these headers, a call belongs to no organization, or to no project.
  *
  * <p>Health and reflection are open to everybody, and so are webhook deliveries, which are
  * authenticated by their signature.
@@ -89,8 +89,8 @@ public final class BearerStandIn implements ServerInterceptor {
   }
 
   /**
-   * Returns the value of a header. Two are refused, because a proxy in front of this server may
-   * have checked the other one.
+   * Returns the value of a header. Two values are refused, because a proxy in front of this server
+   * may have checked the other one.
    *
    * @throws IllegalArgumentException if there are two
    */

@@ -5,7 +5,10 @@ import io.github.grpcidempotency.key.Caller;
 import io.grpc.Context;
 import java.util.Optional;
 
-/** The caller of the current gRPC call, as {@link BearerStandIn} left it in the {@link Context}. */
+/**
+ * The caller of the current gRPC call, which {@link BearerStandIn} has put into the {@link
+ * Context}.
+ */
 public final class CurrentCaller {
   static final Context.Key<Caller> KEY = Context.key("caller");
 
@@ -17,10 +20,10 @@ public final class CurrentCaller {
   }
 
   /**
-   * Returns the caller of a call that must have one: the owner of the key that it runs under, who
-   * is found by a webhook's signature instead of authentication, or else its authenticated caller.
+   * Returns the caller of a call that must have one: the owner of the call's key, who is known by a
+   * webhook's signature instead of authentication, or otherwise the authenticated caller.
    *
-   * @throws IllegalStateException outside a call, or in an unauthenticated one
+   * @throws IllegalStateException outside a call, or in an unauthenticated call
    */
   public static Caller get() {
     return CurrentOperation.claim()

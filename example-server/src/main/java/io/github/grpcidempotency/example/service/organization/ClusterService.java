@@ -75,9 +75,11 @@ public final class ClusterService extends ClusterServiceImplBase {
       return cloud.buy(region, CurrentOperation.outboundKey("machine"));
     } catch (StatusRuntimeException failure) {
       if (failure.getStatus().getCode() == Status.Code.ALREADY_EXISTS) {
-        // After an error the client's key is free, and the client has sent it with another request.
+        // After an error the client's key is free, and the client has sent the key again with
+        // another request.
         throw Status.INVALID_ARGUMENT
-            .withDescription("this idempotency-key has bought a machine in another region")
+            .withDescription(
+                "a machine in another region was already bought with this idempotency-key")
             .asRuntimeException();
       }
       log.warn(

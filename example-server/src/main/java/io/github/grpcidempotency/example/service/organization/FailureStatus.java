@@ -18,7 +18,7 @@ import org.postgresql.util.PSQLState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The status that a client gets for an exception. It never says more than the client may know. */
+/** Maps exceptions to the statuses for clients. The status contains no internal details. */
 final class FailureStatus {
   private static final Logger log = LoggerFactory.getLogger(FailureStatus.class);
 
@@ -55,8 +55,8 @@ final class FailureStatus {
   }
 
   /**
-   * Whether the reason for a failure is the database's state and not the statement: the connection
-   * was cut, a resource is exhausted, another transaction was in the way, or the database is
+   * Returns whether the state of the database caused the failure, and not the statement: the
+   * connection broke, a resource is exhausted, another transaction conflicted, or the database is
    * read-only.
    */
   private static boolean isPassing(String state) {
@@ -64,12 +64,14 @@ final class FailureStatus {
   }
 
   /**
-   * Says when to try again. It asks gRPC itself to retry ({@code grpc-retry-pushback-ms}) only if a
-   * key makes that safe: without a key, a call that was cut off while it committed may have been
-   * done.
+   * Returns a status with the time for a retry. It makes gRPC itself retry ({@code
+   * grpc-retry-pushback-ms}) only if the call has a key: without a key, a call whose connection
+   * broke during the commit may have been executed.
    */
   static StatusRuntimeException unavailable(String message, String reason) {
-    long millis = ThreadLocalRandom.current().nextLong(500, 1500); // not all at once
+    long millis =
+        ThreadLocalRandom.current()
+            .nextLong(500, 1500); // so that clients do not retry at the same time
     Metadata trailers = new Metadata();
     if (CurrentOperation.claim().isPresent()) {
       trailers.put(PUSHBACK, String.valueOf(millis));
@@ -90,6 +92,6 @@ final class FailureStatus {
 
   private static StatusRuntimeException internal(Exception failure) {
     log.error("A call failed", failure);
-    return Status.INTERNAL.withDescription("the server made a mistake").asRuntimeException();
+    return Status.INTERNAL.withDescription("the server has an internal error").asRuntimeException();
   }
 }

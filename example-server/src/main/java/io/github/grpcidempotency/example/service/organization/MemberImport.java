@@ -27,12 +27,12 @@ import java.util.UUID;
 
 /**
  * Adds many users to a project, each line at most once under its own token. An interceptor cannot
- * do that, because it sees one call and one key. Every line is one transaction, in which it is also
- * recorded, so an import that was interrupted is simply sent again. While the database is
- * unavailable, the whole call ends with {@code UNAVAILABLE}.
+ * do this, because it handles one key per call. Every line and its record are one transaction, so a
+ * client can send an interrupted import again. While the database is unavailable, the whole call
+ * ends with {@code UNAVAILABLE}.
  */
 public final class MemberImport {
-  /** One line. A second import of it waits for the first. */
+  /** The procedure for one line. A second import of the same line waits for the first. */
   public static final Procedure LINE =
       Procedure.named("organization.v1.ProjectService/ImportMembers/line")
           .resource(
@@ -48,9 +48,9 @@ public final class MemberImport {
   private final IdempotentWork work;
 
   /**
-   * Makes the import.
+   * Creates the import.
    *
-   * @param work runs lines; it must know {@link #LINE}
+   * @param work runs lines; it must be configured with {@link #LINE}
    */
   public MemberImport(Tenant tenant, IdempotentWork work) {
     this.tenant = tenant;
@@ -105,13 +105,16 @@ public final class MemberImport {
       return result.setError(why(failure.getStatus())).build();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return result.setError("ABORTED: the server stops").build();
+      return result.setError("ABORTED: the server is shutting down").build();
     } catch (Exception e) {
-      throw new IllegalStateException("a line throws nothing else", e);
+      throw new IllegalStateException("a line throws no other exception", e);
     }
   }
 
-  /** Adds a member within the claim of a line, which is found like the claim of a call. */
+  /**
+   * Adds a member within the claim of a line, which {@code ClaimTransaction} finds like the claim
+   * of a call.
+   */
   ProjectMember add(AddProjectMemberRequest line) {
     UUID projectId = UUID.fromString(line.getProjectId());
     UUID userId = UUID.fromString(line.getUserId());
@@ -134,7 +137,7 @@ public final class MemberImport {
       case IDEMPOTENCY_STORE_UNAVAILABLE ->
           throw FailureStatus.unavailable(
               "the database cannot be used at the moment", "DATABASE_UNAVAILABLE");
-      default -> "INTERNAL: the server made a mistake";
+      default -> "INTERNAL: the server has an internal error";
     };
   }
 

@@ -14,7 +14,8 @@ import java.util.UUID;
 /**
  * A resource that is about to be created.
  *
- * @param id a UUIDv7: ids in the order of creation keep indexes small and lists sorted
+ * @param id a UUIDv7: ids that increase with the time of creation keep indexes small and lists
+ *     sorted
  */
 record NewResource<M extends Message>(Table<M> table, UUID id, String name) {
 
@@ -22,23 +23,23 @@ record NewResource<M extends Message>(Table<M> table, UUID id, String name) {
     return new NewResource<>(table, UuidCreator.getTimeOrderedEpoch(), name);
   }
 
-  /** Writes it below a parent; returns empty if the caller sees no such parent. */
+  /** Inserts it below a parent; returns empty if the caller sees no such parent. */
   Optional<M> insert(CallerHandle tenant, UUID parentId, Map<String, ?> values) {
     return table.insert(tenant, id, parentId, values);
   }
 
-  /** Writes it where there is no parent. */
+  /** Inserts it without a parent. */
   Optional<M> insert(CallerHandle tenant, Map<String, ?> values) {
     return Optional.of(table.insert(tenant, id, values));
   }
 
-  /** Returns the work that is left to do: make the caller the owner. */
+  /** Returns the asynchronous work that remains: make the caller the owner. */
   OutboxEntry ownedByCaller() {
     String owner = "user:" + CurrentCaller.get().userId();
     return grants(new Tuple(owner, "owner", table.type().name() + ":" + id));
   }
 
-  /** Returns the work that is left to do: write this tuple. */
+  /** Returns the asynchronous work that remains: write this tuple. */
   OutboxEntry grants(Tuple tuple) {
     return new OutboxEntry(id, name, tuple);
   }

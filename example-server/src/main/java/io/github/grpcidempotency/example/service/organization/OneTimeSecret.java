@@ -7,14 +7,14 @@ import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * A secret that is returned once, and of which the database holds the hash. 256 random bits need no
- * salt and no slow hash.
+ * A secret that is returned once. The database stores its hash. 256 random bits need no salt and no
+ * slow hash.
  */
 record OneTimeSecret(String text) {
   private static final int BYTES = 32;
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** Makes a new secret, with a prefix by which people and scanners recognize its kind. */
+  /** Creates a secret with a prefix by which people and scanners recognize its kind. */
   static OneTimeSecret mint(String prefix) {
     byte[] random = new byte[BYTES];
     RANDOM.nextBytes(random);
@@ -26,7 +26,7 @@ record OneTimeSecret(String text) {
     return Hashing.sha256().hashString(text, UTF_8).asBytes();
   }
 
-  /** Leaves out the secret. */
+  /** Omits the secret. */
   @Override
   public String toString() {
     return "OneTimeSecret[withheld]";

@@ -29,8 +29,8 @@ import java.util.UUID;
 
 /**
  * The procedures of the organisation API. Most methods are described in their {@code .proto}, with
- * the reason beside it, and only the status is added here; {@code docs/example.md} has them all in
- * one table. Four have more settings here:
+ * the reasons, and only the status is added here; {@code docs/example.md} lists all of them in one
+ * table. Four have more settings here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because encryption keys and a guard that queries the database need
@@ -72,8 +72,8 @@ public final class OrganizationProcedures {
   }
 
   /**
-   * A controller sends the same install again and again, to make sure that it exists. Its record
-   * lives for as long as the controller does so.
+   * A controller sends the same install repeatedly, to make sure that it exists. Each call extends
+   * the life of its record.
    */
   private static ProcedureBuilder<?> addInstall() {
     return Procedure.of(getAddInstallMethod())
@@ -93,7 +93,10 @@ public final class OrganizationProcedures {
         .execution(Execution.TRANSACTIONAL);
   }
 
-  /** Uses the handler's own transaction, because another connection could be the pool's last. */
+  /**
+   * Uses the handler's own transaction, because a second connection might not be available in the
+   * pool.
+   */
   private static Procedure deleteNamespace(Tenant tenant) {
     return Procedure.annotated(getDeleteNamespaceMethod())
         .pastResources(

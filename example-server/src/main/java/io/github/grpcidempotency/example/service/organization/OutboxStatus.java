@@ -7,7 +7,7 @@ import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.StatusResolver;
 
-/** Maps the words of {@code authz.outbox} to the statuses for clients. */
+/** Maps the values of {@code authz.outbox} to the statuses for clients. */
 final class OutboxStatus {
   /** The status of the latest entry of a resource. */
   static final StatusResolver LATEST =

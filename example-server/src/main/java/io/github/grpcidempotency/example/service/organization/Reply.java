@@ -11,13 +11,13 @@ import java.util.function.Supplier;
 final class Reply {
   private Reply() {}
 
-  /** Sends what the supplier returns, or the status of what it throws. */
+  /** Sends the result of the supplier, or the status for its exception. */
   static <ResponseT> void to(StreamObserver<ResponseT> observer, Supplier<ResponseT> answer) {
     ResponseT response;
     try {
       response = answer.get();
     } catch (ClaimPreemptedException duplicate) {
-      throw duplicate; // no failure: a duplicate gets the recorded answer
+      throw duplicate; // not a failure: a duplicate gets the recorded answer
     } catch (RuntimeException e) {
       observer.onError(FailureStatus.of(e));
       return;
@@ -26,10 +26,7 @@ final class Reply {
     observer.onCompleted();
   }
 
-  /**
-   * Returns the same status for a resource that does not exist and for one that belongs to another
-   * user.
-   */
+  /** Returns the same status for a missing resource and for a resource of another user. */
   static StatusRuntimeException notFound(String kind, UUID id) {
     return Status.NOT_FOUND
         .withDescription("there is no %s %s".formatted(kind, id))

@@ -11,14 +11,14 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Checks the fields of one request, and refuses it with everything that is wrong with it: {@code
+ * Checks the fields of one request, and refuses it with a list of all problems: {@code
  * INVALID_ARGUMENT} and a {@link BadRequest}, which counts elements of a repeated field from one.
- * The result of a check may be used once {@link #orThrow} has returned.
+ * The result of a check can be used after {@link #orThrow} has returned.
  */
 final class RequestCheck {
   private static final int MAX_LENGTH = 100;
 
-  /** As many as fit into the metadata that a client accepts by default, 8 KiB. */
+  /** The maximum number that fits into the metadata that a client accepts by default, 8 KiB. */
   private static final int MAX_VIOLATIONS = 20;
 
   private static final Pattern TOKEN =
@@ -90,7 +90,7 @@ final class RequestCheck {
   /**
    * Ends the check.
    *
-   * @throws StatusRuntimeException if anything was wrong
+   * @throws StatusRuntimeException if there was any problem
    */
   void orThrow() {
     if (violations.getFieldViolationsCount() > 0) {

@@ -22,9 +22,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Webhooks of a project, and what is delivered to them. A delivery gets here only after the key
- * source has checked its signature. This handler runs as the webhook, in a transaction that sees
- * the webhook's rows.
+ * Webhooks of a project, and their deliveries. A delivery arrives here only after the key source
+ * has checked its signature. This handler runs as the webhook, in a transaction that sees the
+ * webhook's rows.
  */
 public final class WebhookService extends WebhookServiceImplBase {
   private final Tenant tenant;

@@ -5,9 +5,9 @@ import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 
 /**
- * The writing end of {@code authz.outbox}.
+ * Writes to {@code authz.outbox}.
  *
- * @param delay how long an entry waits, so that a human sees {@code processing}
+ * @param delay the delay of an entry, so that a person can see {@code processing}
  */
 public record Outbox(Duration delay) {
   private static final String ENQUEUE =

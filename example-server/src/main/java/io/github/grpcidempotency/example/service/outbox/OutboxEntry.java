@@ -5,6 +5,6 @@ import java.util.UUID;
 /**
  * The asynchronous work for one created resource.
  *
- * @param name the resource's name, by which {@link OutboxWorker} fails on demand
+ * @param name the resource's name; {@link OutboxWorker} fails for some names
  */
 public record OutboxEntry(UUID resourceId, String name, Tuple tuple) {}

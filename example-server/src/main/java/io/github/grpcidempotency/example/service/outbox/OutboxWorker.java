@@ -12,9 +12,9 @@ import org.jdbi.v3.core.Jdbi;
  * may run. A worker connects as a role of its own, which sees every user's outbox rows but none of
  * their resources.
  *
- * <p>One batch is one transaction. Rows that another worker has locked are skipped, and a worker
- * that dies leaves its rows as they were. An attempt fails on demand: always for a resource whose
- * name starts with {@code fail-}, the first time for one that starts with {@code flaky-}.
+ * <p>One batch is one transaction. Rows that another worker has locked are skipped. If a worker
+ * crashes, its rows are unchanged. Some attempts fail for the demo: every attempt for a resource
+ * whose name starts with {@code fail-}, and the first attempt for {@code flaky-}.
  */
 public final class OutboxWorker {
   private static final Duration POLL = Duration.ofMillis(50);
@@ -88,7 +88,7 @@ public final class OutboxWorker {
     if (entry.resourceName().startsWith("fail-")
         || (entry.resourceName().startsWith("flaky-") && entry.attempt() == 1)) {
       String status = entry.attempt() < MAX_ATTEMPTS ? "retrying" : "failed";
-      endAttempt(handle, entry, status, "the name asks for a failure");
+      endAttempt(handle, entry, status, "the resource's name requests a failure");
       return;
     }
     handle

@@ -1,6 +1,6 @@
 /**
- * The asynchronous work behind a create: the create writes it to {@code authz.outbox} together with
- * the resource, and a worker does it.
+ * The asynchronous work of a create. The create writes it to {@code authz.outbox} together with the
+ * resource, and a worker executes it.
  */
 @NullMarked
 package io.github.grpcidempotency.example.service.outbox;

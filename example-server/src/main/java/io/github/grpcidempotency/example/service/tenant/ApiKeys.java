@@ -6,7 +6,7 @@ import io.github.grpcidempotency.example.organization.v1.APIKey;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What happens to an API key after its creation. */
+/** Updates and queries of API keys. */
 public final class ApiKeys {
   private static final String REVOKE =
       """
@@ -34,7 +34,7 @@ public final class ApiKeys {
         .findOne();
   }
 
-  /** Returns whether the caller has such a key, and it is not revoked. */
+  /** Returns whether the caller has this key, and it is not revoked. */
   public static boolean isGood(CallerHandle tenant, UUID id) {
     return tenant.query(IS_GOOD).bind("id", id).mapTo(Boolean.class).one();
   }

@@ -12,12 +12,13 @@ import java.util.Objects;
 import org.jdbi.v3.core.mapper.RowMapper;
 
 /**
- * Makes messages from rows: each column becomes the field of its name, and null leaves it unset.
+ * Creates messages from rows: each column becomes the field with its name. A null leaves the field
+ * unset.
  */
 final class MessageRow {
   private MessageRow() {}
 
-  /** Returns a mapper for statements whose every column is named after a field. */
+  /** Returns a mapper for statements in which every column has the name of a field. */
   static <M extends Message> RowMapper<M> of(M prototype) {
     return (row, context) -> {
       Message.Builder message = prototype.newBuilderForType();
@@ -29,7 +30,7 @@ final class MessageRow {
           message.setField(Objects.requireNonNull(field, name), value(row, column, field));
         }
       }
-      @SuppressWarnings("unchecked") // a builder makes messages of the type that it is for
+      @SuppressWarnings("unchecked") // a builder creates messages of its own type
       M made = (M) message.build();
       return made;
     };

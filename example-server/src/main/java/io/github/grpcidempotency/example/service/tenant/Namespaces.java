@@ -3,7 +3,7 @@ package io.github.grpcidempotency.example.service.tenant;
 import java.util.List;
 import java.util.UUID;
 
-/** What happens to a namespace after its creation. */
+/** Deletes namespaces. */
 public final class Namespaces {
   private static final String DELETE =
       """
@@ -17,7 +17,7 @@ public final class Namespaces {
       RETURNING id
       """;
 
-  /** The outbox first: what the worker has not written yet is not written any more. */
+  /** The outbox first, so that the worker writes no further tuple. */
   private static final List<String> DELETE_RIGHTS =
       List.of(
           "DELETE FROM authz.outbox WHERE resource_id = ?",

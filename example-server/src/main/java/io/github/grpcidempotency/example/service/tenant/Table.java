@@ -11,15 +11,15 @@ import org.jdbi.v3.core.mapper.RowMapper;
 import org.jdbi.v3.core.statement.Query;
 
 /**
- * One table of resources. All tables are alike: a row has an id, belongs to a user in an
- * organization, and has a parent that must be visible when the row is written.
+ * One table of resources. All tables have the same structure: a row has an id, belongs to a user in
+ * an organization, and has a parent that must be visible when the row is written.
  *
- * @param type the type of a row; the library and the outbox refer to rows by it
+ * @param type the type of a row, by which the library and the outbox refer to it
  * @param name of the table
  * @param parent the table of the parents
  * @param parentColumn refers to the parent
- * @param told the columns that clients see, each named after a field of the message
- * @param message what clients see of a row
+ * @param told the columns that clients see, each with the name of a field of the message @param
+ *     message the message that clients get for a row
  */
 public record Table<M extends Message>(
     ResourceType type,
@@ -59,12 +59,12 @@ public record Table<M extends Message>(
     return new Table<>(type, name, parentTable, column, told, message);
   }
 
-  /** Writes a row below a parent; returns empty if the caller sees no such parent. */
+  /** Inserts a row below a parent; returns empty if the caller sees no such parent. */
   public Optional<M> insert(CallerHandle tenant, UUID id, UUID parentId, Map<String, ?> values) {
     return inserting(tenant, INSERT, id, values).bind("parentId", parentId).map(message).findOne();
   }
 
-  /** Writes a row that has no parent. */
+  /** Inserts a row without a parent. */
   public M insert(CallerHandle tenant, UUID id, Map<String, ?> values) {
     return inserting(tenant, INSERT_ON_TOP, id, values).map(message).one();
   }

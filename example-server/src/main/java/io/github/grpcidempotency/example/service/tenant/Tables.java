@@ -75,7 +75,7 @@ public final class Tables {
           "tenant.invites",
           "id, organization, email, role, created AS create_time");
 
-  /** Webhooks. Their secrets can be written but not read. */
+  /** Webhooks. The application can write their secrets but cannot read them. */
   public static final Table<Webhook> WEBHOOKS =
       Table.of(
               "webhook",

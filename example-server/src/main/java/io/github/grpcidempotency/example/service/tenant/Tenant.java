@@ -12,29 +12,29 @@ import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
-/** The database, limited to what the caller of the current gRPC call may see. */
+/** The database, limited to the rows that the caller of the current gRPC call may see. */
 public final class Tenant {
   private static final String BE_CALLER = "SELECT set_config('app.current_user_id', :userId, true)";
 
   private final Jdbi jdbi;
   private final Outbox outbox;
 
-  /** Makes the view on a pool of the application's role. */
+  /** Creates the view on a pool of the application's role. */
   public Tenant(Jdbi jdbi, Outbox outbox) {
     this.jdbi = jdbi;
     this.outbox = outbox;
   }
 
   /**
-   * Works in a transaction of the caller, without an outbox entry.
+   * Runs work in a transaction of the caller, without an outbox entry.
    *
-   * @param work gets the caller's transaction and organization
+   * @param work receives the caller's transaction and organization
    */
   public <T> T asCaller(Function<CallerHandle, T> work) {
     return as(CurrentCaller.get(), work);
   }
 
-  /** The same as a given caller. */
+  /** Runs work in a transaction of a given caller, without an outbox entry. */
   public <T> T as(Caller caller, Function<CallerHandle, T> work) {
     return jdbi.inTransaction(
         handle -> {
@@ -54,24 +54,25 @@ public final class Tenant {
   }
 
   /**
-   * The same in the transaction of a transactional procedure's call: the interceptor has opened it
-   * as the caller, and commits it together with the record of the answer.
+   * Creates a resource and its outbox row in the transaction of a transactional procedure's call.
+   * The interceptor has opened the transaction as the caller, and commits it together with the
+   * record of the answer.
    */
   public <T> Optional<T> createWithinClaim(
       OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
     return withinClaim(claim -> create(claim, entry, insert));
   }
 
-  /** Works in that transaction, without an outbox entry. */
+  /** Runs work in the transaction of the call, without an outbox entry. */
   public <T> T withinClaim(Function<CallerHandle, T> work) {
     return work.apply(new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get()));
   }
 
   /**
-   * The same in a separate transaction, whose commit also records the call's answer. A reserved
-   * procedure does this last, after something slow.
+   * Creates a resource in a separate transaction, whose commit also records the call's answer. A
+   * reserved procedure does this last, after its slow work.
    *
-   * @param response makes the answer from what was created
+   * @param response builds the answer from the created resource
    */
   public <T, R extends Message> Optional<R> createAndComplete(
       OutboxEntry entry, Function<CallerHandle, Optional<T>> insert, Function<T, R> response) {
@@ -94,8 +95,8 @@ public final class Tenant {
   }
 
   /**
-   * Sets the user for the transaction only: a setting of the session would leak to the next user of
-   * the connection.
+   * Sets the user for the transaction only: a session setting would leak to the next user of the
+   * connection.
    */
   private static void become(Handle handle, Caller caller) {
     handle

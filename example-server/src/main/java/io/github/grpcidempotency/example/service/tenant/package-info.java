@@ -1,6 +1,6 @@
 /**
- * The resources, table by table. Everything here runs in a transaction that belongs to one caller,
- * whose rows are the only ones it sees; a create writes its outbox row along with its resource.
+ * The resources, table by table. All code here runs in a transaction of one caller, which sees only
+ * this caller's rows. A create writes its outbox row together with its resource.
  */
 @NullMarked
 package io.github.grpcidempotency.example.service.tenant;

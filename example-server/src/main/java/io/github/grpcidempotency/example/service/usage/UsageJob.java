@@ -25,12 +25,13 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * States the usage of a period, once. Running it again for the same instant, on any server and
- * however often, returns the existing statement. Thread-safe.
+ * Writes the usage statement of a period, once. Another run for the same instant, on any server,
+ * returns the existing statement. Thread-safe.
  */
 public final class UsageJob implements AutoCloseable {
   /**
-   * The statement and its record are one commit. Customers are charged by it, hence its retention.
+   * The statement and its record are one commit. Customers are charged by the statement, which is
+   * the reason for its retention.
    */
   static final Procedure KIND =
       Procedure.named("jobs/usage-statement")
@@ -38,7 +39,7 @@ public final class UsageJob implements AutoCloseable {
           .retention(Duration.ofDays(30))
           .build();
 
-  /** The caller on whose behalf the job runs; not a human. */
+  /** The caller on whose behalf the job runs; not a person. */
   private static final Caller SCHEDULER =
       Caller.of(UUID.fromString("5c4ed01e-0000-4000-8000-000000000001"));
 
@@ -56,11 +57,11 @@ public final class UsageJob implements AutoCloseable {
   private final Duration every;
 
   /**
-   * Makes the job.
+   * Creates the job.
    *
    * @param pool of the worker's role, which sees every user's outbox
-   * @param every how long a period is
-   * @throws IllegalStateException if the library finds the database unfit
+   * @param every the length of a period
+   * @throws IllegalStateException if the library's check finds problems
    */
   public UsageJob(DataSource pool, Duration every, IdempotencyListener listener) {
     this.jdbi = Jdbi.create(pool);
@@ -71,12 +72,12 @@ public final class UsageJob implements AutoCloseable {
     this.every = every;
   }
 
-  /** Returns how long a period is. */
+  /** Returns the length of a period. */
   Duration every() {
     return every;
   }
 
-  /** Returns when the last period ended, by the database's clock, which all servers share. */
+  /** Returns the end of the last period, by the database's clock, which all servers share. */
   Instant lastDue() {
     return jdbi.withHandle(
         handle -> {
@@ -88,12 +89,12 @@ public final class UsageJob implements AutoCloseable {
   }
 
   /**
-   * States the period that ends at an instant, unless that was done before.
+   * Writes the statement of the period that ends at an instant, unless it exists already.
    *
-   * @param due identifies the run, whoever starts it and whenever
-   * @throws WorkRefusedException if another server is running it, or the period had another length
-   *     then
-   * @throws Exception if the database fails; nothing was stated then
+   * @param due identifies the run, no matter which server starts it, and when
+   * @throws WorkRefusedException if another server is running it, or if the period had another
+   *     length at that time
+   * @throws Exception if the database fails; no statement was written
    */
   public WorkResult<UsageStatement> run(Instant due) throws Exception {
     UsagePeriod period =

@@ -8,7 +8,7 @@ import java.time.Instant;
 
 /**
  * Starts the job whenever a period has ended. Every server has a scheduler, and the job runs once.
- * While another server runs the job, the scheduler tries again, in case that server dies.
+ * While another server is running the job, the scheduler retries, in case that server crashes.
  */
 public final class UsageScheduler {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -21,8 +21,8 @@ public final class UsageScheduler {
   }
 
   /**
-   * Starts a scheduler; the first period that it handles is the last one that has ended. The job is
-   * not closed with it.
+   * Starts a scheduler. Its first period is the last one that has ended. The scheduler does not
+   * close the job.
    */
   public static Repeating start(UsageJob job) {
     Duration tenth = job.every().dividedBy(10);

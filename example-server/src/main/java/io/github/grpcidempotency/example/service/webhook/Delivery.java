@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One HTTP request of a provider, as it was forwarded.
+ * A provider's HTTP request, as it was forwarded.
  *
- * @param headers its headers, whose names are the same in upper and lower case (RFC 9110)
- * @param body its body, byte for byte: providers sign bytes
- * @param received when it came, by the database's clock
+ * @param headers its headers; their names are not case-sensitive (RFC 9110)
+ * @param body its unchanged body, because providers sign bytes
+ * @param received the time of its arrival, by the database's clock
  */
 record Delivery(List<HttpHeader> headers, ByteString body, Instant received) {
 
@@ -21,8 +21,8 @@ record Delivery(List<HttpHeader> headers, ByteString body, Instant received) {
   }
 
   /**
-   * Returns the value of a header; empty if there is none, or more than one, because it is not
-   * known which one is meant.
+   * Returns the value of a header; empty if there is none, or if there are several, because it is
+   * unclear which one is meant.
    */
   Optional<String> header(String name) {
     List<String> values =

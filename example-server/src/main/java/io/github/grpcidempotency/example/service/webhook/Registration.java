@@ -4,9 +4,9 @@ import io.github.grpcidempotency.key.Caller;
 import java.util.UUID;
 
 /**
- * A webhook as it was registered.
+ * A registered webhook.
  *
- * @param id the webhook, and the user that it acts as
+ * @param id the webhook's id, which is also the id of the user for which it acts
  * @param organization empty for none
  */
 record Registration(
@@ -18,7 +18,7 @@ record Registration(
         .inProject(projectId.toString());
   }
 
-  /** Leaves out the secret. */
+  /** Omits the secret. */
   @Override
   public String toString() {
     return "Registration[%s of %s]".formatted(id, scheme.provider());

@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * How a provider signs its deliveries, and where it names the event. Both providers here sign with
- * an HMAC-SHA256 (RFC 2104) under the webhook's secret, in hexadecimal digits. Stateless.
+ * A provider's way to sign its deliveries and to identify events. Both providers here sign with an
+ * HMAC-SHA256 (RFC 2104) under the webhook's secret, in hexadecimal digits. Stateless.
  */
 public abstract sealed class Scheme permits GitHubScheme, StripeScheme {
   /** Returns the scheme of a provider, if a request names a known one. */
@@ -23,7 +23,7 @@ public abstract sealed class Scheme permits GitHubScheme, StripeScheme {
   }
 
   /**
-   * Returns the scheme of a provider as rows name it.
+   * Returns the scheme of a provider by its name in the table.
    *
    * @throws IllegalArgumentException if there is no such provider
    */
@@ -35,13 +35,15 @@ public abstract sealed class Scheme permits GitHubScheme, StripeScheme {
         .orElseThrow(() -> new IllegalArgumentException("there is no provider " + provider));
   }
 
-  /** Returns the provider's name in rows, with which keys begin. */
+  /** Returns the provider's name in the table, with which keys begin. */
   public abstract String provider();
 
   /** Returns whether a delivery is signed with the webhook's secret. */
   abstract boolean isSigned(Delivery delivery, String secret);
 
-  /** Returns the event's name in a signed delivery, the same whenever the event is delivered. */
+  /**
+   * Returns the event's name in a signed delivery. All deliveries of an event have the same name.
+   */
   abstract Optional<String> event(Delivery delivery);
 
   static String hmac(String secret, byte[] message) {

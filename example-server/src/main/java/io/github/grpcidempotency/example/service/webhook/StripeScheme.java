@@ -14,9 +14,10 @@ import java.util.stream.Stream;
 
 /**
  * Stripe: {@code Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]}, each an HMAC-SHA256 over the
- * time, a dot and the body. While a secret is being rolled there is one signature per secret, so
- * any of them will do. The time is signed as well, and a delivery signed more than five minutes ago
- * is refused: somebody may have recorded it. The event is the {@code id} of the JSON body.
+ * time, a dot and the body. While a secret is rotated there is one signature per secret, so one
+ * valid signature is enough. The time is signed too. A delivery that was signed more than five
+ * minutes ago is refused, because it may be a replay by an attacker. The event is the {@code id} of
+ * the JSON body.
  *
  * @see <a href="https://docs.stripe.com/webhooks#verify-manually">Stripe's documentation</a>
  */

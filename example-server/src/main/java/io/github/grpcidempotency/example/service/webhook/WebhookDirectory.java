@@ -22,7 +22,7 @@ public final class WebhookDirectory {
 
   private final Jdbi jdbi;
 
-  /** Makes the directory on a pool of the application's role. */
+  /** Creates the directory on a pool of the application's role. */
   public WebhookDirectory(Jdbi jdbi) {
     this.jdbi = jdbi;
   }
@@ -37,7 +37,7 @@ public final class WebhookDirectory {
   /**
    * Returns the webhook that a delivery names, if there is one.
    *
-   * @throws StoreException if the database cannot be asked
+   * @throws StoreException if the database cannot be reached
    */
   Optional<Found> find(String opaqueId) {
     if (!OPAQUE_ID.matcher(opaqueId).matches()) {

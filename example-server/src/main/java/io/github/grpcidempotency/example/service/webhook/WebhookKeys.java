@@ -17,9 +17,9 @@ import java.util.Optional;
  * <ol>
  *   <li>Find the webhook that it names.
  *   <li>Check the provider's signature. A wrong signature and an unknown webhook get the same
- *       answer, so that nobody learns which webhooks exist.
- *   <li>Only then read the event's name. A delivery without one is refused. A made-up name would
- *       turn two events into one, or one event into two.
+ *       answer, so that a caller cannot find out which webhooks exist.
+ *   <li>Only then read the event's name. A delivery without a name is refused, because an invented
+ *       name would merge two events or split one.
  * </ol>
  *
  * <p>The key belongs to the webhook, and begins with its provider.
@@ -27,7 +27,7 @@ import java.util.Optional;
 public final class WebhookKeys implements KeySource {
   private final WebhookDirectory directory;
 
-  /** Makes the source. */
+  /** Creates the source. */
   public WebhookKeys(WebhookDirectory directory) {
     this.directory = directory;
   }
@@ -72,6 +72,9 @@ public final class WebhookKeys implements KeySource {
   public List<String> problems(Descriptor request) {
     return request.equals(IngestRequest.getDescriptor())
         ? List.of()
-        : List.of("a webhook's key is found in an IngestRequest, not in " + request.getFullName());
+        : List.of(
+            "the key of a webhook's delivery can be read from an IngestRequest only, not from"
+                + " "
+                + request.getFullName());
   }
 }

@@ -1,6 +1,6 @@
 /**
- * How a webhook's delivery proves its origin and names its event: the signature schemes of two
- * providers, and the key source that uses them.
+ * Checks a webhook's delivery and finds its event: the signature schemes of two providers, and the
+ * key source that uses them.
  */
 @NullMarked
 package io.github.grpcidempotency.example.service.webhook;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class RepeatingTest {
   @Test
-  void itGoesOnWhateverIsThrown() {
+  void itContinuesAfterEveryThrowable() {
     AtomicInteger rounds = new AtomicInteger();
     Repeating repeating =
         Repeating.start(

@@ -60,7 +60,7 @@ class OutboxWorkerTest {
   }
 
   @Test
-  void aFailureThatStaysFailsForGood() {
+  void aPermanentFailureFailsTheWork() {
     enqueue("fail-apollo", 1);
     drainWith(1, () -> count("status = 'failed'") == 1);
     assertThat(count("attempts = 3 AND last_error <> ''")).isEqualTo(1);

@@ -40,7 +40,7 @@ class RunbookTest {
   }
 
   @Test
-  void everySectionSaysWhoIsHurtHowToLookWhatToDoAndWhenToLeaveIt() {
+  void everySectionHasItsFourParts() {
     for (String part : List.of("**Who is hurt:**", "**Look:**", "**Do", "**Leave it:**")) {
       assertThat(found(Pattern.compile(Pattern.quote("- " + part)), 0, PAGE))
           .as(part)

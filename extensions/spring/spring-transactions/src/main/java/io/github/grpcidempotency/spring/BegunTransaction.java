@@ -16,8 +16,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * A transaction that the store has begun. It can be ended by its own thread only, on which Spring
- * keeps what belongs to it.
+ * A transaction that the store began. Only its own thread can end it, because Spring keeps the
+ * transaction's state on that thread.
  */
 final class BegunTransaction implements HostTransaction.Begun {
   private static final Logger logger = LoggerFactory.getLogger(BegunTransaction.class);
@@ -30,14 +30,17 @@ final class BegunTransaction implements HostTransaction.Begun {
   private final SuspensionWatch watch = new SuspensionWatch();
   private Optional<TimeLimit> limit = Optional.empty();
 
-  /** When the transaction must have ended, by {@link System#nanoTime}, and which method says so. */
+  /**
+   * The time at which the transaction must have ended, by {@link System#nanoTime}, and the method
+   * that has set the limit.
+   */
   private record TimeLimit(long end, String method) {
     boolean isOver() {
       return end - System.nanoTime() <= 0;
     }
   }
 
-  /** Hears that the transaction makes way for another one, or for none. */
+  /** Records that the transaction was suspended. */
   private final class SuspensionWatch implements TransactionSynchronization {
     private boolean suspended;
 
@@ -67,7 +70,7 @@ final class BegunTransaction implements HostTransaction.Begun {
     return begun;
   }
 
-  /** Returns the current transaction of this thread, if the store has begun it. */
+  /** Returns the current transaction of this thread, if the store began it. */
   static Optional<BegunTransaction> current() {
     if (!TransactionSynchronizationManager.isSynchronizationActive()) {
       return Optional.empty();
@@ -80,8 +83,8 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   /**
-   * Limits the time that is left, unless it is less already. Spring limits its statements by the
-   * deadline of their resources; the commit is limited here.
+   * Limits the remaining time, unless the limit is shorter already. Spring limits statements by the
+   * deadline of the transaction's resources; this class limits the commit.
    */
   void limit(Duration timeout, String method) {
     TimeLimit latest = new TimeLimit(System.nanoTime() + timeout.toNanos(), method);
@@ -113,8 +116,8 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   @Override
-  public void afterCompletion(Consumer<Completion> heard) {
-    ending.afterCompletion(heard);
+  public void afterCompletion(Consumer<Completion> listener) {
+    ending.afterCompletion(listener);
   }
 
   @Override
@@ -122,7 +125,7 @@ final class BegunTransaction implements HostTransaction.Begun {
     return watch.suspended;
   }
 
-  /** What is rolled back anyway is not written. */
+  /** Writes nothing if the transaction is marked for rollback. */
   @Override
   public void flush() {
     if (isCurrent() && !status.isRollbackOnly()) {
@@ -135,8 +138,8 @@ final class BegunTransaction implements HostTransaction.Begun {
     if (!isCurrent()) {
       rollback();
       throw new IllegalStateException(
-          "the claim's transaction is not the current one of this thread: another thread has begun"
-              + " it, or the handler has left a transaction of its own open");
+          "the claim's transaction is not the current transaction of this thread: either"
+              + " another thread began it, or the handler has left a transaction of its own open");
     }
     if (limit.filter(TimeLimit::isOver).isPresent()) {
       rollback();
@@ -144,7 +147,8 @@ final class BegunTransaction implements HostTransaction.Begun {
           "the transaction is rolled back, because the timeout of %s has passed"
               .formatted(limit.get().method()));
     }
-    // Registered only now, it comes after all that the handler has registered.
+    // Registered only now, so that it runs after all synchronizations that the handler has
+    // registered.
     TransactionSynchronizationManager.registerSynchronization(ending);
     try {
       manager.commit(status);
@@ -154,14 +158,18 @@ final class BegunTransaction implements HostTransaction.Begun {
     return ending.completion();
   }
 
-  /** The host's own callbacks run after the commit as well, and may throw anything. */
+  /**
+   * Handles an exception of the commit. Callbacks of the application that run after the commit may
+   * throw any exception.
+   */
   private Completion onFailure(RuntimeException failure) {
     if (ending.completion() == Completion.COMMITTED) {
-      logger.error("what was to run after the commit has failed", failure);
+      logger.error(
+          "a callback of the application failed after the commit of the transaction", failure);
       return Completion.COMMITTED;
     }
     if (failure instanceof UnexpectedRollbackException) {
-      logger.debug("the transaction was set to rollback-only", failure);
+      logger.debug("the transaction was marked for rollback", failure);
       return Completion.ROLLED_BACK;
     }
     throw failure;
@@ -170,7 +178,7 @@ final class BegunTransaction implements HostTransaction.Begun {
   @Override
   public void rollback() {
     if (Thread.currentThread() != thread) {
-      logger.error("a transaction cannot be rolled back by another thread than its own");
+      logger.error("a transaction can be rolled back only by the thread that began it");
       return;
     }
     if (status.isCompleted()) {
@@ -182,7 +190,10 @@ final class BegunTransaction implements HostTransaction.Begun {
       }
       manager.rollback(status);
     } catch (RuntimeException unreachable) {
-      logger.debug("a transaction could not be rolled back; the database does so", unreachable);
+      logger.debug(
+          "a transaction could not be rolled back; the connection is closed, so the"
+              + " database rolls the transaction back",
+          unreachable);
     }
   }
 

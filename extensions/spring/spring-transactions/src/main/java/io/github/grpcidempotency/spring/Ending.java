@@ -15,20 +15,21 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 
 /**
- * What is done at the end of a transaction, and who hears how it ended. Whatever befalls the
- * transaction, it is not committed without that work:
+ * Runs work at the end of a transaction, and calls listeners with its completion. The transaction
+ * is never committed without the work:
  *
  * <ul>
- *   <li>The work is done in {@link #beforeCommit}, after a flush, and after the callbacks that were
- *       registered before; unless the transaction will be rolled back, which JPA finds out later.
- *   <li>Spring does not call {@code beforeCommit} if this was registered by another one's. Then
- *       {@link #beforeCompletion} rolls back.
- *   <li>If another one's {@code beforeCommit} throws a {@code TransactionException}, Spring neither
- *       commits nor rolls back, and a manager for JDBC then switches the connection to autocommit,
- *       which commits; one for JPA loses it, with what it has locked. So {@link #afterCompletion}
- *       rolls back first.
- *   <li>If a savepoint is rolled back within which this was registered, what the work was to go
- *       with is gone. It is not done.
+ *   <li>The work runs in {@link #beforeCommit}, after a flush, and after the callbacks that were
+ *       registered earlier. It does not run if the transaction will be rolled back, which JPA finds
+ *       out later.
+ *   <li>Spring does not call {@code beforeCommit} if this object was registered by another
+ *       synchronization's {@code beforeCommit}. Then {@link #beforeCompletion} rolls back.
+ *   <li>If the {@code beforeCommit} of another synchronization throws a {@code
+ *       TransactionException}, Spring neither commits nor rolls back. A manager for JDBC then
+ *       switches the connection to autocommit, which commits; a manager for JPA loses the
+ *       connection with its locks. So {@link #afterCompletion} rolls back first.
+ *   <li>If the application rolls back to a savepoint that is older than this registration, the
+ *       changes that belong to the work are gone, so the work does not run.
  * </ul>
  */
 final class Ending implements TransactionSynchronization {
@@ -50,9 +51,9 @@ final class Ending implements TransactionSynchronization {
   private Completion completion = Completion.UNKNOWN;
 
   /**
-   * Makes an end without work.
+   * Creates an object without work.
    *
-   * @param rollbackOnly tells the manager that the transaction must not be committed
+   * @param rollbackOnly marks the transaction for rollback
    */
   Ending(TransactionStatus status, Connection connection, Runnable rollbackOnly) {
     this.status = status;
@@ -64,11 +65,11 @@ final class Ending implements TransactionSynchronization {
     works.add(work);
   }
 
-  void afterCompletion(Consumer<Completion> heard) {
-    listeners.add(heard);
+  void afterCompletion(Consumer<Completion> listener) {
+    listeners.add(listener);
   }
 
-  /** Returns how the transaction ended, as far as that is known yet. */
+  /** Returns how the transaction ended, or {@code UNKNOWN} while that is unknown. */
   Completion completion() {
     return completion;
   }
@@ -120,7 +121,10 @@ final class Ending implements TransactionSynchronization {
     end(completion(ended));
   }
 
-  /** Tells it once: what a savepoint's rollback has undone ends earlier than the transaction. */
+  /**
+   * Calls the listeners once. After a rollback to a savepoint, this happens before the transaction
+   * ends.
+   */
   private void end(Completion how) {
     completion = how;
     listeners.forEach(listener -> listener.accept(how));
@@ -135,18 +139,19 @@ final class Ending implements TransactionSynchronization {
     };
   }
 
-  /** Does nothing on a connection that has been rolled back already. */
+  /** Rolls back. Has no effect on a connection that was already rolled back. */
   private void undo() {
     state = State.UNDONE;
     rollBack();
   }
 
-  /** Does nothing either if the transaction is committed, although Spring does not know it. */
+  /** Rolls back. Has no effect if the transaction is committed although Spring does not know it. */
   private void rollBack() {
     try {
       connection.rollback();
     } catch (SQLException ended) {
-      logger.debug("the transaction's connection had been closed", ended);
+      logger.debug(
+          "could not roll back, because the transaction's connection was already closed", ended);
     }
   }
 }

@@ -21,24 +21,22 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Honours or refuses the attributes of a {@code @Transactional} method that joins the transaction
- * of a claim. Spring itself ignores them, because that transaction has already begun:
+ * Enforces the attributes of a {@code @Transactional} method that joins the transaction of a claim.
+ * Spring itself ignores them, because that transaction has already begun:
  *
  * <ul>
- *   <li>A timeout is honoured. It ends the whole transaction, counted from the call of the method.
+ *   <li>A timeout applies to the whole transaction, counted from the call of the method.
  *   <li>An isolation that is stricter than read committed is refused.
  *   <li>{@code readOnly} is refused on a method of a gRPC service, because the record is written in
- *       the same transaction. Any other read-only method joins, as everywhere in Spring.
+ *       the same transaction. Any other read-only method joins, as always in Spring.
  * </ul>
  *
  * <p>The Spring Boot starter declares this advisor. Elsewhere, declare it in the configuration that
  * has {@code @EnableTransactionManagement}, so that it runs inside Spring's own advice:
  *
- * <pre>{@code
- * static @Bean @Role(BeanDefinition.ROLE_INFRASTRUCTURE) JoinedAttributes joinedAttributes() {
- *   return new JoinedAttributes();
- * }
- * }</pre>
+ * <pre>
+ * {@code static @Bean @Role(BeanDefinition.ROLE_INFRASTRUCTURE) JoinedAttributes joinedAttributes() {   return new JoinedAttributes(); } }
+ * </pre>
  */
 public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   private static final Logger logger = LoggerFactory.getLogger(JoinedAttributes.class);
@@ -46,10 +44,10 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   private static final AnnotationTransactionAttributeSource annotations =
       new AnnotationTransactionAttributeSource(false);
 
-  /** Each problem is logged at its first call. */
+  /** The problems that were already logged. Each problem is logged once. */
   private static final Set<String> logged = ConcurrentHashMap.newKeySet();
 
-  /** Makes the advisor. */
+  /** Creates the advisor. */
   public JoinedAttributes() {
     super((MethodInterceptor) JoinedAttributes::invoke);
   }
@@ -60,8 +58,8 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   }
 
   /**
-   * Returns whether a method is {@code @Transactional} and joins a transaction that is open, of the
-   * default manager.
+   * Returns whether a method is {@code @Transactional} and joins an open transaction of the default
+   * manager.
    *
    * @param target the class of the object that has the method
    */
@@ -72,7 +70,7 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   }
 
   /**
-   * Returns why a method cannot join the transaction of a claim, and what to do; empty if it can.
+   * Returns why a method cannot join the transaction of a claim, with a remedy; empty if it can.
    *
    * @param target the class of the object that has the method
    */
@@ -98,8 +96,8 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
 
   private static String refusal(
       Method method, Class<?> target, String attribute, String claim, String remedy) {
-    return ("%s: its @Transactional has %s, but it joins the transaction of its call, which %s; %s,"
-            + " make the procedure RESERVED, or begin another transaction with"
+    return ("%s: its @Transactional has %s, but the method joins the transaction of its call,"
+            + " which %s; %s, make the procedure RESERVED, or begin another transaction with"
             + " Propagation.REQUIRES_NEW")
         .formatted(nameOf(method, target), attribute, claim, remedy);
   }

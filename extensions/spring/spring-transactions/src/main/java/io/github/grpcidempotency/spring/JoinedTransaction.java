@@ -10,7 +10,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** A transaction that the host has begun, and ends. */
+/** A transaction that the host began and will end. */
 final class JoinedTransaction implements HostTransaction {
   private final PlatformTransactionManager manager;
   private final TransactionStatus status;
@@ -24,7 +24,10 @@ final class JoinedTransaction implements HostTransaction {
     this.dataSource = dataSource;
   }
 
-  /** It stays the transaction's own until that ends, whoever has given it back before. */
+  /**
+   * The connection belongs to the transaction until the transaction ends, even if other code has
+   * released it.
+   */
   @Override
   public Connection connection() {
     Connection connection = DataSourceUtils.getConnection(dataSource);
@@ -43,8 +46,8 @@ final class JoinedTransaction implements HostTransaction {
   }
 
   @Override
-  public void afterCompletion(Consumer<Completion> heard) {
-    ending().afterCompletion(heard);
+  public void afterCompletion(Consumer<Completion> listener) {
+    ending().afterCompletion(listener);
   }
 
   private Ending ending() {
@@ -56,7 +59,7 @@ final class JoinedTransaction implements HostTransaction {
     return registered.get();
   }
 
-  /** Fails, as far as Spring knows, as a participant. */
+  /** Marks the transaction for rollback, as a failed participant does. */
   private void setRollbackOnly() {
     status.setRollbackOnly();
     manager.rollback(status);

@@ -16,8 +16,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionSynchronizationUtils;
 
 /**
- * Checks that a manager's transactions run on the connections of a data source: first what the
- * manager tells of itself, and then each transaction.
+ * Checks that a manager's transactions use the connections of a data source: first by the manager's
+ * own data source, and then for each transaction.
  */
 final class ManagerCheck {
   private static final String JPA_MANAGER = "org.springframework.orm.jpa.JpaTransactionManager";
@@ -26,14 +26,18 @@ final class ManagerCheck {
 
   private ManagerCheck() {}
 
-  /** Returns the data source for which a manager has transactions, as managers themselves do. */
+  /**
+   * Returns the data source that a manager uses for transactions, unwrapped in the same way as by
+   * the manager.
+   */
   static DataSource targetOf(DataSource dataSource) {
     if (!(dataSource instanceof TransactionAwareDataSourceProxy proxy)) {
       return dataSource;
     }
     DataSource target = proxy.getTargetDataSource();
     if (target == null) {
-      throw new IllegalArgumentException("the transaction-aware data source has no target");
+      throw new IllegalArgumentException(
+          "the TransactionAwareDataSourceProxy has no target data source");
     }
     return target;
   }
@@ -51,16 +55,18 @@ final class ManagerCheck {
   }
 
   /**
-   * Returns the connection of the transaction that has just begun. It is not given back: the
-   * manager does so at the end.
+   * Returns the connection of the transaction that has just begun. The manager releases the
+   * connection at the end.
    *
-   * @throws IllegalStateException if there is none, or if nothing could be done before the commit
+   * @throws IllegalStateException if there is none, or if no work can be registered before the
+   *     commit
    */
   static Connection connection(PlatformTransactionManager manager, DataSource dataSource) {
     if (!TransactionSynchronizationManager.isSynchronizationActive()) {
       throw new IllegalStateException(noSynchronization());
     }
-    // A manager of one resource binds it as it begins. JTA enlists it when it is first used.
+    // Managers of one resource bind the connection when the transaction begins. JTA enlists it at
+    // its first use.
     if (manager instanceof ResourceTransactionManager
         && !TransactionSynchronizationManager.hasResource(dataSource)) {
       throw new IllegalStateException(noConnection(manager));
@@ -81,12 +87,16 @@ final class ManagerCheck {
     Object its = TransactionSynchronizationUtils.unwrapResourceIfNecessary(managed.get());
     if (!its.equals(TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource))) {
       throw new IllegalArgumentException(
-          "the transaction manager is one of another data source: it has %s, but was given %s"
+          ("the transaction manager manages another data source: it manages %s, but"
+                  + " HostTransactions was given %s")
               .formatted(managed.get(), dataSource));
     }
   }
 
-  /** JPA's and Hibernate's managers have it too, of which nothing is known here. */
+  /**
+   * Found by reflection, because the managers of JPA and Hibernate, which may not be on the class
+   * path, have this method too.
+   */
   private static Optional<Method> dataSourceGetter(PlatformTransactionManager manager) {
     try {
       return Optional.of(manager.getClass().getMethod("getDataSource"))
@@ -105,8 +115,8 @@ final class ManagerCheck {
   }
 
   /**
-   * Whether a manager commits by the connection of its transaction. Spring's own ones for JDBC do,
-   * and that for JPA does with Hibernate.
+   * Returns whether a manager commits by the connection of its transaction. Spring's managers for
+   * JDBC do, and the manager for JPA does with Hibernate.
    */
   static boolean commitsByConnection(PlatformTransactionManager manager) {
     return manager instanceof DataSourceTransactionManager
@@ -135,20 +145,20 @@ final class ManagerCheck {
     try {
       return connection.getAutoCommit();
     } catch (SQLException failure) {
-      throw new TransactionSystemException("a transaction ended as it began", failure);
+      throw new TransactionSystemException("the transaction ended while it began", failure);
     }
   }
 
   private static String noSynchronization() {
-    return "the transaction manager synchronizes with nothing, so the record could not be written"
-        + " in its transactions: set its transactionSynchronization to SYNCHRONIZATION_ALWAYS,"
-        + " which is the default";
+    return "the transaction manager has no transaction synchronization, so the record cannot be"
+        + " written in its transactions: set its transactionSynchronization to"
+        + " SYNCHRONIZATION_ALWAYS, which is the default";
   }
 
   private static String noConnection(PlatformTransactionManager manager) {
-    return "the transactions of %s do not run on a connection of the data source; a manager for JPA"
+    return "the transactions of %s do not use a connection of the data source; a manager for JPA"
             .formatted(manager.getClass().getName())
-        + " needs that same data source, and a JpaDialect that exposes the connection, as that of"
-        + " Hibernate does";
+        + " needs the same data source, and a JpaDialect that exposes the connection, such as"
+        + " Hibernate's";
   }
 }

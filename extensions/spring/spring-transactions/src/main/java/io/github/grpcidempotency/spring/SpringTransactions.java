@@ -12,9 +12,9 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Spring's transactions: the claim of a transactional call is one of them, and whatever the handler
- * calls joins it, by {@code @Transactional}, {@code TransactionTemplate}, {@code JdbcTemplate} or
- * an {@code EntityManager}.
+ * Spring's transactions. The claim of a transactional call is a Spring transaction, and everything
+ * that the handler calls joins it, with {@code @Transactional}, {@code TransactionTemplate}, {@code
+ * JdbcTemplate} or an {@code EntityManager}.
  *
  * <pre>{@code
  * PostgresIdempotencyStore.builder(dataSource)
@@ -26,13 +26,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * JpaTransactionManager}, and with any other manager that exposes the connection of its
  * transactions through {@code DataSourceUtils}. It needs neither JPA nor Hibernate.
  *
- * <p>As everywhere in Spring, a transaction has the attributes of whoever began it. A claim has
- * those of the manager's defaults. {@link JoinedAttributes} honours or refuses what a
- * {@code @Transactional} method that joins declares.
+ * <p>As always in Spring, the code that begins a transaction sets its attributes. A claim has the
+ * manager's default attributes. {@link JoinedAttributes} enforces the attributes of a
+ * {@code @Transactional} method that joins.
  *
- * <p>What the store writes last travels with the commit if the data source is an {@code
+ * <p>The store's last statements are sent with the commit if the data source is an {@code
  * IdempotencyDataSource} and the manager is one of those three, {@code JpaTransactionManager} with
- * Hibernate. With JTA, and with other managers, it is a round trip of its own.
+ * Hibernate. With JTA, and with other managers, they need a round trip of their own.
  *
  * <p>Thread-safe.
  */
@@ -46,13 +46,13 @@ public final class SpringTransactions implements HostTransactions {
   }
 
   /**
-   * Makes claims transactions of a manager.
+   * Returns the transactions of a manager.
    *
-   * @param manager begins and ends them
-   * @param dataSource the one that the manager has, or a {@code TransactionAwareDataSourceProxy} of
-   *     it
-   * @throws IllegalArgumentException if the manager has another data source, or none, or has
-   *     synchronization switched off, as far as it tells
+   * @param manager begins and ends transactions
+   * @param dataSource the manager's data source, or a {@code TransactionAwareDataSourceProxy}
+   *     around it
+   * @throws IllegalArgumentException if the manager has another data source, no data source, or no
+   *     synchronization, as far as the manager reports this
    */
   public static SpringTransactions of(PlatformTransactionManager manager, DataSource dataSource) {
     DataSource target = ManagerCheck.targetOf(dataSource);
@@ -65,7 +65,7 @@ public final class SpringTransactions implements HostTransactions {
    *
    * @throws IllegalStateException if the manager's transactions do not run on the data source's
    *     connection, or cannot be synchronized with
-   * @throws org.springframework.transaction.TransactionException if it cannot be begun
+   * @throws org.springframework.transaction.TransactionException if the transaction cannot begin
    */
   @Override
   public HostTransaction.Begun begin(String name) {
@@ -91,9 +91,9 @@ public final class SpringTransactions implements HostTransactions {
   }
 
   /**
-   * Returns a status that joins the current transaction, and is never completed. The one of whoever
-   * began it is not to be had, and this one can flush. Empty if the transaction is another
-   * manager's.
+   * Returns a status that joins the current transaction and is never completed, because the
+   * original status cannot be obtained. This status can flush. Empty if the transaction belongs to
+   * another manager.
    */
   private Optional<TransactionStatus> participate() {
     DefaultTransactionDefinition definition =

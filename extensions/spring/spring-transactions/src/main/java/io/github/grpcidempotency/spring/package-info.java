@@ -1,4 +1,4 @@
-/** Lets claims be transactions of Spring. */
+/** Uses Spring's transactions for claims. */
 @NullMarked
 package io.github.grpcidempotency.spring;
 

@@ -298,7 +298,7 @@ class LateClaimsTest extends SpringServerTest {
   }
 
   @Test
-  void whatCannotBeJoinedGoesAfterAClaimOfItsOwn() {
+  void aStatementThatCannotCarryTheClaimIsSentAfterIt() {
     List<Consumer<Host>> firsts =
         List.of(
             other -> other.propagations().nested(() -> other.takeName("nested")),
@@ -334,7 +334,7 @@ class LateClaimsTest extends SpringServerTest {
   }
 
   @Test
-  void aBatchGoesAfterAClaimOfItsOwn() {
+  void aBatchIsSentAfterTheClaim() {
     List<String> sent =
         roundTrips(
             kind == Host.Kind.JPA ? Host.Kind.JPA_BATCHING : kind,
@@ -365,7 +365,7 @@ class LateClaimsTest extends SpringServerTest {
 
   /** It must not be taken for the claim, nor may it carry that. */
   @Test
-  void otherConnectionsOfTheDataSourceHaveNothingToDoWithTheClaim() {
+  void otherConnectionsOfTheDataSourceCarryNoClaim() {
     server.create(
         thing -> {
           host.propagations().requiresNew(() -> host.note("beside"));
@@ -394,7 +394,7 @@ class LateClaimsTest extends SpringServerTest {
   }
 
   @Test
-  void aWrappedPoolIsAllThatAHostNeeds() {
+  void aHostNeedsOnlyAWrappedPool() {
     storeOn(database.pool()).verifyLateClaims();
   }
 
@@ -407,12 +407,12 @@ class LateClaimsTest extends SpringServerTest {
   }
 
   @Test
-  void aHostWhoseConnectionsCarryNothingStopsTheStart() {
+  void aHostWithoutAnIdempotencyDataSourcePreventsTheStart() {
     try (Host bare = Host.of(kind, database.pool())) {
       assertThatExceptionOfType(SetupException.class)
           .isThrownBy(() -> SpringServer.start(bare, way).close())
           .satisfies(refused -> assertThat(refused.problems()).hasSize(1))
-          .withMessageContaining("wrap the pool in one");
+          .withMessageContaining("wrap the connection pool in an IdempotencyDataSource");
     }
   }
 

@@ -136,7 +136,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void workIsDoneAfterAllThatTheHostHasHeldBack() {
+  void workRunsAfterTheHostsDeferredChanges() {
     HostTransaction.Begun begun = transactions.begin("any");
     begun.beforeCommit(() -> story.add("thing seen: " + isSeenBy(begun)));
     listen(begun);
@@ -169,7 +169,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void whatIsRefusedAtTheFlushOrTheCommitIsRolledBackWithItsReason() {
+  void aRefusalAtTheFlushOrTheCommitRollsBackWithItsReason() {
     for (String name : List.of("bad", "twice")) {
       HostTransaction.Begun begun = transactions.begin("any");
       asUser();
@@ -217,7 +217,7 @@ class SpringTransactionsTest {
 
   /** A manager for JDBC commits then as it gives the connection back; one for JPA loses it. */
   @Test
-  void nothingIsCommittedIfWhatTheHostDoesBeforeTheCommitEndsWithAFailureOfATransaction() {
+  void nothingIsCommittedIfACallbackBeforeTheCommitThrowsATransactionException() {
     try (HikariDataSource pool = database.newPool(2);
         Host failing = Host.of(kind, pool)) {
       for (RuntimeException failure :
@@ -244,7 +244,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void whatFailsAfterTheCommitDoesNotUndoIt() {
+  void aFailureAfterTheCommitDoesNotUndoTheCommit() {
     for (RuntimeException failure :
         List.of(new IllegalArgumentException("any"), new UnexpectedRollbackException("any"))) {
       HostTransaction.Begun begun = transactions.begin("any");
@@ -263,7 +263,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void aTransactionBesideItIsHeardOf() {
+  void aSuspensionOfTheTransactionIsReported() {
     Propagations propagations = host.propagations();
     Map<Consumer<Runnable>, Boolean> suspending =
         Map.of(
@@ -283,7 +283,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void itIsNotCommittedWhileTheHandlersOwnIsStillOpen() throws Exception {
+  void theClaimIsNotCommittedWhileTheHandlersOwnTransactionIsOpen() throws Exception {
     try (HikariDataSource pool = database.newPool(2);
         Host leaky = Host.of(kind, pool)) {
       HostTransaction.Begun begun = leaky.transactions().begin("any");
@@ -306,7 +306,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void onlyItsOwnThreadEndsIt() {
+  void onlyItsOwnThreadEndsATransaction() {
     HostTransaction.Begun begun = transactions.begin("any");
     host.note("joined");
 
@@ -324,7 +324,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void aConnectionThatBreaksAtTheCommitIsNoRollback() {
+  void aConnectionThatBreaksAtTheCommitLeavesAnUnknownOutcome() {
     HostTransaction.Begun begun = transactions.begin("any");
     listen(begun);
     host.note("joined");
@@ -496,7 +496,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void nothingJoinedIsCommittedIfWhatTheHostDoesBeforeTheCommitFails() {
+  void nothingJoinedIsCommittedIfACallbackBeforeTheCommitFails() {
     try (HikariDataSource pool = database.newPool(2);
         Host failing = Host.of(kind, pool)) {
       for (RuntimeException failure :
@@ -519,7 +519,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void aJoinedConnectionThatBreaksAtTheCommitIsNoRollback() {
+  void aJoinedConnectionThatBreaksAtTheCommitLeavesAnUnknownOutcome() {
     assertThatThrownBy(
             () ->
                 template.executeWithoutResult(
@@ -540,11 +540,11 @@ class SpringTransactionsTest {
 
     assertThatThrownBy(() -> SpringTransactions.of(manager, database.owner()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("one of another data source");
+        .hasMessageContaining("manages another data source");
   }
 
   @Test
-  void aManagerThatSynchronizesWithNothingIsRefused() {
+  void aManagerWithoutSynchronizationIsRefused() {
     AbstractPlatformTransactionManager manager = host.manager();
     manager.setTransactionSynchronization(AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER);
 
@@ -557,7 +557,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void aManagerThatDoesNotTellItsDataSourceIsFoundOutAsItBegins() {
+  void aManagerThatHidesItsDataSourceIsCheckedAtItsFirstTransaction() {
     PlatformTransactionManager other =
         new DataSourceTransactionManager(new DelegatingDataSource(database.pool()));
     SpringTransactions mixed =
@@ -582,14 +582,14 @@ class SpringTransactionsTest {
 
     assertThatThrownBy(() -> mixed.begin("any"))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("do not run on a connection of the data source");
+        .hasMessageContaining("do not use a connection of the data source");
   }
 
   @Test
   void aManagerForJpaThatDoesNotExposeItsConnectionIsRefused() {
     assertThatThrownBy(() -> SpringTransactions.of(new JpaTransactionManager(), database.pool()))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("needs that same data source");
+        .hasMessageContaining("needs the same data source");
 
     LocalContainerEntityManagerFactoryBean factory = Host.entityManagerFactory(database.pool());
     factory.afterPropertiesSet();
@@ -600,7 +600,7 @@ class SpringTransactionsTest {
     SpringTransactions unexposed = SpringTransactions.of(manager, database.pool());
     assertThatThrownBy(() -> unexposed.begin("any"))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("needs that same data source, and a JpaDialect");
+        .hasMessageContaining("needs the same data source, and a JpaDialect");
     factory.destroy();
   }
 
@@ -656,7 +656,7 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void otherDataSourcesInFrontOfThePoolWillDo() {
+  void otherWrappersOfThePoolAreAccepted() {
     AbstractRoutingDataSource routing =
         new AbstractRoutingDataSource() {
           @Override

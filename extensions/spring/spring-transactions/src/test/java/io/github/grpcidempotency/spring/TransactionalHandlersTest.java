@@ -95,14 +95,14 @@ class TransactionalHandlersTest extends SpringServerTest {
 
   /** With JPA the database says so at the flush before the commit; with JDBC at once. */
   @Test
-  void whatTheDatabaseRefusesAtTheFlushLeavesNothing() {
+  void aRefusalAtTheFlushLeavesNothing() {
     assertThatNothingIsLeft(
         creating(thing -> host.insert(UUID.fromString(thing.getId()), "bad")),
         kind == Host.Kind.JPA ? Status.Code.INTERNAL : Status.Code.UNKNOWN);
   }
 
   @Test
-  void whatTheDatabaseRefusesAtTheCommitLeavesNothing() {
+  void aRefusalAtTheCommitLeavesNothing() {
     assertThatNothingIsLeft(
         creating(
             thing -> {
@@ -260,7 +260,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void onlyAHandlerThatWritesElsewhereIsSaidNotToUseTheTransaction() {
+  void onlyAHandlerThatWritesElsewhereIsReported() {
     server.create(thing -> host.jdbc().queryForList("SELECT text FROM app.notes", String.class));
     assertThat(client.createOther(REQUEST).isOk()).isTrue();
     server.create(thing -> host.note("joined"));
@@ -275,7 +275,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void aHandlerIsItsCallerFromItsFirstStatementOn() {
+  void aHandlerRunsAsItsCallerFromItsFirstStatementOn() {
     server.create(
         thing -> {
           server.insert(thing);
@@ -297,7 +297,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void theDriversOwnConnectionIsTheTransactionsToo() {
+  void theDriversConnectionBelongsToTheTransactionToo() {
     server.create(
         thing -> {
           Connection connection = DataSourceUtils.getConnection(host.dataSource());
@@ -318,7 +318,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void aDataSourceThatCannotBeUnwrappedWillDo() {
+  void aDataSourceThatCannotBeUnwrappedIsAccepted() {
     try (Host opaque = Host.of(kind, new OpaqueDataSource(database.pool()));
         SpringServer other = SpringServer.start(opaque, Way.BEFORE_HANDLER, database.pool())) {
       AtomicBoolean fails = new AtomicBoolean(true);
@@ -340,7 +340,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void theHostsListenersRunAtTheirMoments() {
+  void theHostsListenersRunAtTheRightTime() {
     AtomicInteger recordsBefore = new AtomicInteger(-1);
     AtomicInteger recordsAfter = new AtomicInteger(-1);
     AtomicBoolean rolledBack = new AtomicBoolean();

@@ -5,12 +5,12 @@ import j2html.tags.specialized.HtmlTag;
 import java.util.Optional;
 
 /**
- * What a request is answered.
+ * The answer to a request.
  *
  * @param status the HTTP status
  * @param type the media type
  * @param body the text
- * @param location where to go on
+ * @param location the address of a redirect
  */
 record Answer(int status, String type, String body, Optional<String> location) {
   static Answer page(int status, HtmlTag page) {
@@ -22,7 +22,7 @@ record Answer(int status, String type, String body, Optional<String> location) {
     return new Answer(200, "text/css; charset=utf-8", css, Optional.empty());
   }
 
-  /** Asks the browser to get another page, so that a reload does not send the form again. */
+  /** Redirects the browser to another page, so that a reload does not send the form again. */
   static Answer seeOther(String location) {
     return new Answer(303, "text/plain; charset=utf-8", "", Optional.of(location));
   }

@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What operators did. */
+/** The page with the actions of operators. */
 final class AuditPage {
   static final String TITLE = "Audit";
   static final String PATH = "audit";
@@ -38,21 +38,21 @@ final class AuditPage {
         entries.isEmpty()
             ? p("No operator has done anything yet.").withClass("none")
             : Layout.table(
-                "The newest " + NEWEST + " acts of operators",
+                "The newest " + NEWEST + " actions of operators",
                 List.of("When", "Who", "Did", "Why", "Operation", "Database role"),
                 each(entries, entry -> row(entry, td(operation(visit, entry))))));
   }
 
-  /** Returns what was done to one operation; nothing if nothing was. */
+  /** Returns the actions on one operation; empty if there are none. */
   static Optional<DomContent> history(Administration administration, UUID operation) {
     return Optional.of(administration.audit(Optional.of(operation), Optional.empty(), NEWEST))
         .filter(entries -> !entries.isEmpty())
         .map(
             entries ->
                 section(
-                        h2("What operators did").withId("history"),
+                        h2("Actions of operators").withId("history"),
                         Layout.table(
-                            "Acts upon this operation",
+                            "Actions on this operation",
                             List.of("When", "Who", "Did", "Why", "Database role"),
                             each(entries, entry -> row(entry))))
                     .attr("aria-labelledby", "history"));
@@ -69,7 +69,9 @@ final class AuditPage {
   }
 
   private static String act(AuditEntry entry) {
-    String act = entry.act().replace('_', ' ') + (entry.forced() ? ", though its owner lived" : "");
+    String act =
+        entry.act().replace('_', ' ')
+            + (entry.forced() ? ", although its lease had not ended" : "");
     return entry.result().isSuccess()
         ? act
         : act + ": refused, " + entry.result().name().toLowerCase(Locale.ROOT).replace('_', ' ');

@@ -21,7 +21,7 @@ import j2html.tags.specialized.HtmlTag;
 import java.util.Optional;
 import java.util.UUID;
 
-/** First says what an act would do, and then does it. */
+/** Shows the effect of an action before it is done, and then does it. */
 final class ConfirmPage {
   static final String PERFORM = "perform";
 
@@ -48,19 +48,19 @@ final class ConfirmPage {
     visit.checkToken(act.purpose(operation));
   }
 
-  /** Tries the act without doing it, and asks for a confirmation. */
+  /** Makes a dry run, and asks for a confirmation. */
   Answer check() {
     return attempt(true);
   }
 
-  /** Does it. */
+  /** Does the action. */
   Answer perform() {
     return attempt(false);
   }
 
   private Answer attempt(boolean dryRun) {
     if (reason.isEmpty() || reason.length() > 1_000) {
-      return refused(400, "Say why, in at most 1,000 characters: the reason stays in the audit.");
+      return refused(400, "Give a reason of at most 1,000 characters. The audit keeps it.");
     }
     ActResult result =
         act.perform(
@@ -72,21 +72,22 @@ final class ConfirmPage {
               "%soperation?id=%s&done=%s&token=%s"
                   .formatted(
                       visit.base(), operation, act.id(), visit.token(act.donePurpose(operation))));
-      case NOT_FOUND -> refused(404, "It is gone: there is no record of this operation.");
+      case NOT_FOUND -> refused(404, "This operation no longer has a record.");
       case OWNER_LIVES ->
           refused(
               409,
-              "Its owner lives: the lease has not ended. Nothing was changed. If you know that the"
-                  + " server is gone, or accept that a retry runs beside it, tick the box.");
+              "The lease has not ended, so the handler may still be running. Nothing was changed."
+                  + " If you know that the server is gone, or accept that a retry runs at the same"
+                  + " time, tick the box.");
       case ALREADY_RECORDED ->
           refused(409, "Its outcome has been recorded meanwhile, so there is nothing to free.");
       case NOT_RECORDED ->
-          refused(409, "It has no recorded outcome, so there is nothing to forget.");
+          refused(409, "This operation has no recorded outcome, so there is nothing to forget.");
       case LOCKED ->
           refused(
               409,
-              "A transaction has it locked: it is about to be recorded, taken over or deleted."
-                  + " Nothing was changed. Look at it again.");
+              "A transaction has locked this operation: it is about to be recorded, taken over or"
+                  + " deleted. Nothing was changed. Reload the page in a moment.");
     };
   }
 
@@ -127,13 +128,14 @@ final class ConfirmPage {
     return switch (act) {
       case FREE ->
           evenIfLive
-              ? "The reservation would be deleted although its owner may live: the owner's answer"
-                  + " is not recorded, and the next call with its key runs the handler, perhaps"
-                  + " beside it."
-              : "The reservation would be deleted: the next call with its key runs the handler.";
+              ? "The reservation would be deleted although its handler may still be running. The"
+                  + " handler's answer would not be recorded, and the next call with its key"
+                  + " would run the handler, perhaps at the same time."
+              : "The reservation would be deleted. The next call with its key would run the"
+                  + " handler.";
       case FORGET ->
-          "The recorded outcome would be deleted: the next call with its key runs the handler"
-              + " again. What the first run has made stays as it is.";
+          "The recorded outcome would be deleted. The next call with its key would run the"
+              + " handler again. The effect of the first run would stay.";
     };
   }
 

@@ -17,12 +17,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A page for operators: what is in flight, what is stuck, what happened to a key, and how to free
- * or forget it, with a reason that stays in the audit. It is plain HTML, without scripts.
+ * A web page for operators. It shows the operations that are in flight or stuck and the history of
+ * a key, and frees or forgets an operation with a reason for the audit. It is plain HTML, without
+ * scripts.
  *
  * <p>It runs on an HTTP server of its own, {@linkplain Builder#start started} on the loopback
- * address unless told otherwise, or as a {@linkplain Builder#handler handler} on the host's. Who
- * may come in is what the host's {@link ConsoleAccess} says.
+ * address by default, or as a {@linkplain Builder#handler handler} on the host's server. The host's
+ * {@link ConsoleAccess} decides who may use it.
  *
  * <p>Thread-safe.
  */
@@ -39,10 +40,10 @@ public final class Console implements AutoCloseable {
   }
 
   /**
-   * Starts the settings of a console.
+   * Returns a builder of a console.
    *
-   * @param administration connects as a role with the rights of an operator
-   * @param access says who may come in
+   * @param administration an administration as a role with the rights of an operator
+   * @param access decides who may use the console
    */
   public static Builder builder(Administration administration, ConsoleAccess access) {
     return new Builder(administration, access);
@@ -58,7 +59,7 @@ public final class Console implements AutoCloseable {
         "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort() + "/");
   }
 
-  /** Ends the server at once. */
+  /** Stops the server immediately. */
   @Override
   public void close() {
     server.stop(0);
@@ -82,9 +83,10 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Sets the address to listen on; by default port 7070 of the loopback address, and port 0 for
-     * any that is free. It speaks plain HTTP: to be reached from elsewhere, put a proxy with TLS in
-     * front, or mount the {@linkplain #handler handler} on an {@code HttpsServer}.
+     * Sets the address to listen on. The default is port 7070 of the loopback address; port 0 is
+     * any free port. The server uses plain HTTP: to make it reachable from other machines, put a
+     * proxy with TLS in front, or mount the {@linkplain #handler handler} on an {@code
+     * HttpsServer}.
      */
     public Builder address(InetSocketAddress address) {
       this.address = address;
@@ -92,9 +94,9 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Allows a further name in the header {@code Host}, without a port. {@code localhost} and the
-     * loopback addresses are allowed; all other names are refused, so that no other site's name can
-     * be made to lead here.
+     * Allows another name in the header {@code Host}, without a port. {@code localhost} and the
+     * loopback addresses are always allowed. All other names are refused, so that another site
+     * cannot reach the console by DNS rebinding.
      */
     public Builder hostName(String name) {
       names.add(name);
@@ -102,8 +104,8 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Sets the secret that signs forms, so that one server takes a form that another one has made;
-     * by default a random one.
+     * Sets the secret that signs forms; a random one by default. With the same secret, a server
+     * accepts forms from another server.
      *
      * @throws IllegalArgumentException if it has fewer than 32 bytes
      */
@@ -116,8 +118,8 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Makes a handler for the host's own server, in a context of any path. It blocks on the
-     * database: give the server an executor.
+     * Returns a handler for the host's own server, in a context of any path. It blocks on the
+     * database, so the server needs an executor.
      */
     public HttpHandler handler() {
       return new ConsoleHandler(
@@ -125,9 +127,9 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Starts a server. It serves 64 requests at a time, and ends a request that has not arrived
-     * within ten seconds, unless the system property {@code sun.net.httpserver.maxReqTime} says
-     * otherwise, or another server of the JDK's has been started before.
+     * Starts a server. It serves 64 requests at a time. If a request does not arrive within ten
+     * seconds, the server ends it, unless the system property {@code sun.net.httpserver.maxReqTime}
+     * has another value, or another server of the JDK's was started before.
      *
      * @throws IOException if it cannot listen on the address
      */

@@ -6,34 +6,35 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Says who uses the console, and what they may do. It is asked for every request, and is the only
- * door: the console knows no user of its own. It must be thread-safe, and may block.
+ * Authenticates and authorizes the users of the console. It is called for every request, and is the
+ * only check: the console has no users of its own. Implementations must be thread-safe, and may
+ * block.
  */
 @FunctionalInterface
 public interface ConsoleAccess {
   /**
-   * Finds out who sends a request: by a header that a proxy in front has set and that nobody else
-   * can send, by a session of the host, by a client certificate, or by {@link
-   * HttpExchange#getPrincipal()} behind an authenticator of the host.
+   * Returns the user who sends a request: by a header that only a proxy in front can set, by a
+   * session of the host, by a client certificate, or by {@link HttpExchange#getPrincipal()} behind
+   * an authenticator of the host.
    *
-   * @return who it is; empty to refuse. Whatever is thrown refuses as well
+   * @return the user; empty to refuse the request. An exception refuses it as well
    */
   Optional<ConsoleUser> authenticate(HttpExchange exchange);
 
   /**
-   * Returns the header {@code WWW-Authenticate} of a refusal, so that the browser asks for a
+   * Returns the header {@code WWW-Authenticate} of a refusal, which makes the browser prompt for a
    * password.
    *
-   * @return empty to refuse with 403 instead of 401
+   * @return the header's value; empty to refuse with 403 instead of 401
    */
   default Optional<String> challenge() {
     return Optional.empty();
   }
 
   /**
-   * Asks for one name and password, by HTTP Basic authentication: for a console on one's own
-   * machine, or at the end of an SSH tunnel. A request from another machine is refused unless it
-   * came over HTTPS, because the password would be read on its way.
+   * Returns access with one name and password, by HTTP Basic authentication: for a console on the
+   * user's own machine, or at the end of an SSH tunnel. A request from another machine is refused
+   * unless it uses HTTPS, because others could read the password.
    *
    * @param password of at least 16 characters; generate it
    * @throws IllegalArgumentException if the password is too short, or the name is blank or has a

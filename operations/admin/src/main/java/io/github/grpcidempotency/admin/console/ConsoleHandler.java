@@ -25,9 +25,9 @@ import org.slf4j.LoggerFactory;
  * Serves the console.
  *
  * <ol>
- *   <li>The name that the browser calls this server by must be one of its own. Otherwise a page of
- *       another site, whose name was made to lead here (DNS rebinding), could read all answers.
- *   <li>The host says who it is, and what they may do.
+ *   <li>The name in the browser's header {@code Host} must be allowed. Otherwise, a page of another
+ *       site could read all answers by DNS rebinding.
+ *   <li>The host's {@link ConsoleAccess} returns the user and the user's actions.
  *   <li>A form must come from a page of this console, for this user and purpose.
  * </ol>
  */
@@ -71,7 +71,9 @@ final class ConsoleHandler implements HttpHandler {
     try {
       if (!names.isOurs(exchange.getRequestHeaders().getFirst("Host"))) {
         throw new HttpError(
-            421, "This console does not go by that name. Its host can allow further names.");
+            421,
+            "This console cannot be used under this host name. Its operator can allow more"
+                + " names with Console.Builder.hostName.");
       }
       ConsoleUser user = authenticate(exchange);
       String session = session(exchange);
@@ -80,14 +82,16 @@ final class ConsoleHandler implements HttpHandler {
     } catch (HttpError error) {
       return Answer.page(error.status(), Layout.error(base, visit, error));
     } catch (RuntimeException failure) {
-      logger.error("the console cannot answer", failure);
+      logger.error("the console could not answer a request", failure);
       return Answer.page(
           503,
           Layout.error(
               base,
               visit,
               new HttpError(
-                  503, "The database could not be asked. The log of this server says why.")));
+                  503,
+                  "The database cannot be reached, or refused the request. The log of this server"
+                      + " contains the reason.")));
     }
   }
 
@@ -96,7 +100,7 @@ final class ConsoleHandler implements HttpHandler {
     try {
       user = access.authenticate(exchange);
     } catch (RuntimeException refused) {
-      logger.warn("the console's authentication has failed, and so refused", refused);
+      logger.warn("the console's authentication has failed, so the request was refused", refused);
       user = Optional.empty();
     }
     return user.orElseThrow(
@@ -105,7 +109,8 @@ final class ConsoleHandler implements HttpHandler {
           challenge.ifPresent(
               value -> exchange.getResponseHeaders().set("WWW-Authenticate", value));
           return new HttpError(
-              challenge.isPresent() ? 401 : 403, "You are not known here, or not allowed in.");
+              challenge.isPresent() ? 401 : 403,
+              "You are not authenticated, or not allowed to use this console.");
         });
   }
 
@@ -125,7 +130,7 @@ final class ConsoleHandler implements HttpHandler {
                   visit
                       .fields()
                       .id("id")
-                      .orElseThrow(() -> new HttpError(400, "An operation's id is a UUID.")));
+                      .orElseThrow(() -> new HttpError(400, "An operation's id must be a UUID.")));
       case AuditPage.PATH -> {
         visit.demand(AdminAction.AUDIT);
         yield Answer.page(200, AuditPage.of(visit, administration));
@@ -137,7 +142,7 @@ final class ConsoleHandler implements HttpHandler {
     };
   }
 
-  /** A key is sent as a form, because addresses are kept in histories and logs. */
+  /** A key is sent as a form, because browsers and logs keep addresses. */
   private Answer find(Visit visit) {
     visit.checkToken(OverviewPage.FIND);
     String text = visit.fields().text("key");
@@ -169,12 +174,12 @@ final class ConsoleHandler implements HttpHandler {
     }
     if (!method.equals("POST")) {
       exchange.getResponseHeaders().set("Allow", "GET, HEAD, POST");
-      throw new HttpError(405, "Pages are read, and forms are sent.");
+      throw new HttpError(405, "This page cannot be requested with this method.");
     }
     Headers headers = exchange.getRequestHeaders();
     String site = headers.getFirst("Sec-Fetch-Site");
     if (site != null && !site.equals("same-origin")) {
-      throw new HttpError(403, "This form comes from another site.");
+      throw new HttpError(403, "This form was sent from another site.");
     }
     String type = headers.getFirst("Content-Type");
     if (type == null || !type.startsWith("application/x-www-form-urlencoded")) {
@@ -183,7 +188,7 @@ final class ConsoleHandler implements HttpHandler {
     return Fields.read(exchange.getRequestBody());
   }
 
-  /** Returns the browser's name for this console; makes one if it has none. */
+  /** Returns the session of the browser; creates one if there is none. */
   private String session(HttpExchange exchange) {
     return exchange.getRequestHeaders().getOrDefault("Cookie", List.of()).stream()
         .flatMap(header -> Stream.of(header.split(";", -1)))

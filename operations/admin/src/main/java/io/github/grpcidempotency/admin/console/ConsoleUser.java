@@ -4,10 +4,10 @@ import io.github.grpcidempotency.admin.AdminAction;
 import java.util.Set;
 
 /**
- * Somebody who uses the console.
+ * A user of the console.
  *
  * @param actor the name, for the audit table
- * @param actions what this person may do
+ * @param actions the allowed actions
  */
 public record ConsoleUser(String actor, Set<AdminAction> actions) {
   /**
@@ -17,7 +17,7 @@ public record ConsoleUser(String actor, Set<AdminAction> actions) {
    */
   public ConsoleUser {
     if (actor.isBlank() || actor.length() > 1_000) {
-      throw new IllegalArgumentException("an actor has a name, of at most 1,000 characters");
+      throw new IllegalArgumentException("the name of an actor must have 1 to 1,000 characters");
     }
     actions = Set.copyOf(actions);
   }

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What the console can do to an operation. */
+/** The actions of the console on an operation. */
 enum DeletingAct {
   FREE(AdminAction.FREE, "Free the reservation", "Freed"),
   FORGET(AdminAction.FORGET, "Forget the record", "Forgotten");
@@ -24,7 +24,10 @@ enum DeletingAct {
     this.done = done;
   }
 
-  /** Returns what can be done to an operation in a state; nothing to one that counts as absent. */
+  /**
+   * Returns the action that is possible on an operation in a state; empty for an operation that
+   * counts as absent.
+   */
   static Optional<DeletingAct> of(OperationState state) {
     return switch (state) {
       case RUNNING, STUCK, UNKNOWN -> Optional.of(FREE);
@@ -33,7 +36,7 @@ enum DeletingAct {
     };
   }
 
-  /** Returns the act of a form. */
+  /** Returns the action with the id that a form sends. */
   static DeletingAct named(String id) {
     for (DeletingAct act : values()) {
       if (act.id().equals(id)) {
@@ -59,12 +62,12 @@ enum DeletingAct {
     return done;
   }
 
-  /** Says what a form is for, so that its token is good for nothing else. */
+  /** Returns the purpose of a form, so that its token is not valid for any other form. */
   String purpose(UUID operation) {
     return id() + " " + operation;
   }
 
-  /** Says what the browser is shown after the act. */
+  /** Returns the purpose of the redirect after the action. */
   String donePurpose(UUID operation) {
     return "done " + purpose(operation);
   }

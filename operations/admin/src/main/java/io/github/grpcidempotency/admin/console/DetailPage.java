@@ -29,7 +29,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** One operation: what is known of it, what that means, what can be done, and what was done. */
+/**
+ * The page of one operation: its record, an explanation of its state, the possible actions, and
+ * earlier actions.
+ */
 final class DetailPage {
   static final String PATH = "operation";
   static final String CHECK = "check";
@@ -44,14 +47,14 @@ final class DetailPage {
     this.administration = administration;
   }
 
-  /** Shows an operation, or what was done to it when it was there. */
+  /** Shows an operation, or the earlier actions on it if it is gone. */
   Answer answer(UUID id) {
     Optional<OperationRecord> found = administration.find(id);
     Optional<DomContent> done = doneNotice(id);
     Optional<DomContent> history = history(id);
     if (found.isEmpty() && done.isEmpty() && history.isEmpty()) {
       throw new HttpError(
-          404, "There is no operation of this id, and no operator has touched one.");
+          404, "There is no operation with this id, and no operator has freed or forgotten one.");
     }
     return Answer.page(
         found.isPresent() || done.isPresent() ? 200 : 404,
@@ -65,12 +68,12 @@ final class DetailPage {
                 .orElseGet(
                     () ->
                         p(
-                            "There is no record of it any more. The next call with its key runs"
+                            "This operation no longer has a record. The next call with its key runs"
                                 + " the handler.")),
             iff(history, acts -> acts)));
   }
 
-  /** Shows an operation whose form was not right, or whose act was refused. */
+  /** Shows an operation whose form was invalid, or whose action was refused. */
   Answer refused(int status, UUID id, String reason, String problem) {
     return Answer.page(
         status,
@@ -90,7 +93,7 @@ final class DetailPage {
     return h1(text("Operation "), code(id.toString()));
   }
 
-  /** Shows what the form before has done, if it was this console that sent the browser here. */
+  /** Shows the result of an action, if this console redirected the browser here. */
   private Optional<DomContent> doneNotice(UUID id) {
     return visit
         .fields()
@@ -143,7 +146,7 @@ final class DetailPage {
   private DomContent key(OperationRecord operation) {
     return visit.may(AdminAction.VIEW_KEY)
         ? code(foreign(operation.key()))
-        : span("hidden: it needs the right " + AdminAction.VIEW_KEY).withClass("none");
+        : span("hidden, because it needs the right " + AdminAction.VIEW_KEY).withClass("none");
   }
 
   private static DomContent fact(String name, DomContent value) {
@@ -166,7 +169,8 @@ final class DetailPage {
                 .with(
                     Visit.hidden("act", act.id()),
                     Visit.hidden("operation", operation.id().toString()),
-                    label("Reason, for the audit: a ticket, what you have seen").withFor("reason"),
+                    label("Reason for the audit: a ticket, or what you have found out")
+                        .withFor("reason"),
                     textarea(reason)
                         .withId("reason")
                         .withName("reason")
@@ -183,8 +187,8 @@ final class DetailPage {
     return label(
             input().withType("checkbox").withName("even_if_live").withValue("yes"),
             text(
-                "Even though its owner lives. Its answer is then not recorded, and a retry may run"
-                    + " beside it."))
+                "Even if the lease has not ended. The handler's answer is then not recorded, and a"
+                    + " retry may run at the same time."))
         .withClass("check");
   }
 

@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The fields of a form, or of an address.
+ * The fields of a form, or of the query of an address.
  *
- * @param values by their names
+ * @param values the values, by name
  */
 record Fields(Map<String, String> values) {
   private static final int MAX_BODY = 16 * 1_024;
 
-  /** Reads the fields of an address. */
+  /** Reads the fields of a query. */
   static Fields of(Optional<String> query) {
     return parse(query.orElse(""));
   }
@@ -52,7 +52,7 @@ record Fields(Map<String, String> values) {
     }
   }
 
-  /** Returns a field without the white space around it; empty if it is not there. */
+  /** Returns a field without leading and trailing white space; empty if it is missing. */
   String text(String name) {
     return values.getOrDefault(name, "").strip();
   }
@@ -65,7 +65,7 @@ record Fields(Map<String, String> values) {
     return values.containsKey(name);
   }
 
-  /** Returns a UUID, if the field is one. */
+  /** Returns a field as a UUID, if it is one. */
   Optional<UUID> id(String name) {
     String text = text(name);
     try {

@@ -10,9 +10,9 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Tokens that show that a form was made by this console, for this browser, this user and this
- * purpose: HMAC-SHA-256 of all three. Another site's page can send a form here, with the browser's
- * credentials; it cannot know the token.
+ * Tokens that prove that this console made a form for this browser, this user and this purpose: an
+ * HMAC-SHA-256 of all three. Another site's page can send a form to the console with the browser's
+ * credentials, but does not know the token.
  */
 final class FormTokens {
   private static final String ALGORITHM = "HmacSHA256";
@@ -26,7 +26,7 @@ final class FormTokens {
     this.secret = new SecretKeySpec(secret, ALGORITHM);
   }
 
-  /** Returns a name for a browser that has none. */
+  /** Returns a new session id for a browser. */
   String newSession() {
     return encoded(randomBytes(random, SESSION_BYTES));
   }
@@ -39,7 +39,7 @@ final class FormTokens {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);
       mac.init(secret);
-      // Neither of the first two has a line break, so that no two triples are the same text.
+      // The first two have no line break, so two different triples have different texts.
       String text = session + "\n" + encoded(bytes(user.actor())) + "\n" + purpose;
       return encoded(mac.doFinal(bytes(text)));
     } catch (GeneralSecurityException impossible) {

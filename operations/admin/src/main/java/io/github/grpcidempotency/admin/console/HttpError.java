@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.admin.console;
 
-/** A request that is not served, and what its sender is told. */
+/** A request that is refused, with the message for its sender. */
 final class HttpError extends RuntimeException {
   private static final long serialVersionUID = 1;
 

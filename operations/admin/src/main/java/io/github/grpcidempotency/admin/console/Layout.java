@@ -36,7 +36,7 @@ import j2html.tags.specialized.PTag;
 import java.util.List;
 import java.util.Optional;
 
-/** What all pages have. */
+/** The common parts of all pages. */
 final class Layout {
   static final String STYLE = "console.css";
 
@@ -46,20 +46,20 @@ final class Layout {
     return document(visit.base(), title, Optional.of(visit), content);
   }
 
-  /** A page for somebody who need not be known. */
+  /** Returns an error page, also for users that are not authenticated. */
   static HtmlTag error(String base, Optional<Visit> visit, HttpError error) {
-    String title = error.status() == 404 ? "Not found" : "That did not work";
+    String title = error.status() == 404 ? "Not found" : "The request failed";
     return document(base, title, visit, h1(title), notice("problem", error.text()));
   }
 
-  /** A message that stands out, and that a screen reader reads at once. */
+  /** Returns a highlighted message, which a screen reader reads immediately. */
   static PTag notice(String kind, String text) {
     return p(text)
         .withClass("notice " + kind)
         .attr("role", kind.equals("problem") ? "alert" : "status");
   }
 
-  /** Returns text that somebody else has written, whose direction of writing stays its own. */
+  /** Returns text from clients or servers. Isolates its writing direction. */
   static DomContent foreign(String text) {
     return bdi(text);
   }
@@ -74,7 +74,7 @@ final class Layout {
         .withHref(visit.base() + DetailPage.PATH + "?id=" + operation.id());
   }
 
-  /** An input with its label. */
+  /** Returns an input with its label. */
   static DomContent field(String name, String label, String hint, String value, boolean required) {
     return label(
         text(label),
@@ -87,7 +87,7 @@ final class Layout {
             .withCondRequired(required));
   }
 
-  /** A table that scrolls by itself where the window is too narrow for it. */
+  /** Returns a table that scrolls horizontally in a narrow window. */
   static DomContent table(String caption, List<String> heads, DomContent rows) {
     return div(TagCreator.table(
             caption(caption),

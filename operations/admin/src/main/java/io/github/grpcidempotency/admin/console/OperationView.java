@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** A list that the console offers. */
+/** The lists of operations in the console. */
 enum OperationView {
   IN_FLIGHT("In flight", "Nothing is in flight."),
   STUCK("Stuck", "Nothing is stuck."),
@@ -24,7 +24,7 @@ enum OperationView {
     this.none = none;
   }
 
-  /** Returns the view of this name in an address; the first one for any other. */
+  /** Returns the view with this name in an address; the first view for any other name. */
   static OperationView named(String id) {
     for (OperationView view : values()) {
       if (view.id().equals(id)) {
@@ -42,12 +42,12 @@ enum OperationView {
     return title;
   }
 
-  /** What is said if there are none. */
+  /** Returns the message for an empty list. */
   String none() {
     return none;
   }
 
-  /** In which states; empty for all. */
+  /** Returns the states of the list; empty for all. */
   Set<OperationState> states() {
     return switch (this) {
       case IN_FLIGHT ->

@@ -35,7 +35,7 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
-/** The table in numbers, a field to search by, and lists of operations. */
+/** The start page: figures of the table, a search field, and lists of operations. */
 final class OverviewPage {
   static final String TITLE = "Operations";
   static final String FIND = "find";
@@ -55,7 +55,7 @@ final class OverviewPage {
         visit, TITLE, h1(TITLE), numbers(administration.statistics()), search(), list(view));
   }
 
-  /** Shows what was found, if it is not exactly one. */
+  /** Shows the search result, if it is not exactly one operation. */
   HtmlTag found(List<OperationRecord> operations) {
     String title = "Operations of this key";
     return Layout.page(
@@ -65,10 +65,10 @@ final class OverviewPage {
         operations.isEmpty()
             ? Layout.notice(
                 "problem",
-                "Nothing is recorded under this id or key: it never came, its call has failed"
-                    + " and released it, it runs in a transaction that has not committed, or it"
-                    + " has expired and was swept. A key of a tenant is found only with its"
-                    + " tenant and project.")
+                "There is no record with this id or key. Possible reasons: the call never arrived;"
+                    + " it failed and released its key; it runs in a transaction that has not"
+                    + " committed; or its record expired and was swept. A key of a tenant is found"
+                    + " only together with its tenant and project.")
             : table("Found", operations),
         search());
   }
@@ -90,10 +90,10 @@ final class OverviewPage {
                 false),
             number("Sweep lag", span(statistics.sweepLag()), false))
         .withClass("numbers")
-        .attr("aria-label", "The table in numbers");
+        .attr("aria-label", "Figures of the table");
   }
 
-  /** Without an index for them, reservations are not counted. */
+  /** Reservations are not counted if there is no index for them. */
   private static DomContent count(
       String name,
       Statistics statistics,
@@ -122,7 +122,11 @@ final class OverviewPage {
                 .withClass("row")
                 .with(
                     Layout.field(
-                        "key", "Key or operation id", "what the client or a log names", "", true),
+                        "key",
+                        "Key or operation id",
+                        "as in the client's request, or in a log",
+                        "",
+                        true),
                     Layout.field(
                         "namespace",
                         "Tenant and project",
@@ -163,7 +167,7 @@ final class OverviewPage {
           visit.fields().given("after"),
           PAGE_SIZE);
     } catch (IllegalArgumentException malformed) {
-      throw new HttpError(400, "This is not a page of this list.");
+      throw new HttpError(400, "The page token is not valid for this list.");
     }
   }
 

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The names that browsers may call this server by. */
+/** The host names by which browsers may use this server. */
 final class OwnNames {
   private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
 
@@ -15,7 +15,7 @@ final class OwnNames {
     more.forEach(name -> names.add(name.toLowerCase(Locale.ROOT)));
   }
 
-  /** Returns whether a request was sent to this server, whatever the port. */
+  /** Returns whether the header {@code Host} has an allowed name; ignores the port. */
   boolean isOurs(@Nullable String host) {
     return host != null
         && names.contains(host.replaceFirst(":[0-9]+$", "").toLowerCase(Locale.ROOT));

@@ -21,7 +21,9 @@ final class PasswordAccess implements ConsoleAccess {
     this.user = new ConsoleUser(actor, actions);
     if (password.length() < MIN_PASSWORD || actor.contains(":")) {
       throw new IllegalArgumentException(
-          "a password has at least " + MIN_PASSWORD + " characters, and a name has no colon");
+          "a password has at least "
+              + MIN_PASSWORD
+              + " characters, and the name must not have a colon");
     }
     this.credentials = (actor + ":" + password).getBytes(StandardCharsets.UTF_8);
   }

@@ -8,13 +8,13 @@ import j2html.tags.DomContent;
 import j2html.tags.specialized.FormTag;
 
 /**
- * One request of a user.
+ * A request of a user.
  *
- * @param base the path that the console is mounted at, with a slash at its end
- * @param user who sends it
- * @param session the browser's
- * @param tokens with which the browser's forms are signed
- * @param fields of the address, or of the form
+ * @param base the path of the console, with a slash at its end
+ * @param user the user
+ * @param session the browser's session
+ * @param tokens the signer of the browser's forms
+ * @param fields the fields of the address or of the form
  */
 record Visit(String base, ConsoleUser user, String session, FormTokens tokens, Fields fields) {
   private static final String TOKEN = "token";
@@ -25,11 +25,12 @@ record Visit(String base, ConsoleUser user, String session, FormTokens tokens, F
 
   void demand(AdminAction action) {
     if (!may(action)) {
-      throw new HttpError(403, "You may not do this: it needs the right " + action + ".");
+      throw new HttpError(
+          403, "You are not allowed to do this; it needs the right " + action + ".");
     }
   }
 
-  /** Begins a form that is sent to a page, with what shows that the console has made it. */
+  /** Returns a form that is sent to a page, with a token for its purpose. */
   FormTag form(String page, String purpose) {
     return TagCreator.form(hidden(TOKEN, token(purpose)))
         .withMethod("post")
@@ -48,7 +49,9 @@ record Visit(String base, ConsoleUser user, String session, FormTokens tokens, F
   void checkToken(String purpose) {
     if (!isSigned(purpose)) {
       throw new HttpError(
-          403, "This form is out of date, or was not made by this console. Go back and reload.");
+          403,
+          "This form has expired, or was not made by this console. Go back and reload the"
+              + " page.");
     }
   }
 

@@ -13,18 +13,18 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
-/** How the console puts numbers, times and states into words. */
+/** Formats numbers, durations, times and states for the console. */
 final class Words {
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss 'UTC'", Locale.ROOT)
           .withZone(ZoneOffset.UTC);
   private static final String[] SIZES = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
-  /** What it means that a lease has ended after a handler that nobody knows the outcome of. */
+  /** The explanation of a lease that has ended after an unknown outcome. */
   static final String STUCK_AND_UNKNOWN =
-      "The handler ended, nobody knows whether its effect happened, and the lease has ended since."
-          + " The next retry of the same request runs the handler again. Look in your own data for"
-          + " the effect: if it is there, that retry makes a second one.";
+      "The handler ended with an unknown outcome, and the lease has ended too. The next"
+          + " retry of the same request runs the handler again. First look in your own data for"
+          + " the effect: if the effect happened, that retry causes a second one.";
 
   private Words() {}
 
@@ -62,7 +62,7 @@ final class Words {
     return large + " " + largeUnit + (small == 0 ? "" : " " + small + " " + smallUnit);
   }
 
-  /** Returns a time, as far from another as it is. */
+  /** Returns a time, relative to another time. */
   static DomContent time(Instant time, Instant now) {
     Duration since = Duration.between(time, now);
     String distance = since.isNegative() ? "in " + span(since) : span(since) + " ago";
@@ -88,26 +88,28 @@ final class Words {
   static String meaning(OperationState state) {
     return switch (state) {
       case RUNNING ->
-          "A server runs the handler and renews its lease. Retries wait, or are told that the call"
-              + " is in progress. There is nothing to do, unless you know that the server is gone.";
+          "A server is running the handler and renews its lease. Retries wait, or are refused"
+              + " because the call is in progress. No action is needed, unless you know that the"
+              + " server is gone.";
       case STUCK ->
-          "The lease has ended without an outcome: the server has died, or is cut off from the"
-              + " database and may still run the handler. The next retry of the same request takes"
-              + " it over. Free it if no such retry can come, because the client sends another"
-              + " request with this key; look first whether the effect has happened.";
+          "The lease has ended without an outcome: the server has crashed, or has lost its"
+              + " connection to the database and may still be running the handler. The next retry"
+              + " of the same request takes the operation over. Free it if no such retry can come,"
+              + " because the client sends another request with this key. First look in your own"
+              + " data for the effect.";
       case UNKNOWN ->
-          "The handler has ended, and nobody knows whether its effect happened. Retries are refused"
-              + " until the lease ends. Before you free it, look in your own data for the effect:"
-              + " if it is there, a retry makes a second one.";
+          "The handler has ended with an unknown outcome. Retries are refused until the lease"
+              + " ends. Before you free the operation, look in your own data for the effect: if the"
+              + " effect happened, a retry causes a second one.";
       case COMPLETED ->
-          "The response is recorded, and every retry gets it. Once it is forgotten, the next call"
-              + " with this key runs the handler again, and may have a second effect.";
+          "The response is recorded, and every retry gets it. If it is forgotten, the next call"
+              + " with this key runs the handler again, and may cause a second effect.";
       case FAILED ->
-          "The error is recorded, and every retry gets it. Once it is forgotten, the next call with"
-              + " this key runs the handler again.";
+          "The error is recorded, and every retry gets it. If it is forgotten, the next call"
+              + " with this key runs the handler again.";
       case EXPIRED ->
-          "It counts as absent: the next call with this key runs the handler. The sweeper will"
-              + " delete it.";
+          "The record has expired and counts as absent: the next call with this key runs the"
+              + " handler. The sweeper will delete the record.";
     };
   }
 }

@@ -1,4 +1,4 @@
-/** A page for operators, served by the JDK's HTTP server or by the host. */
+/** A web page for operators, served by the JDK's HTTP server or by the host's server. */
 @NullMarked
 package io.github.grpcidempotency.admin.console;
 

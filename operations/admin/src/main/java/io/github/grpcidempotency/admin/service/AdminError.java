@@ -12,7 +12,9 @@ import io.grpc.protobuf.StatusProto;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The errors of the admin service: code, {@code ErrorInfo}, and what is wrong with a request. */
+/**
+ * The errors of the admin service: code, {@code ErrorInfo}, and the invalid fields of a request.
+ */
 final class AdminError {
   private static final Logger logger = LoggerFactory.getLogger(AdminService.class);
 
@@ -34,12 +36,12 @@ final class AdminError {
             .build());
   }
 
-  /** Returns what a client is told of a failure. The log has the rest. */
+  /** Returns the error for the client. Details are logged only. */
   static StatusRuntimeException of(RuntimeException failure) {
     if (failure instanceof StatusRuntimeException said) {
       return said;
     }
-    logger.error("an operator's call has failed", failure);
+    logger.error("a call of the admin service has failed", failure);
     return failure instanceof AdministrationException known
         ? of(known.problem())
         : io.grpc.Status.INTERNAL.asRuntimeException();
@@ -83,14 +85,19 @@ final class AdminError {
 
   private static String message(AdminErrorReason reason) {
     return switch (reason) {
-      case IDEMPOTENCY_ADMIN_DENIED -> "the caller may not do this";
+      case IDEMPOTENCY_ADMIN_DENIED -> "the caller is not allowed to do this";
       case IDEMPOTENCY_ADMIN_REQUEST_INVALID -> "the request is not valid";
       case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no such operation";
-      case IDEMPOTENCY_OWNER_LIVES -> "the operation's owner lives: its lease has not ended";
-      case IDEMPOTENCY_OPERATION_RECORDED -> "the operation's outcome is recorded: forget it";
-      case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation has no outcome yet: free it";
-      case IDEMPOTENCY_OPERATION_LOCKED -> "a transaction has the operation locked: look again";
-      case IDEMPOTENCY_ADMIN_NOT_SET_UP -> "the server is not set up for this: its log says why";
+      case IDEMPOTENCY_OWNER_LIVES ->
+          "the operation's lease has not ended, so its handler may still be running";
+      case IDEMPOTENCY_OPERATION_RECORDED ->
+          "the operation's outcome is recorded: forget the operation instead";
+      case IDEMPOTENCY_OPERATION_UNFINISHED ->
+          "the operation has no outcome yet: free the operation instead";
+      case IDEMPOTENCY_OPERATION_LOCKED ->
+          "a transaction has locked the operation: read the operation again";
+      case IDEMPOTENCY_ADMIN_NOT_SET_UP ->
+          "the server is not set up for this request: its log contains the reason";
       case IDEMPOTENCY_STORE_UNAVAILABLE -> "the database is unavailable at the moment";
     };
   }

@@ -11,11 +11,11 @@ import io.github.grpcidempotency.proto.v1.GetStatisticsResponse;
 import io.github.grpcidempotency.proto.v1.RecordedOperation;
 import java.time.Instant;
 
-/** What the service answers, as messages. */
+/** Converts the results of the administration to messages of the service. */
 final class AdminMessages {
   private AdminMessages() {}
 
-  /** Leaves out the key. */
+  /** Converts an operation without its key. */
   static RecordedOperation.Builder withoutKey(OperationRecord operation) {
     RecordedOperation.Builder message =
         RecordedOperation.newBuilder()

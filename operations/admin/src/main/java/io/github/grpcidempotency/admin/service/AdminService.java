@@ -41,12 +41,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The service {@code idempotency.v1.Admin}: finds, frees and forgets the records of all users. No
- * server has it unless its host adds it, and it asks the host's {@link Authorizer} before every
- * action. Who acts is what the authorizer says; no request can say otherwise.
+ * The service {@code idempotency.v1.Admin}: finds, frees and forgets the records of all users. A
+ * server has this service only if its host adds it. The service calls the host's {@link Authorizer}
+ * before every action. The authorizer also returns the actor; a request cannot set the actor.
  *
- * <p>It blocks on the database, on the server's executor, as handlers do. Add the host's
- * authentication in front of it:
+ * <p>It blocks on the database, on the server's executor, as handlers do. The host's authentication
+ * must run in front of it:
  *
  * <pre>{@code
  * server.addService(ServerInterceptors.intercept(AdminService.of(administration, authorizer), authentication));
@@ -58,8 +58,8 @@ public final class AdminService {
   /**
    * Returns the service.
    *
-   * @param administration connects as a role with the rights of an operator
-   * @param authorizer is asked before every action
+   * @param administration an administration as a role with the rights of an operator
+   * @param authorizer is called before every action
    */
   public static BindableService of(Administration administration, Authorizer authorizer) {
     return new Service(administration, authorizer);
@@ -234,7 +234,9 @@ public final class AdminService {
           .anyMatch(key -> administration.isRunning(key, request.getNamespace(), user));
     }
 
-    /** A UUID is stored in lower case, however the client has written it. */
+    /**
+     * Returns the spellings of a key under which it may be stored. A UUID is stored in lower case.
+     */
     private static Stream<String> spellings(String key) {
       return Stream.of(key, key.toLowerCase(Locale.ROOT))
           .filter(
@@ -246,12 +248,12 @@ public final class AdminService {
       return id.isEmpty() ? Optional.empty() : Optional.of(Paging.uuid(field, id));
     }
 
-    /** An operation, and who may act upon it. */
+    /** An operation, and the actor who may act on it. */
     private record Permitted(OperationRecord record, String actor) {}
 
     /**
-     * Finds an operation for somebody who may do something to it. Who may do so in one tenant only
-     * does not learn whether there is such an operation elsewhere.
+     * Finds an operation for an actor who may perform an action. An actor with rights in one tenant
+     * only does not learn whether an operation of another tenant exists.
      */
     private Permitted permitted(AdminAction action, String operation) {
       Optional<OperationRecord> found = administration.find(Paging.uuid("operation", operation));
@@ -272,7 +274,7 @@ public final class AdminService {
             .authorize(action, tenant)
             .filter(actor -> !actor.isBlank() && actor.length() <= MAX_TEXT);
       } catch (RuntimeException failure) {
-        logger.warn("the authorizer has failed, and so refused {}", action, failure);
+        logger.warn("the authorizer has failed, so the action {} was refused", action, failure);
         return Optional.empty();
       }
     }

@@ -15,18 +15,18 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Requests for pages. A token names the end of a page and is good for the same restrictions only.
+ * Requests for pages. A token names the end of a page and is valid only with the same restrictions.
  */
 final class Paging {
   private static final int DEFAULT_SIZE = 50;
   private static final int MAX_SIZE = 500;
 
-  /** Ten thousand years: the most that a valid {@code google.protobuf.Duration} has. */
+  /** Ten thousand years: the greatest valid {@code google.protobuf.Duration}. */
   private static final long MAX_SECONDS = 315_576_000_000L;
 
   private Paging() {}
 
-  /** Returns how many are asked for. */
+  /** Returns the requested number of entries. */
   static int size(int pageSize) {
     if (pageSize < 0) {
       throw AdminError.invalid("page_size", "is negative");
@@ -58,7 +58,7 @@ final class Paging {
           after,
           limit);
     } catch (IllegalArgumentException malformed) {
-      // All else was checked above.
+      // The other values were checked above.
       throw AdminError.invalid("page_token", "is not valid");
     }
   }
@@ -88,13 +88,12 @@ final class Paging {
       if (id.toString().equalsIgnoreCase(text)) {
         return id;
       }
-    } catch (IllegalArgumentException malformed) {
-      // as below
+    } catch (IllegalArgumentException malformed) { // reported below
     }
     throw AdminError.invalid(field, "is not a UUID");
   }
 
-  /** Returns the end of the page before. */
+  /** Returns the end of the previous page. */
   private static Optional<String> end(String pageToken, int restrictions) {
     if (pageToken.isEmpty()) {
       return Optional.empty();
@@ -125,7 +124,7 @@ final class Paging {
     }
   }
 
-  /** A hash of all that restricts the list: the same in every process. */
+  /** Returns a hash of all restrictions of a list, which is the same in every process. */
   private static int restrictions(ListOperationsRequest request) {
     return request.toBuilder().clearPageSize().clearPageToken().build().toByteString().hashCode();
   }
@@ -146,7 +145,7 @@ final class Paging {
             case STATE_FAILED -> OperationState.FAILED;
             case STATE_EXPIRED -> OperationState.EXPIRED;
             case STATE_UNSPECIFIED, UNRECOGNIZED ->
-                throw AdminError.invalid("states", "has one that is not known");
+                throw AdminError.invalid("states", "has an unknown state");
           });
     }
     return states;
@@ -157,7 +156,7 @@ final class Paging {
         || duration.getSeconds() > MAX_SECONDS
         || duration.getNanos() < 0
         || duration.getNanos() >= 1_000_000_000) {
-      throw AdminError.invalid(field, "is negative, or not valid");
+      throw AdminError.invalid(field, "is negative or not valid");
     }
     return Duration.ofSeconds(duration.getSeconds(), duration.getNanos());
   }

@@ -1,4 +1,4 @@
-/** The service {@code idempotency.v1.Admin}, for hosts that want it in a console of their own. */
+/** The service {@code idempotency.v1.Admin}, for hosts that add it to a console of their own. */
 @NullMarked
 package io.github.grpcidempotency.admin.service;
 

@@ -69,7 +69,7 @@ class ConsoleAccessTest {
   }
 
   @Test
-  void nobodyComesInWithoutThePassword() throws IOException {
+  void nobodyGetsAccessWithoutThePassword() throws IOException {
     Reply stranger = new Request("").send();
     assertThat(stranger.status()).isEqualTo(401);
     assertThat(stranger.header("WWW-Authenticate")).startsWith("Basic ");
@@ -103,7 +103,7 @@ class ConsoleAccessTest {
 
   /** Otherwise a page of another site, whose name was made to lead here, could read everything. */
   @Test
-  void theConsoleGoesByItsOwnNamesOnly() throws IOException {
+  void theConsoleAcceptsOnlyItsOwnHostNames() throws IOException {
     assertThat(raw("GET / HTTP/1.1\r\nHost: evil.example\r\n")).startsWith("HTTP/1.1 421");
     assertThat(raw("GET / HTTP/1.1\r\nHost: evil.example:" + console.uri().getPort() + "\r\n"))
         .startsWith("HTTP/1.1 421");
@@ -161,7 +161,7 @@ class ConsoleAccessTest {
   }
 
   @Test
-  void aTokenIsGoodForOneUserAndOneOperationAndOneActOnly() throws IOException {
+  void aTokenIsValidForOneUserAndOneOperationAndOneActionOnly() throws IOException {
     byte[] secret = new byte[32];
     UUID one = shop.row(CREATE_ORDER).stuck().insert();
     UUID other = shop.row(CREATE_ORDER).stuck().insert();
@@ -202,7 +202,7 @@ class ConsoleAccessTest {
   }
 
   @Test
-  void whoLacksARightCannotUseItByAForm() throws IOException {
+  void aUserWithoutARightCannotUseItWithAForm() throws IOException {
     UUID stuck = shop.row(CREATE_ORDER).stuck().insert();
     UUID recorded = shop.row(CREATE_ORDER).insert();
     byte[] secret = new byte[32];
@@ -249,7 +249,7 @@ class ConsoleAccessTest {
   }
 
   @Test
-  void thatSomethingWasDoneIsNotSaidBecauseALinkSaysSo() throws IOException {
+  void aForgedLinkShowsNoSuccessMessage() throws IOException {
     UUID id = shop.row(CREATE_ORDER).stuck().insert();
 
     assertThat(get("operation?id=" + id + "&done=free&token=x").body()).doesNotContain("Freed");
@@ -292,7 +292,7 @@ class ConsoleAccessTest {
   }
 
   @Test
-  void aDatabaseThatIsOutIsSaidWithoutDetails() throws IOException {
+  void anUnreachableDatabaseIsReportedWithoutDetails() throws IOException {
     PGSimpleDataSource nowhere = new PGSimpleDataSource();
     nowhere.setUrl("jdbc:postgresql://localhost:1/none?user=nobody");
     console =
@@ -304,7 +304,9 @@ class ConsoleAccessTest {
     Reply reply = get("");
 
     assertThat(reply.status()).isEqualTo(503);
-    assertThat(reply.body()).contains("could not be asked").doesNotContain("localhost", "nobody");
+    assertThat(reply.body())
+        .contains("cannot be reached, or refused the request")
+        .doesNotContain("localhost", "nobody");
   }
 
   @Test
@@ -348,7 +350,7 @@ class ConsoleAccessTest {
   }
 
   @Test
-  void itListensOnTheLoopbackAddressUnlessTold() throws IOException {
+  void itListensOnTheLoopbackAddressByDefault() throws IOException {
     assertThat(console.uri().getHost()).isEqualTo("localhost");
     assertThatThrownBy(() -> ConsoleAccess.password("ann", "short", ConsoleShop.ALL))
         .isInstanceOf(IllegalArgumentException.class);

@@ -76,12 +76,12 @@ class ConsoleTest {
     browser.clickButton("See what would happen");
     assertThat(browser.text())
         .contains(
-            "the next call with its key runs the handler", "OPS-12: its server was scaled in");
+            "the next call with its key would run the handler", "OPS-12: its server was scaled in");
     assertThat(shop.exists(id)).isTrue();
 
     browser.clickButton("Free the reservation");
     assertThat(browser.text("//p[@role='status']")).isEqualTo("Freed.");
-    assertThat(browser.text()).contains("There is no record of it any more");
+    assertThat(browser.text()).contains("This operation no longer has a record");
     assertThat(browser.text("//tbody/tr"))
         .contains("ann", "free", "OPS-12: its server was scaled in", "shop_operator");
     assertThat(shop.exists(id)).isFalse();
@@ -111,7 +111,7 @@ class ConsoleTest {
 
     visit("");
     find("0B4F7E1C-key", "");
-    assertThat(browser.text("//p[@role='alert']")).contains("Nothing is recorded under this");
+    assertThat(browser.text("//p[@role='alert']")).contains("There is no record with this");
   }
 
   @Test
@@ -131,22 +131,22 @@ class ConsoleTest {
   }
 
   @Test
-  void aLiveOwnerIsGuardedUnlessOneInsists() {
+  void aLiveReservationIsProtectedUnlessTheUserForcesIt() {
     UUID id = shop.row(CREATE_ORDER).running().insert();
     visit("operation?id=" + id);
     browser.type("//textarea", "it hangs");
     browser.clickButton("See what would happen");
 
-    assertThat(browser.text("//p[@role='alert']")).contains("Its owner lives");
+    assertThat(browser.text("//p[@role='alert']")).contains("The lease has not ended");
     assertThat(browser.script("return document.querySelector('textarea').value"))
         .isEqualTo("it hangs");
     browser.click("//input[@type='checkbox']");
     browser.clickButton("See what would happen");
-    assertThat(browser.text()).contains("although its owner may live");
+    assertThat(browser.text()).contains("although its handler may still be running");
     browser.clickButton("Free the reservation");
 
     assertThat(shop.exists(id)).isFalse();
-    assertThat(browser.text("//tbody/tr")).contains("free, though its owner lived");
+    assertThat(browser.text("//tbody/tr")).contains("free, although its lease had not ended");
   }
 
   @Test
@@ -155,7 +155,7 @@ class ConsoleTest {
     visit("operation?id=" + id);
     browser.type("//textarea", "the quota was raised");
     browser.clickButton("See what would happen");
-    assertThat(browser.text()).contains("runs the handler again");
+    assertThat(browser.text()).contains("would run the handler again");
     browser.clickLink("Cancel");
     assertThat(shop.exists(id)).isTrue();
     browser.type("//textarea", "the quota was raised");
@@ -168,7 +168,7 @@ class ConsoleTest {
   }
 
   @Test
-  void whatChangedMeanwhileIsSaid() {
+  void aChangeMeanwhileIsReported() {
     UUID id = shop.row(CREATE_ORDER).stuck().insert();
     visit("operation?id=" + id);
     browser.type("//textarea", "too late");
@@ -182,7 +182,7 @@ class ConsoleTest {
   }
 
   @Test
-  void whatOthersHaveWrittenIsShownAndNotRun() {
+  void textFromClientsIsShownAndNotExecuted() {
     String hostile = "</code><script>document.title='owned'</script><img src=x onerror=alert(1)>";
     UUID id = shop.row(hostile).key("a\"b/'c:" + hostile).server(hostile).stuck().insert();
     visit("?procedure=" + "%3Cscript%3Edocument.title%3D1%3C%2Fscript%3E%22%3E%3Cimg%20src%3Dx%3E");
@@ -221,7 +221,7 @@ class ConsoleTest {
   }
 
   @Test
-  void whoMayOnlyLookSeesNeitherButtonsNorKeysNorTheAudit() throws IOException {
+  void aUserWhoMayOnlyViewSeesNeitherButtonsNorKeysNorTheAudit() throws IOException {
     UUID id = shop.row(CREATE_ORDER).key("k-secret").stuck().insert();
     console.close();
     console = openFor(Set.of(AdminAction.VIEW));

@@ -7,7 +7,7 @@ import io.grpc.ServerCall
 import io.grpc.ServerCallHandler
 import io.grpc.ServerInterceptor
 
-/** Stands for authentication, and believes everybody: yours verifies a token. */
+/** Stands for authentication and accepts everybody: yours verifies a token. */
 object Authentication : ServerInterceptor {
     val SUBJECT_HEADER: Metadata.Key<String> =
         Metadata.Key.of("subject", Metadata.ASCII_STRING_MARSHALLER)

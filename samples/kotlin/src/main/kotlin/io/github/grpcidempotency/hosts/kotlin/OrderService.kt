@@ -40,7 +40,7 @@ open class OrderService(pool: DataSource) : OrderServiceCoroutineImplBase() {
         return order
     }
 
-    /** Reserved and joined: what is slow comes first, then shipment and answer are one commit. */
+    /** Reserved and joined: the slow work comes first, then shipment and answer are one commit. */
     override suspend fun createShipment(request: CreateShipmentRequest): Shipment {
         val shipment = shipment {
             id = UuidCreator.getTimeOrderedEpoch().toString()
@@ -60,7 +60,7 @@ open class OrderService(pool: DataSource) : OrderServiceCoroutineImplBase() {
         return shipment
     }
 
-    /** Fails the call: nothing of it remains. */
+    /** Fails the call: its writes are rolled back. */
     protected open suspend fun checkStock(order: Order) {
         if (order.item == "unicorn") {
             throw StatusException(Status.FAILED_PRECONDITION.withDescription("out of stock"))

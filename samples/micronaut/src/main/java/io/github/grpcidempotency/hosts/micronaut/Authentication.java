@@ -9,7 +9,7 @@ import io.grpc.ServerInterceptor;
 import io.micronaut.core.order.Ordered;
 import jakarta.inject.Singleton;
 
-/** Stands for authentication, and believes everybody: yours verifies a token. */
+/** Stands for authentication and accepts everybody: yours verifies a token. */
 @Singleton
 final class Authentication implements ServerInterceptor, Ordered {
   static final Metadata.Key<String> SUBJECT_HEADER =

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 
 @Factory
 final class IdempotencyFactory {
-  /** Checks schema, roles and descriptors, and lists all that is wrong. */
+  /** Checks schema, roles and descriptors, and lists all problems. */
   @Singleton
   @Bean(preDestroy = "close")
   IdempotencyInterceptor idempotency(DataSource pool, HostTransactions transactions) {
@@ -35,7 +35,8 @@ final class IdempotencyFactory {
   }
 
   /**
-   * Micronaut's data source has connections within its transactions only; the store needs others.
+   * Returns the pool itself. Micronaut's data source has connections only within its transactions;
+   * the store needs others.
    */
   private static DataSource own(DataSource pool) {
     return DelegatingDataSource.unwrapDataSource(pool);

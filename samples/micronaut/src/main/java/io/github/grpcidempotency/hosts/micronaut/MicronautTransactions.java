@@ -12,7 +12,7 @@ import java.sql.Connection;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Lets claims be transactions of Micronaut, which {@code @Transactional} joins. */
+/** Uses Micronaut's transactions for claims, so that {@code @Transactional} code joins them. */
 @Singleton
 final class MicronautTransactions implements HostTransactions {
   private final SynchronousTransactionManager<Connection> manager;
@@ -72,12 +72,12 @@ final class MicronautTransactions implements HostTransactions {
     }
 
     @Override
-    public void afterCompletion(Consumer<Completion> heard) {
+    public void afterCompletion(Consumer<Completion> listener) {
       status.registerSynchronization(
           new TransactionSynchronization() {
             @Override
             public void afterCompletion(Status ended) {
-              heard.accept(
+              listener.accept(
                   switch (ended) {
                     case COMMITTED -> Completion.COMMITTED;
                     case ROLLED_BACK -> Completion.ROLLED_BACK;
@@ -114,7 +114,7 @@ final class MicronautTransactions implements HostTransactions {
         try {
           manager.rollback(status);
         } catch (RuntimeException unreachable) {
-          // The database rolls back by itself.
+          // The database rolls the transaction back.
         }
       }
     }

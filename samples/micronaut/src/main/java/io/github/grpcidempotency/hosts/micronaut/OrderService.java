@@ -51,7 +51,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     answer(observer, Note.newBuilder().setNumber(number).build());
   }
 
-  /** Reserved: what is slow comes first, then shipment and answer are one commit. */
+  /** Reserved: the slow work comes first, then shipment and answer are one commit. */
   @Override
   public void createShipment(CreateShipmentRequest request, StreamObserver<Shipment> observer) {
     String tracking = "track-" + UUID.randomUUID(); // stands for a slow call to a carrier

@@ -10,12 +10,12 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.UUID;
 
-/** Writes in Micronaut's transactions, and knows nothing of keys but for one line. */
+/** Writes in Micronaut's transactions. Only one line is about idempotency. */
 @Singleton
 class Orders {
   private final Connection connection;
 
-  /** Takes the connection of whatever transaction is current. */
+  /** Uses the connection of the current transaction. */
   Orders(Connection connection) {
     this.connection = connection;
   }

@@ -7,15 +7,14 @@ import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
-/** Finds the methods that carry the option of the library in all services. */
+/** Finds the methods with the library's option in all services. */
 class Described {
   @Produces
   @Singleton
   Procedures procedures(@GrpcService Instance<BindableService> services) {
     Procedures.Builder procedures = Procedures.builder();
     services.forEach(
-        service ->
-            procedures.addAnnotated(service.bindService().getServiceDescriptor()));
+        service -> procedures.addAnnotated(service.bindService().getServiceDescriptor()));
     return procedures.build();
   }
 }

@@ -71,13 +71,19 @@ class Idempotency implements ServerInterceptor, Prioritized {
     return interceptor.interceptCall(call, headers, next);
   }
 
-  /** The lowest is called last: after authentication, and after the event loop has been left. */
+  /**
+   * The lowest priority is called last: after authentication, and after the call has left the event
+   * loop.
+   */
   @Override
   public int getPriority() {
     return 0;
   }
 
-  /** Lets the interceptor hear of {@code REQUIRES_NEW}. Static: it begins some when it is made. */
+  /**
+   * Reports {@code REQUIRES_NEW} to the interceptor. Static, because the bean begins transactions
+   * when it is created.
+   */
   static void transactionBegan(@Observes @Initialized(TransactionScoped.class) Object event) {
     JtaTransactions.transactionBegan();
   }

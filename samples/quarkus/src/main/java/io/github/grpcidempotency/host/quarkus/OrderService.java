@@ -23,7 +23,7 @@ class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
   @Inject EntityManager entities;
   @Inject Shipments shipments;
 
-  /** Transactional: what is persisted here and the recorded answer are one commit. */
+  /** Transactional: the persisted order and the recorded answer are one commit. */
   @Override
   @Blocking
   @Transactional
@@ -36,7 +36,7 @@ class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     answer(observer, Order.newBuilder().setId(id.toString()).setItem(request.getItem()).build());
   }
 
-  /** Reserved and joined: what is slow comes first, then shipment and answer are one commit. */
+  /** Reserved and joined: the slow work comes first, then shipment and answer are one commit. */
   @Override
   @Blocking
   public void createShipment(CreateShipmentRequest request, StreamObserver<Shipment> observer) {

@@ -11,7 +11,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.inject.Singleton;
 import java.util.Arrays;
 
-/** Stands for your users: this one knows everybody whose password is {@code secret}. */
+/** Simulates your users: accepts everybody with the password {@code secret}. */
 @Singleton
 class Users implements IdentityProvider<UsernamePasswordAuthenticationRequest> {
   @Override

@@ -156,7 +156,7 @@ class OrderServiceTest {
   }
 
   @Test
-  void whatRunsInATransactionOfItsOwnIsHeardAsUnprotected() {
+  void writesInATransactionOfTheirOwnAreReportedAsUnprotected() {
     List<String> decisions = new CopyOnWriteArrayList<>();
     Logger log = Logger.getLogger("io.github.grpcidempotency.decision");
     Filter before = log.getFilter();

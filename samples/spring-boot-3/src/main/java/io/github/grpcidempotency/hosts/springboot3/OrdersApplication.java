@@ -28,7 +28,7 @@ public class OrdersApplication {
     SpringApplication.run(OrdersApplication.class, arguments);
   }
 
-  /** How far the work behind an order has come. The bean's name is that of the resource type. */
+  /** Returns the status of an order's asynchronous work. The bean's name is the resource type. */
   @Bean
   StatusResolver order() {
     return OutboxStatusResolver.query("SELECT status FROM shop.orders WHERE id = :resource_id")
@@ -37,7 +37,7 @@ public class OrdersApplication {
         .build();
   }
 
-  /** Whose key it is. */
+  /** Returns the owner of the key. */
   @Bean
   CallerResolver caller() {
     return () ->
@@ -54,7 +54,7 @@ public class OrdersApplication {
         .build();
   }
 
-  /** Stands for your users. */
+  /** Simulates your users. */
   @Bean
   UserDetailsService users() {
     return new InMemoryUserDetailsManager(

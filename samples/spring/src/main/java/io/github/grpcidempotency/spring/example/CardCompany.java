@@ -21,7 +21,7 @@ class CardCompany {
     this.company = company;
   }
 
-  /** Charges a card, and returns the company's name for the charge. */
+  /** Charges a card, and returns the company's id of the charge. */
   String charge(String card, int cents, String key) {
     return post("/charges", "%s %d".formatted(card, cents), key);
   }

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.spring.example;
 
-/** The card company has perhaps acted, and perhaps not. */
+/** It is unknown whether the card company has executed the request. */
 class CardCompanyException extends RuntimeException {
   CardCompanyException(String message) {
     super(message);

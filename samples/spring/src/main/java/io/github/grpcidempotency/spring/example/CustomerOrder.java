@@ -7,7 +7,7 @@ import jakarta.persistence.Table;
 import java.util.UUID;
 import org.hibernate.annotations.UuidGenerator;
 
-/** An order. JPA inserts it when the transaction commits, or when it must. */
+/** An order. JPA inserts it at the commit, or at an earlier flush. */
 @Entity
 @Table(schema = "shop", name = "orders")
 class CustomerOrder {

@@ -6,7 +6,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.grpc.server.exception.GrpcExceptionHandler;
 import org.springframework.stereotype.Component;
 
-/** What clients are told of exceptions. All others are told {@code INTERNAL} or {@code UNKNOWN}. */
+/**
+ * Maps exceptions to the statuses for clients. All other exceptions become {@code INTERNAL} or
+ * {@code UNKNOWN}.
+ */
 @Component
 class Failures implements GrpcExceptionHandler {
   @Override

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.spring.example.shop.v1.OrderServiceGrpc;
 import io.grpc.stub.StreamObserver;
 import org.springframework.grpc.server.service.GrpcService;
 
-/** Transactional. A handler as any other. */
+/** Transactional. An ordinary handler. */
 @GrpcService
 class OrderApi extends OrderServiceGrpc.OrderServiceImplBase {
   private final Orders orders;

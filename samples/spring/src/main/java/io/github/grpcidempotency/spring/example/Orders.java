@@ -14,7 +14,7 @@ class Orders {
     this.outbox = outbox;
   }
 
-  /** Joins the transaction of the call, as everything does that is transactional here. */
+  /** Joins the transaction of the call, as all transactional code here does. */
   @Transactional
   CustomerOrder place(String item) {
     CustomerOrder order = orders.save(new CustomerOrder(item));

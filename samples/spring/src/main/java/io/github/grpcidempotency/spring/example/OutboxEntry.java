@@ -8,7 +8,7 @@ import jakarta.persistence.JoinColumn;
 import jakarta.persistence.ManyToOne;
 import jakarta.persistence.Table;
 
-/** What is left to do for an order; somebody else does it. */
+/** Work for an order that another process executes. */
 @Entity
 @Table(schema = "shop", name = "outbox")
 class OutboxEntry {

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.spring.example.shop.v1.SendReceiptRequest;
 import io.grpc.stub.StreamObserver;
 import org.springframework.grpc.server.service.GrpcService;
 
-/** Reserved: what is slow and outside comes first. */
+/** Reserved: the slow, external work comes first. */
 @GrpcService
 class PaymentApi extends PaymentServiceGrpc.PaymentServiceImplBase {
   private final CardCompany cards;
@@ -21,7 +21,10 @@ class PaymentApi extends PaymentServiceGrpc.PaymentServiceImplBase {
     this.payments = payments;
   }
 
-  /** May run twice, if its server dies. Both runs charge with the same key, so the card once. */
+  /**
+   * May run twice if its server crashes. Both runs charge with the same key, so the card is charged
+   * once.
+   */
   @Override
   public void createPayment(CreatePaymentRequest request, StreamObserver<Payment> observer) {
     String charge =

@@ -22,7 +22,7 @@ class Security {
         .build();
   }
 
-  /** Stands for your users. */
+  /** Simulates your users. */
   @Bean
   UserDetailsService users() {
     return new InMemoryUserDetailsManager(user("alice"), user("bob"));

@@ -10,14 +10,14 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
-/** The application. Nothing in it registers the library but its starter. */
+/** The application. Only the starter registers the library. */
 @SpringBootApplication
 public class ShopApplication {
   public static void main(String... args) {
     SpringApplication.run(ShopApplication.class, args);
   }
 
-  /** How far the work behind an order has come. The bean's name is that of the resource type. */
+  /** Returns the status of an order's asynchronous work. The bean's name is the resource type. */
   @Bean
   StatusResolver order() {
     return OutboxStatusResolver.query(

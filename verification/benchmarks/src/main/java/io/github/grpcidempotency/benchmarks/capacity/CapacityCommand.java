@@ -15,28 +15,28 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Says what a rate of creates needs; with no rate, from 10 to 1,000,000 a second. */
+/** Computes the resources for a rate of creates; without a rate, from 10 to 1,000,000 a second. */
 @Command(
     name = "capacity",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description =
-        "Computes what a rate of creates needs, from the results of the benchmarks. Measures"
-            + " nothing.")
+        "Computes the resources that a rate of creates needs, from the results of the"
+            + " benchmarks. Measures nothing.")
 public final class CapacityCommand implements Callable<Integer> {
-  @Option(names = "--creates", description = "Creates a second on average; all rates by default.")
+  @Option(names = "--creates", description = "Creates per second on average; all rates by default.")
   private Optional<Double> creates = Optional.empty();
 
   @Option(
       names = "--answer",
       defaultValue = "1024",
-      description = "The bytes of a recorded answer, as stored (${DEFAULT-VALUE}).")
+      description = "The size of a recorded answer in bytes, as stored (${DEFAULT-VALUE}).")
   private int answer;
 
   @Option(
       names = "--retention",
       defaultValue = "PT24H",
-      description = "How long a record lives (${DEFAULT-VALUE}).")
+      description = "The retention of a record (${DEFAULT-VALUE}).")
   private Duration retention = Duration.ZERO;
 
   @Option(names = "--write", description = "A page to write the tables into.")

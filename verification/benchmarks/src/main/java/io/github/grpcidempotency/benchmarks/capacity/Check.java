@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A prediction, held against a measurement that no constant was fitted to.
+ * Compares a prediction with a measurement that no constant of the model was fitted to.
  *
- * @param tolerance how far off it may be, as a share of what was measured
+ * @param tolerance the allowed difference, as a share of the measurement
  */
 record Check(String name, String unit, double predicted, double measured, double tolerance) {
   private static final List<Variant> WAYS =

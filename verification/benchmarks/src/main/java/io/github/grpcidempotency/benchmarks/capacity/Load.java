@@ -4,12 +4,12 @@ import io.github.grpcidempotency.benchmarks.service.Variant;
 import java.time.Duration;
 
 /**
- * What is asked of the service.
+ * The load on the service.
  *
- * @param rate creates with new keys a second, on the average of a day
- * @param way how they are run
+ * @param rate creates with new keys per second, averaged over a day
+ * @param way the way of running them
  * @param answerBytes the size of a recorded answer
- * @param retention how long a record lives
+ * @param retention the retention of a record
  */
 record Load(double rate, Variant way, int answerBytes, Duration retention) {
   double rows() {

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The results of the benchmarks, as they are checked in. */
+/** The results of the benchmarks that are checked in. */
 final class Measurements {
   static final String CALLS = "postgresql-18/calls";
   static final String NETWORK = "postgresql-18/calls-across-a-network";
@@ -33,9 +33,9 @@ final class Measurements {
   }
 
   /**
-   * Returns the median of what was measured.
+   * Returns the median of a measurement.
    *
-   * @throws IllegalArgumentException if the results do not have it
+   * @throws IllegalArgumentException if the results do not contain it
    */
   double of(String file, String variant, String metric) {
     return files.computeIfAbsent(file, this::read).stream()
@@ -48,7 +48,10 @@ final class Measurements {
         .value();
   }
 
-  /** Returns what was measured of records with an answer of a size, or between two sizes. */
+  /**
+   * Returns a measurement of records with an answer of a size, interpolated between two sizes if
+   * necessary.
+   */
   double ofRecord(String file, Variant way, int answerBytes, String metric) {
     int above = 1;
     while (above < SIZES.size() - 1 && SIZES.get(above) < answerBytes) {

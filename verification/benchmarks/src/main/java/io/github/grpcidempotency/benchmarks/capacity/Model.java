@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The formulas: what one create was measured to cost, times the rate. */
+/** The formulas: the measured cost of one create, multiplied by the rate. */
 final class Model {
   static final String DATABASE = "database CPU (µs)";
   static final String SERVICE = "JVM CPU (µs)";
@@ -49,7 +49,7 @@ final class Model {
   private static final int BENCHMARK_ANSWER = 69;
   private static final int ANY_SIZE = 1_024;
 
-  /** The lines of the steady state whose table neither grows nor is left alone. */
+  /** The measurements of the steady state in which the table neither grows nor stays unvacuumed. */
   private static final List<String> STEADY =
       List.of(
           "reserved, same database, 1/s, autovacuum: defaults",
@@ -67,7 +67,7 @@ final class Model {
   final double flushMicros;
   final double usable;
 
-  /** Fits what no result says by itself. */
+  /** Fits the values that no single result contains. */
   Model(Measurements measured) {
     this.measured = measured;
     List<Double> bloats =
@@ -151,19 +151,22 @@ final class Model {
     return micros(way, SERVICE) * (1 + REPLAYS);
   }
 
-  /** Returns how long a call keeps a connection, or several in turn. */
+  /** Returns how long a call holds a connection, or several connections one after the other. */
   double heldMicros(Variant way, double networkMicros, double commitMicros) {
     return counted(way, "round trips") * (networkMicros + WAKE_MICROS)
         + (micros(way, DATABASE) + micros(way, SERVICE)) * idleFactor
         + counted(way, "flushes of the log") * commitMicros;
   }
 
-  /** Returns the same where a commit waits for one of the replicas. */
+  /** Returns the same if a commit waits for one of the replicas. */
   double heldMicros(Variant way) {
     return heldMicros(way, NETWORK_MICROS, 2 * flushMicros + NETWORK_MICROS);
   }
 
-  /** Returns what a record writes to the log in its life, beside its handler and its resource. */
+  /**
+   * Returns how many bytes of WAL a record writes during its life, in addition to its handler and
+   * its resource.
+   */
   double lifeBytes(Variant way, int answerBytes, String suffix) {
     return List.of("made in its place", "swept", "vacuumed").stream()
         .mapToDouble(
@@ -171,7 +174,10 @@ final class Model {
         .sum();
   }
 
-  /** Returns what a create writes to the log, with its handler and its record's whole life. */
+  /**
+   * Returns how many bytes of WAL a create writes, with its handler and the whole life of its
+   * record.
+   */
   double logBytes(Load load) {
     double call = counted(load.way(), "WAL (B)");
     if (!load.isRecorded()) {
@@ -220,12 +226,12 @@ final class Model {
     return (int) Math.max(2, Math.ceil(serviceCores(load) / SERVER_CORES - 1e-9));
   }
 
-  /** One more connection listens for the ends of others' calls. */
+  /** One more connection listens for the ends of other servers' calls. */
   static double pool(double busy) {
     return busy + POOL_DEVIATIONS * Math.sqrt(busy) + 1;
   }
 
-  /** Returns, for each resource of one primary, the rate of calls that uses it up. */
+  /** Returns, for each resource of one primary, the rate of calls that exhausts it. */
   Map<String, Double> limits(Load load) {
     Load one = load.at(1);
     double log = logBytes(load);
@@ -257,7 +263,7 @@ final class Model {
     return (int) Math.ceil(load.rate() / firstLimit(load).getValue() - 1e-9);
   }
 
-  /** A vacuum starts when a fifth is dead. */
+  /** A vacuum starts when a fifth of the rows is dead. */
   double vacuumSeconds(Load load) {
     return SCALE_FACTOR * load.retention().toSeconds() / load.deadRows();
   }

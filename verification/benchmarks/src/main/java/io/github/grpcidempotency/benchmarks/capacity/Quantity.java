@@ -3,7 +3,7 @@ package io.github.grpcidempotency.benchmarks.capacity;
 import java.util.List;
 import java.util.Locale;
 
-/** Numbers as people write them, with two digits that count. */
+/** Formats numbers with two significant digits. */
 final class Quantity {
   private static final List<String> BYTES = List.of("B", "kB", "MB", "GB", "TB", "PB", "EB");
 
@@ -19,7 +19,7 @@ final class Quantity {
     return of(number) + " " + BYTES.get(power);
   }
 
-  /** Writes a time in a unit that leaves few digits. */
+  /** Formats a time in a unit that needs few digits. */
   static String ofSeconds(double seconds) {
     if (seconds >= 2 * 86_400) {
       return of(seconds / 86_400) + " days";

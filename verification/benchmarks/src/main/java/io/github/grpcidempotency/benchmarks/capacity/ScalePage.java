@@ -11,13 +11,13 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What the model says, as the tables of a page. */
+/** Formats the results of the model as the tables of a page. */
 final class ScalePage {
   private static final List<Double> RATES = List.of(10.0, 100.0, 1e3, 1e4, 1e5, 1e6);
   private static final Duration HOUR = Duration.ofHours(1);
   private static final Duration WEEK = Duration.ofDays(7);
 
-  /** A table stands between {@code <!-- capacity: name -->} and {@code <!-- end -->}. */
+  /** A table is between {@code <!-- capacity: name -->} and {@code <!-- end -->}. */
   private static final Pattern PLACE =
       Pattern.compile("(?s)(<!-- capacity: ([a-z ]+) -->\n\n).*?<!-- end -->");
 
@@ -110,7 +110,7 @@ final class ScalePage {
         });
   }
 
-  /** Returns what the records of a thousand creates a second take. */
+  /** Returns the disk space of the records of a thousand creates a second. */
   private String disk() {
     return table(
         "records live | answers of 100 B | answers of 1,024 B | answers of 10,240 B",
@@ -125,7 +125,7 @@ final class ScalePage {
         });
   }
 
-  /** Returns how many creates a second use up each of what a primary has. */
+  /** Returns how many creates a second exhaust each resource of a primary. */
   private String limits() {
     List<Map<String, Double>> columns =
         List.of(
@@ -149,7 +149,7 @@ final class ScalePage {
         });
   }
 
-  /** Returns what one create costs in each way, and what one primary takes. */
+  /** Returns the cost of one create in each way, and the capacity of one primary. */
   private String ways() {
     return table(
         " | database, µs | log, bytes | round trips | connection held, ms | transaction ids"

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * A server that is killed, and replays its log since the last checkpoint, in one process, as a
- * replica does all the time.
+ * Kills a server and measures the replay of its log since the last checkpoint. One process replays
+ * the log, as on a replica.
  */
 public final class Crash {
   private static final Pattern REDO =
@@ -22,7 +22,7 @@ public final class Crash {
   /**
    * Kills the server, which stays down, and returns the processor time that the replay took.
    *
-   * @throws IllegalStateException if PostgreSQL does not say that it replayed anything
+   * @throws IllegalStateException if PostgreSQL does not report that it replayed anything
    */
   public static Duration replay(Jdbi superuser) throws IOException {
     ProcessHandle postmaster = superuser.withHandle(ServerCpu::postmaster);
@@ -47,7 +47,10 @@ public final class Crash {
     return Duration.ofNanos((long) (seconds * 1e9));
   }
 
-  /** PostgreSQL does not run as root; the embedded one runs in a user namespace then. */
+  /**
+   * Returns a command for a user without privileges, because PostgreSQL does not run as root. The
+   * embedded PostgreSQL then runs in a user namespace.
+   */
   private static List<String> unprivileged(String... command) {
     boolean isRoot = System.getProperty("user.name").equals("root");
     return Stream.concat(isRoot ? Stream.of("unshare", "-U") : Stream.of(), Stream.of(command))

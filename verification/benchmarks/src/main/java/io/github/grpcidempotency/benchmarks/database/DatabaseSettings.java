@@ -3,17 +3,17 @@ package io.github.grpcidempotency.benchmarks.database;
 import java.util.Map;
 
 /**
- * What a database is made like.
+ * The settings of a database.
  *
- * @param resourceTypes how many resource types are registered: each is a column of a record, with a
- *     foreign key and an index
- * @param parameters of PostgreSQL, beside those that make it durable
+ * @param resourceTypes the number of resource types: each is a column of a record, with a foreign
+ *     key and an index
+ * @param parameters parameters of PostgreSQL, in addition to those that make it durable
  */
 public record DatabaseSettings(int resourceTypes, Map<String, String> parameters) {
   /** How many kinds of resources the service has. */
   public static final int MOST_RESOURCE_TYPES = 8;
 
-  /** The service as it is. */
+  /** The default settings. */
   public static final DatabaseSettings DEFAULT =
       new DatabaseSettings(MOST_RESOURCE_TYPES, Map.of());
 

@@ -15,7 +15,7 @@ import org.jdbi.v3.core.Jdbi;
 
 /**
  * An embedded PostgreSQL that is as durable as a real one, with the service's tables and the
- * library's schema. The application connects as a role that row-level security binds.
+ * library's schema. The application connects as a role to which row-level security applies.
  */
 public final class DurableDatabase implements AutoCloseable {
   private static final String DATABASE = "benchmark";
@@ -46,7 +46,7 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("full_page_writes", "on")
               .setServerConfig("max_connections", "200")
               .setServerConfig("shared_buffers", "512MB")
-              // Checkpoints where a scenario asks for one, not at random within a round.
+              // Checkpoints only where a scenario asks for one, and not at random within a round.
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
       settings.parameters().forEach(builder::setServerConfig);
@@ -81,7 +81,7 @@ public final class DurableDatabase implements AutoCloseable {
     migrate(IdempotencySchema.DEFAULT_NAME);
   }
 
-  /** Adds the library's tables in a schema, with a foreign key for each resource type. */
+  /** Creates the library's tables in a schema, with a foreign key for each resource type. */
   public void migrate(String schema) {
     IdempotencySchema.migrate(owner(), schema);
     runAsOwner(
@@ -90,7 +90,7 @@ public final class DurableDatabase implements AutoCloseable {
             .replace("${types}", Integer.toString(settings.resourceTypes())));
   }
 
-  /** Makes hash partitions of the library's table in a schema, as a service's migration would. */
+  /** Creates hash partitions of the library's table in a schema, as a service's migration would. */
   public void partition(String schema, int partitions) {
     runAsOwner("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
   }
@@ -101,8 +101,8 @@ public final class DurableDatabase implements AutoCloseable {
   }
 
   /**
-   * Returns a pool like that, whose round trips take so much longer, and whose connections begin
-   * with a setting, such as {@code jit=off}, if it is not empty.
+   * Returns a pool whose round trips have an additional delay, and whose connections begin with a
+   * setting, such as {@code jit=off}, if it is not empty.
    */
   public HikariDataSource newPool(int size, Duration delay, String setting) {
     HikariConfig config = new HikariConfig();
@@ -118,27 +118,27 @@ public final class DurableDatabase implements AutoCloseable {
     return new HikariDataSource(config);
   }
 
-  /** Connects past row-level security, to load rows and to read statistics. */
+  /** Returns a superuser's connection, to load rows and to read statistics. */
   public Jdbi superuser() {
     return superuser;
   }
 
-  /** Executes SQL past row-level security. */
+  /** Executes SQL as a superuser. */
   public void execute(String sql) {
     superuser.useHandle(handle -> handle.execute(sql));
   }
 
-  /** Returns the one number that a query past row-level security has as its result. */
+  /** Returns the single number that a query returns, executed as a superuser. */
   public double number(String query) {
     return superuser.withHandle(handle -> handle.createQuery(query).mapTo(Double.class).one());
   }
 
-  /** Returns how many bytes the log has had so far. */
+  /** Returns how many bytes of log were written so far. */
   public double logPosition() {
     return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
   }
 
-  /** Returns the server's version, the settings that matter for speed, and those that were made. */
+  /** Returns the server's version, and its settings that matter for speed. */
   public String description() {
     String server =
         superuser.withHandle(

@@ -9,9 +9,9 @@ import org.jdbi.v3.core.Jdbi;
  * Records to load, as calls would have made them.
  *
  * @param count how many
- * @param expired how many of them have expired, before all others
+ * @param expired how many of them have expired; they are the oldest
  * @param random the share of keys that are UUIDv4; the others are UUIDv7
- * @param users how many have made them; one of several users has a tenth
+ * @param users the number of users; one of several users has a tenth of the records
  * @param projects whether the project that each refers to exists
  * @param answerBytes the size of the recorded answer
  */
@@ -20,13 +20,13 @@ public record KeyLoader(
   private static final int BATCH = 50_000;
 
   /**
-   * Such that a full page of records has no room for one reservation more. With a rest on every
-   * page, each claim would go to an old page of its own, which does not happen where calls of
-   * different sizes have filled the table.
+   * The size at which a full page of records has no room for another reservation. Otherwise each
+   * claim would use the rest of an old page, which does not happen in a table that calls of
+   * different sizes have filled.
    */
   private static final int FILLS_PAGES = 60;
 
-  /** Returns records that live, with keys that are ordered by time or random. */
+  /** Returns records that have not expired, with keys that are ordered by time or random. */
   public static KeyLoader live(int count, boolean ordered) {
     return new KeyLoader(count, 0, ordered ? 0 : 1, 1, true, FILLS_PAGES);
   }

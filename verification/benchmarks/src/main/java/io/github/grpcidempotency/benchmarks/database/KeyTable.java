@@ -15,7 +15,7 @@ import org.jdbi.v3.core.Jdbi;
 public record KeyTable(String schema, int partitions) {
   private static final String NAME = "idempotency_keys";
 
-  /** Returns how tables of results call it. */
+  /** Returns its name in tables of results. */
   public String label() {
     return partitions == 1 ? "one table" : partitions + " partitions";
   }
@@ -25,7 +25,7 @@ public record KeyTable(String schema, int partitions) {
     return schema + "." + NAME;
   }
 
-  /** Makes it, empty, with the service's resource types. */
+  /** Creates it, empty, with the service's resource types. */
   public void create(DurableDatabase database) {
     database.migrate(schema);
     if (partitions > 1) {
@@ -63,7 +63,7 @@ public record KeyTable(String schema, int partitions) {
         });
   }
 
-  /** Returns keys of so many records, in an order, of those that a condition before it selects. */
+  /** Returns the keys of some records, in an order, from the records that a condition selects. */
   public List<IdempotencyKey> keys(Jdbi superuser, String order, int count) {
     return superuser.withHandle(
         handle ->
@@ -79,7 +79,7 @@ public record KeyTable(String schema, int partitions) {
                 .list());
   }
 
-  /** Returns its bytes, those of its indexes included. */
+  /** Returns its size in bytes, with its indexes. */
   public double bytes(Jdbi superuser) {
     return superuser.withHandle(
         handle ->

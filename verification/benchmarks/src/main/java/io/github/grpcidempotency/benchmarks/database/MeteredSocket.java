@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Counts statements and turn-arounds: a read that follows a write is one round trip. It can make
- * each of them longer, as a network would: the answer is there, and is held back for so long.
+ * Counts statements and round trips: a read that follows a write is one round trip. It can delay
+ * each of them, as a network would, by holding the answer back.
  */
 final class MeteredSocket extends Socket {
   private static final LongAdder roundTrips = new LongAdder();

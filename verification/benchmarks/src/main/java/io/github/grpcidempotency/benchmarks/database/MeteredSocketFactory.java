@@ -5,11 +5,14 @@ import java.net.Socket;
 import java.time.Duration;
 import javax.net.SocketFactory;
 
-/** Makes the driver's sockets, and so sees every round trip. The driver finds it by its name. */
+/**
+ * Creates the driver's sockets, so that every round trip is counted. The driver finds the class by
+ * its name.
+ */
 public final class MeteredSocketFactory extends SocketFactory {
   private final Duration delay;
 
-  /** Makes sockets whose round trips take so much longer, as {@link Duration#parse} reads it. */
+  /** Creates sockets with a delay for each round trip, in the format of {@link Duration#parse}. */
   public MeteredSocketFactory(String delay) {
     this.delay = Duration.parse(delay);
   }
@@ -40,6 +43,6 @@ public final class MeteredSocketFactory extends SocketFactory {
   }
 
   private static UnsupportedOperationException connectedElsewhere() {
-    return new UnsupportedOperationException("the driver connects the sockets that it gets");
+    return new UnsupportedOperationException("the driver connects its sockets itself");
   }
 }

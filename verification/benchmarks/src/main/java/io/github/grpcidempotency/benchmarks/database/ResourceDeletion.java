@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * How long the deletion of a resource looks for its record, by what {@code EXPLAIN ANALYZE} says of
- * the trigger of each table's foreign key.
+ * Measures how long the deletion of a resource looks for its record, by the output of {@code
+ * EXPLAIN ANALYZE} for the trigger of each table's foreign key.
  */
 public final class ResourceDeletion {
   private static final Pattern TRIGGER =

@@ -17,7 +17,7 @@ final class SentStatements {
 
   private final Runnable found;
 
-  /** What comes before the first message with a type has a length and a code. */
+  /** The first messages have a length and a code, and no type. */
   private boolean typed;
 
   private ByteBuffer head = ByteBuffer.allocate(2 * Integer.BYTES);

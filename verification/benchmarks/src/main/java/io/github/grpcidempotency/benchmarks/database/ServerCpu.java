@@ -19,7 +19,10 @@ public final class ServerCpu {
     return ProcessHandle.of(backend).flatMap(ProcessHandle::parent).orElseThrow();
   }
 
-  /** Returns what all living processes have used so far; the pools keep theirs alive. */
+  /**
+   * Returns the time that all living processes have used so far. The pools keep their processes
+   * alive.
+   */
   public Duration used() {
     return postmaster
         .children()

@@ -5,23 +5,23 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
 
 /**
- * What some work has used of the database.
+ * The resources of the database that some work has used.
  *
- * @param roundTrips turn-arounds at the application's sockets
- * @param statements what was sent in them, BEGIN and COMMIT included
- * @param transactions committed transactions, read-only ones included
- * @param walSyncs times that WAL was flushed to disk
- * @param walBytes how far the log has grown
+ * @param roundTrips round trips at the application's sockets
+ * @param statements the statements in them, including BEGIN and COMMIT
+ * @param transactions committed transactions, including read-only ones
+ * @param walSyncs the number of flushes of the WAL
+ * @param walBytes the growth of the WAL
  */
 public record Usage(
     long roundTrips, long statements, long transactions, long walSyncs, long walBytes) {
-  /** What the server itself tells. */
+  /** The server's own statistics. */
   public record Statistics(long transactions, long walSyncs, long walBytes) {}
 
   /**
-   * Does the work, and returns what it has used. All of it goes through a pool of so many
-   * connections, which are made to report what they have done: by themselves they report once a
-   * second only.
+   * Does the work, and returns the resources that it has used. All of it goes through a pool with
+   * this number of connections. These are made to report their statistics, because they report only
+   * once a second by themselves.
    */
   public static Usage of(DataSource pool, int connections, Jdbi superuser, Runnable work) {
     Statistics before = read(pool, connections, superuser);
@@ -49,7 +49,7 @@ public record Usage(
                 .one());
   }
 
-  /** Has all of them at once, so that none is left out. */
+  /** Takes all connections at the same time, so that none is missed. */
   private static void reportFrom(DataSource pool, int connections) {
     if (connections > 0) {
       Jdbi.create(pool)

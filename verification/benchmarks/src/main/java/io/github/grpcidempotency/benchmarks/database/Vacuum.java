@@ -16,30 +16,30 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * What a vacuum of a table took.
+ * The cost of a vacuum of a table.
  *
  * @param seconds from its beginning to its end
- * @param longest the longest of the vacuums that it consisted of: for so long the oldest snapshot
- *     stays, and nothing that has died since can be removed anywhere
- * @param passes how often all indexes of a table were gone through
+ * @param longest the longest of the vacuums that it consisted of: during this time, rows that have
+ *     died since its start cannot be removed in any table
+ * @param passes how often all indexes of a table were scanned
  * @param wal bytes
  */
 public record Vacuum(double seconds, double longest, double passes, double wal) {
   private static final Pattern PASSES = Pattern.compile("index scans: (\\d+)");
   private static final double LIMIT_SECONDS = 1_800;
 
-  /** What statistics say of a table's autovacuums so far. */
+  /** The statistics of a table's autovacuums so far. */
   private record Autovacuums(long count, long dead, double seconds) {
     static final Autovacuums NONE = new Autovacuums(0, 0, 0);
   }
 
-  /** Who does it. */
+  /** The ways to vacuum. */
   public enum Way {
     /** One table after the other, by one process each. */
     ONE("one process"),
     /** Two partitions at a time, or the indexes of a plain table side by side. */
     TWO("two processes"),
-    /** With its default settings but for when it begins. */
+    /** With its default settings, except for its start. */
     AUTOVACUUM("autovacuum");
 
     private final String label;
@@ -48,7 +48,7 @@ public record Vacuum(double seconds, double longest, double passes, double wal) 
       this.label = label;
     }
 
-    /** Returns how tables of results call it. */
+    /** Returns its name in tables of results. */
     public String label() {
       return label;
     }
@@ -67,7 +67,7 @@ public record Vacuum(double seconds, double longest, double passes, double wal) 
   private static Vacuum byAutovacuum(DurableDatabase database, KeyTable table) {
     Jdbi superuser = database.superuser();
     List<String> leaves = table.leaves(superuser);
-    pause(); // until those who have swept are gone, and have told the statistics
+    pause(); // until the sessions that have swept are closed, and have reported their statistics
     Map<String, Autovacuums> before = autovacuums(superuser);
     double walBefore = database.logPosition();
     long start = System.nanoTime();
@@ -78,7 +78,7 @@ public record Vacuum(double seconds, double longest, double passes, double wal) 
     Map<String, Autovacuums> after = before;
     while (!leaves.stream().allMatch(isVacuumed(before, after))) {
       if ((System.nanoTime() - start) / 1e9 > LIMIT_SECONDS) {
-        throw new IllegalStateException("autovacuum does not come by");
+        throw new IllegalStateException("autovacuum did not start in time");
       }
       pause();
       after = autovacuums(superuser);
@@ -103,7 +103,10 @@ public record Vacuum(double seconds, double longest, double passes, double wal) 
     }
   }
 
-  /** A partition that the sweep has left alone has nothing to vacuum. */
+  /**
+   * Returns which partitions are vacuumed. A partition in which nothing was swept has nothing to
+   * vacuum.
+   */
   private static Predicate<String> isVacuumed(
       Map<String, Autovacuums> before, Map<String, Autovacuums> after) {
     return leaf ->
@@ -149,7 +152,7 @@ public record Vacuum(double seconds, double longest, double passes, double wal) 
         database.logPosition() - walBefore);
   }
 
-  /** The server tells by notices what it has done. */
+  /** Reads the server's notices about the vacuum. */
   private static Vacuum vacuum(DurableDatabase database, String leaf, int workers) {
     double passes = 0;
     try (Handle handle = database.superuser().open();

@@ -1,4 +1,6 @@
-/** A durable PostgreSQL with the full schema, and what it cost: round trips, commits, WAL. */
+/**
+ * A durable PostgreSQL with the full schema, and the cost of work on it: round trips, commits, WAL.
+ */
 @NullMarked
 package io.github.grpcidempotency.benchmarks.database;
 

@@ -3,12 +3,14 @@ package io.github.grpcidempotency.benchmarks.report;
 import java.util.List;
 import java.util.Locale;
 
-/** What a number should be at least, or at most; decided before it was measured. */
+/**
+ * The minimum or maximum that a result should have. Each aim was decided before the measurement.
+ */
 record Aim(String scenario, String variant, int calls, String metric, boolean least, double bound) {
   private static final String FIRST_STATEMENT = "transactional with the first statement";
   private static final String JOINED = "reserved, same database, joined completion and commit";
 
-  /** Every variant that there is. */
+  /** Matches every variant. */
   private static final String ANY = "*";
 
   static final List<Aim> ALL =

@@ -24,7 +24,7 @@ public final class CsvFile {
   }
 
   /**
-   * Reads what was written.
+   * Reads results.
    *
    * @throws IOException if it cannot be read
    * @throws IllegalArgumentException if it was not written by {@link #write}

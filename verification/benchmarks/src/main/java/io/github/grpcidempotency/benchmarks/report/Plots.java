@@ -48,7 +48,10 @@ final class Plots {
     }
   }
 
-  /** Returns as many calls as an aim is about, if they were measured, and else the most. */
+  /**
+   * Returns the number of calls that an aim refers to, if it was measured, and otherwise the
+   * largest number.
+   */
   private static int shownCalls(String scenario, List<Result> results) {
     TreeSet<Integer> calls = new TreeSet<>(results.stream().map(Result::calls).toList());
     return calls.stream()
@@ -60,7 +63,9 @@ final class Plots {
         .orElse(calls.last());
   }
 
-  /** A line from the least to the most of the rounds for each variant, and a dot at the median. */
+  /**
+   * A line from the minimum to the maximum of the rounds for each variant, and a dot at the median.
+   */
   private static XYChart ranges(String title, List<Result> results) {
     int rows = results.size();
     XYChart chart = new XYChartBuilder().width(900).height(110 + 26 * rows).title(title).build();
@@ -86,7 +91,10 @@ final class Plots {
     return chart;
   }
 
-  /** XChart takes fewer ticks as long as two have the same label, so an unused one gets its own. */
+  /**
+   * XChart draws fewer ticks while two have the same label, so an unused tick gets a label of its
+   * own.
+   */
   private static String label(List<Result> results, double tick) {
     int row = (int) Math.rint(results.size() - 1 - tick);
     boolean hasRow = Math.abs(tick - Math.rint(tick)) < 0.01 && row >= 0 && row < results.size();

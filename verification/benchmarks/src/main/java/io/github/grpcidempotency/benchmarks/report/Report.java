@@ -15,23 +15,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Collects numbers by scenario, reports progress, and writes everything down in the end. */
+/** Collects results by scenario, reports progress, and writes the results at the end. */
 public final class Report {
   private final PrintStream console = console();
   private final Map<String, String> circumstances = new LinkedHashMap<>();
   private final Map<String, Section> sections = new LinkedHashMap<>();
 
-  /** What a number is about. */
+  /** The variant and the number of calls that a result is about. */
   private record Subject(String variant, int calls) {}
 
   private record Cell(Subject subject, String metric) {}
 
-  /** Returns the standard output, whatever the encoding of the terminal. */
+  /** Returns the standard output in UTF-8, whatever the encoding of the terminal. */
   public static PrintStream console() {
     return new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
   }
 
-  /** Notes under which circumstances the results came about. */
+  /** Records a circumstance of the results. */
   public void circumstance(String name, String value) {
     if (!value.equals(circumstances.put(name, value))) {
       console.printf("%s: %s%n", name, value);
@@ -59,7 +59,7 @@ public final class Report {
     }
   }
 
-  /** Prints which aims were met. */
+  /** Prints the aims and whether they were met. */
   public void sumUp() {
     console.print(
         aims(sections.values().stream().flatMap(each -> each.results().stream()).toList()));
@@ -96,13 +96,13 @@ public final class Report {
       return of(scenario + " " + name);
     }
 
-    /** Prints what is being done now. */
+    /** Prints the current step. */
     @SuppressWarnings("AnnotateFormatMethod") // a dependency for one annotation
     public void progress(String format, Object... values) {
       console.printf("… %s: %s%n", scenario, format.formatted(values));
     }
 
-    /** Adds what one round has measured; the median of all rounds is the result. */
+    /** Adds a measurement of one round; the median of all rounds is the result. */
     public void add(String variant, int calls, String metric, double value) {
       if (Double.isFinite(value)) {
         Cell cell = new Cell(new Subject(variant, calls), metric);
@@ -110,7 +110,7 @@ public final class Report {
       }
     }
 
-    /** Notes a circumstance of this scenario only. */
+    /** Records a circumstance of this scenario only. */
     public void note(String name, String text) {
       notes.put(name, text);
     }

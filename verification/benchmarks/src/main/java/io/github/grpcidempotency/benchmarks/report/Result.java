@@ -6,10 +6,10 @@ import java.util.Optional;
 /**
  * One number, as the median of its rounds.
  *
- * @param scenario what was measured
- * @param variant of whom
- * @param calls how many at once; 0 where that says nothing
- * @param metric in which respect; the unit stands in it
+ * @param scenario the scenario
+ * @param variant the variant
+ * @param calls the number of concurrent calls; 0 if it does not matter
+ * @param metric the metric, with its unit
  * @param value the median
  * @param least the least of all rounds
  * @param most the most of all rounds
@@ -23,7 +23,7 @@ public record Result(
     double least,
     double most) {
 
-  /** Returns the aim that this number is held against, if there is one. */
+  /** Returns the aim for this result, if there is one. */
   public Optional<Aim> aim() {
     return Aim.ALL.stream().filter(aim -> aim.isFor(this)).findFirst();
   }
@@ -36,7 +36,7 @@ public record Result(
     return plain(value) + spread + held;
   }
 
-  /** Writes a number with as many digits as it deserves. */
+  /** Formats a number with a sensible number of digits. */
   static String plain(double value) {
     double size = Math.abs(value);
     String format =

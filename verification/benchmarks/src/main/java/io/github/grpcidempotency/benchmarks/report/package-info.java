@@ -1,4 +1,4 @@
-/** Numbers, the aims that they are held against, and their table, CSV and plot. */
+/** Results, their aims, and their output as table, CSV and plot. */
 @NullMarked
 package io.github.grpcidempotency.benchmarks.report;
 

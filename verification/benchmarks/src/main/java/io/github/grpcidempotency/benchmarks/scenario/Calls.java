@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * Every variant against the bare handler, in interleaved rounds: bare, A, B, …, bare, A, B, …. A
- * ratio is taken within its round, so that a slow minute of the machine slows both sides.
+ * ratio compares measurements of the same round, so that a slow minute of the machine affects both.
  */
 public final class Calls {
   private static final int WARM_UP_ROUNDS = 2;
@@ -47,7 +47,8 @@ public final class Calls {
         for (Subject subject : subjects) {
           ClosedLoop.run(subject.operation(), callers, pace.round().multipliedBy(WARM_UP_ROUNDS));
         }
-        // Otherwise it may plan anew for a thousand times: that was cheaper while tables were
+        // Otherwise, it may plan each of the first thousand executions again, because that was
+        // cheaper while the tables were
         // empty.
         database.execute("ANALYZE");
         for (int round = 1; round <= pace.rounds(); round++) {
@@ -58,7 +59,7 @@ public final class Calls {
     }
   }
 
-  /** What a subject came to in one round. */
+  /** The measurement of a subject in one round. */
   private record Measured(Subject subject, Load load) {
     double times(Measured other) {
       return load.perSecond() / other.load.perSecond();

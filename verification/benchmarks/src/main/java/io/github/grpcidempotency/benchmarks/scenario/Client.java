@@ -30,7 +30,7 @@ public final class Client implements AutoCloseable {
             .build();
   }
 
-  /** Begins a call, and tells how it ended; {@code done} must not block. */
+  /** Begins a call, and passes its result to {@code done}, which must not block. */
   public void call(
       MethodDescriptor<CreateProjectRequest, Project> method,
       Optional<String> key,
@@ -41,7 +41,7 @@ public final class Client implements AutoCloseable {
     call(method, headers, request, done);
   }
 
-  /** Begins a call that says of itself that it repeats an earlier one. */
+  /** Begins a call that announces itself as a retry. */
   public void retry(
       MethodDescriptor<CreateProjectRequest, Project> method,
       String key,

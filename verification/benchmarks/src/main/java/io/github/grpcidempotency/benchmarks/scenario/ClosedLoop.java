@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
- * Callers that each begin the next operation when the last one has ended: so many are always in
- * flight. A failed operation fails the measurement.
+ * Callers that each begin the next operation when the last one has ended, so the number of running
+ * operations is constant. A failed operation fails the measurement.
  */
 public final class ClosedLoop implements AutoCloseable {
   private static final int DIGITS = 3;
@@ -30,39 +30,39 @@ public final class ClosedLoop implements AutoCloseable {
     }
   }
 
-  /** Starts the callers; they go on until this is closed. */
+  /** Starts the callers, which run until this is closed. */
   public static ClosedLoop start(Operation operation, int callers) {
     return new ClosedLoop(operation, callers, Long.MAX_VALUE);
   }
 
-  /** Runs an operation so many times, and returns what the callers saw. Blocks. */
+  /** Runs an operation a number of times, and returns the measurements of the callers. Blocks. */
   public static Load run(Operation operation, int callers, long times) {
     ClosedLoop loop = new ClosedLoop(operation, callers, times);
     loop.await();
     return loop.seenSinceRestart();
   }
 
-  /** Runs callers for a while, and returns what they saw. Blocks. */
+  /** Runs callers for some time, and returns their measurements. Blocks. */
   public static Load run(Operation operation, int callers, Duration time) {
     try (ClosedLoop loop = start(operation, callers)) {
       return loop.observe(time);
     }
   }
 
-  /** Returns what the callers see from now on, for a while. Blocks. */
+  /** Returns the measurements of the callers for some time from now on. Blocks. */
   public Load observe(Duration time) {
     restart();
     sleep(time);
     return seenSinceRestart();
   }
 
-  /** Forgets what the callers have seen so far. */
+  /** Discards the measurements so far. */
   public void restart() {
     latencies = new ConcurrentHistogram(DIGITS);
     began = System.nanoTime();
   }
 
-  /** Returns what the callers have seen since. */
+  /** Returns the measurements since the last restart. */
   public Load seenSinceRestart() {
     ConcurrentHistogram seen = latencies.copy();
     double seconds = (System.nanoTime() - began) / 1e9;
@@ -77,7 +77,7 @@ public final class ClosedLoop implements AutoCloseable {
         seen.getTotalCount());
   }
 
-  /** Lets the callers end what they have begun. Blocks. */
+  /** Lets the callers finish their operations. Blocks. */
   @Override
   public void close() {
     stopped = true;

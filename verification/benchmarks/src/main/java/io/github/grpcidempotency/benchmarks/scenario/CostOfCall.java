@@ -7,12 +7,12 @@ import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.time.Duration;
 
 /**
- * What one call costs, counted rather than timed: calls one after the other, in rounds because the
- * server's own housekeeping writes to the log as well. Round trips are seen at its socket, the rest
- * is told by the server's statistics.
+ * The cost of one call, counted rather than timed: calls one after the other, in several rounds
+ * because the server's own housekeeping writes to the log as well. Round trips are counted at the
+ * socket; the server's statistics count everything else.
  */
 public final class CostOfCall {
-  /** The store wants two at its start, to prove that a lock keeps a duplicate out. */
+  /** The store needs two at its start, to check that a lock keeps a duplicate out. */
   static final int CONNECTIONS = 2;
 
   private static final int CALLS = 300;

@@ -9,7 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * Clients with retries that all send the same slow call, and when all have their answer the next.
+ * Clients with retries that all send the same slow call, and when all have their answer, the next
+ * one.
  */
 final class DuplicateCrowd implements AutoCloseable {
   private final PersistentCaller caller;
@@ -63,7 +64,7 @@ final class DuplicateCrowd implements AutoCloseable {
     return answered.get();
   }
 
-  /** Returns how many different answers the same call had at most. */
+  /** Returns the greatest number of different answers to the same call. */
   int mostAnswers() {
     return mostAnswers.get();
   }

@@ -50,7 +50,7 @@ public final class Duplicates {
 
   /**
    * 64 clients with retries that all send one slow call (300 ms), and when it is answered the next
-   * one, while 16 others go about their own business. What is left to those?
+   * one, while 16 other clients send other calls. Measures the throughput of these.
    */
   public static void starvation(DurableDatabase database, Pace pace, Report.Section report) {
     try (BenchmarkServer server = BenchmarkServer.start(database);

@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * A store in memory that gives every key away and remembers nothing: what a call costs over it is
- * the interceptor's, not a map's that grows.
+ * A store in memory that grants every claim and records nothing, so that a call measures the
+ * interceptor and not a growing map.
  */
 final class GenerousStore implements IdempotencyStore {
   private static final UUID ID = new UUID(1, 2);

@@ -58,7 +58,7 @@ public class InProcessCall {
   private final ManagedChannel toBare = connect("bare");
   private final ManagedChannel toIntercepted = connect("intercepted");
 
-  /** Makes sure that the calls do what they are taken for. */
+  /** Checks the results of the calls. */
   @Setup
   public void check() {
     if (!call(toBare).equals(PROJECT) || !call(toIntercepted).equals(PROJECT)) {
@@ -66,7 +66,7 @@ public class InProcessCall {
     }
   }
 
-  /** A call that no interceptor sees. */
+  /** A call without an interceptor. */
   @Benchmark
   public Project bare() {
     return call(toBare);
@@ -88,7 +88,10 @@ public class InProcessCall {
     interceptor.close();
   }
 
-  /** Both carry a fresh key, so that its making and sending is no part of the difference. */
+  /**
+   * Both kinds of calls have a new key, so that the difference does not include generating and
+   * sending the key.
+   */
   private static Project call(ManagedChannel channel) {
     Metadata headers = new Metadata();
     headers.put(IdempotencyMetadata.KEY, UuidCreator.getTimeOrderedEpoch().toString());

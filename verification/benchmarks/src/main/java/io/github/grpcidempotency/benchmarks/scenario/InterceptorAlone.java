@@ -13,7 +13,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** What the interceptor itself costs a call, by JMH, in a JVM of its own. */
+/** The cost of the interceptor itself for a call, measured by JMH in a separate JVM. */
 public final class InterceptorAlone {
   private static final String ALLOCATION = "gc.alloc.rate.norm";
 

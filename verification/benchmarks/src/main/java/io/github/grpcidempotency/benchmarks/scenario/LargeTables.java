@@ -18,8 +18,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 /**
- * One plain table of many records beside the same in hash partitions: their sizes, what the store's
- * calls cost, the memory of a connection, the deletion of a resource, sweeps and vacuums.
+ * Compares one plain table of many records with hash partitions: their sizes, the cost of the
+ * store's calls, the memory of a connection, the deletion of a resource, sweeps and vacuums.
  */
 public final class LargeTables {
   private static final int CALLERS = 16;
@@ -32,16 +32,16 @@ public final class LargeTables {
   private static final double MEGABYTE = 1e6;
   static final Duration RETENTION = Duration.ofDays(7);
 
-  /** One in so many records is swept in a round of upkeep. */
+  /** The share of records that is swept in a round of upkeep: one in this number. */
   private static final int SWEPT = 25;
 
   /** Rounds of calls for a round of each way to vacuum. */
   private static final int ROUNDS_PER_VACUUM = 4;
 
-  /** The driver's URL has it so. */
+  /** As in the driver's URL. */
   private static final String GENERIC_PLANS = "plan_cache_mode=force_generic_plan";
 
-  /** A table as it is called by connections of one kind. */
+  /** A table, with calls by connections of one kind. */
   private record Loaded(String label, StoreCalls calls) {}
 
   private LargeTables() {}
@@ -166,7 +166,7 @@ public final class LargeTables {
     };
   }
 
-  /** What callers do. */
+  /** The operations of the callers. */
   private enum Work {
     CREATE_ORDERED("transactional, UUIDv7 keys"),
     CREATE_RANDOM("transactional, UUIDv4 keys"),

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.util.UUID;
 import java.util.function.Supplier;
 
-/** Claims alone, on tables full of live keys and on an empty one, each in a schema of its own. */
+/** Claims only, on tables full of live keys and on an empty one, each in a schema of its own. */
 public final class LiveKeys {
   private static final int CLAIMERS = 16;
 

@@ -2,8 +2,8 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import java.util.function.Consumer;
 
-/** Something asynchronous that callers do over and over. */
+/** An asynchronous operation that callers repeat. */
 public interface Operation {
-  /** Begins it once more; {@code done} is told how it ended. */
+  /** Begins the operation, and passes its result to {@code done}. */
   void begin(Consumer<Reply> done);
 }

@@ -11,42 +11,43 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-/** What callers do. */
+/** The operations of the callers. */
 public final class Operations {
   private static final CreateProjectRequest REQUEST =
       CreateProjectRequest.newBuilder().setName("a project of an ordinary name").build();
 
   private Operations() {}
 
-  /** Creates, with a key of its own each time; bare handlers get one as well, and ignore it. */
+  /** Creates with a new key each time. Bare handlers ignore the key. */
   public static Operation create(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
     return done -> client.call(method, Optional.of(newKey()), REQUEST, done);
   }
 
-  /** Retries so many creates that have succeeded, in turn. Blocks until these are made. */
+  /** Retries a number of successful creates, in turn. Blocks until these are made. */
   public static Operation replay(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
     Supplier<String> keys = createdOnce(client, method, replayedKeys);
     return done -> client.call(method, Optional.of(keys.get()), REQUEST, done);
   }
 
-  /** Retries so many creates like that, and says so. */
+  /** The same, but each retry announces that it is one. */
   public static Operation hintedReplay(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
     Supplier<String> keys = createdOnce(client, method, replayedKeys);
     return done -> client.retry(method, keys.get(), REQUEST, done);
   }
 
-  /** Returns a fresh key as our clients send it: a UUIDv7. */
+  /** Returns a new key in the format of the library's clients: a UUIDv7. */
   public static String newKey() {
     return UuidCreator.getTimeOrderedEpoch().toString();
   }
 
   /**
-   * Checks that a retry is answered with the first response, and another key with another. Blocks.
+   * Checks that a retry gets the first response, and that another key gets another response.
+   * Blocks.
    *
-   * @throws IllegalStateException if it is not
+   * @throws IllegalStateException if not
    */
   public static void checkReplay(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method) {

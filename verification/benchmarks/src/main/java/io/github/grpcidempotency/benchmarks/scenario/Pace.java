@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** How much to measure, as the command line says. */
+/** The amount of measurements, from the command line. */
 public final class Pace {
-  /** Each has a thread of the server's, and waits for a connection. */
+  /** Each call uses a thread of the server, and waits for a connection. */
   private static final int MOST_CALLS = 1_000;
 
   @Option(
@@ -15,9 +15,9 @@ public final class Pace {
       split = ",",
       paramLabel = "NAME",
       description =
-          "Compare only these with the bare handler, where several are compared, such as"
-              + " transactional,replay-of-transactional or reserved*. A wrong name is answered with"
-              + " all names.")
+          "Compares only these variants with the bare handler, for example"
+              + " transactional,replay-of-transactional or reserved*. A wrong name prints all"
+              + " names.")
   private List<String> variants = List.of();
 
   @Option(
@@ -26,11 +26,13 @@ public final class Pace {
       defaultValue = "1,4,16,64",
       paramLabel = "CALLS",
       description =
-          "How many calls at once, up to 1000, in \"calls\" and \"calls across a network\""
-              + " (${DEFAULT-VALUE}).")
+          "The number of concurrent calls, up to 1000, in \"calls\" and \"calls across a"
+              + " network\" (${DEFAULT-VALUE}).")
   private List<Integer> concurrency = List.of();
 
-  @Option(names = "--seconds", description = "How long one variant is measured in one round (2).")
+  @Option(
+      names = "--seconds",
+      description = "The time for which one variant is measured in one round (2).")
   private Optional<Double> seconds = Optional.empty();
 
   @Option(names = "--rounds", description = "How many rounds (9).")
@@ -41,15 +43,15 @@ public final class Pace {
       defaultValue = "1000",
       paramLabel = "MICROS",
       description =
-          "By how much each round trip to the database is longer, in \"calls across a network\""
-              + " (${DEFAULT-VALUE}).")
+          "The additional time of each round trip to the database, in \"calls across a"
+              + " network\" (${DEFAULT-VALUE}).")
   private int networkMicros;
 
   @Option(
       names = "--rows",
       description =
-          "How many live keys each table of \"live keys\" and \"large tables\" has (5,000,000). A"
-              + " million takes about 1.4 GB of disk besides the log, and a minute to load.")
+          "The number of live keys in each table of \"live keys\" and \"large tables\" (5,000,000)."
+              + " A million takes about 1.4 GB of disk besides the log, and a minute to load.")
   private Optional<Integer> rows = Optional.empty();
 
   @Option(
@@ -65,13 +67,14 @@ public final class Pace {
       names = "--retention",
       paramLabel = "SECONDS",
       description =
-          "How long records live in \"steady state\", which takes four times as long (30).")
+          "The retention of records in \"steady state\", which takes four times as long (30).")
   private Optional<Integer> retention = Optional.empty();
 
   @Option(
       names = "--quick",
       description =
-          "To see that it works: one round of half a second and small tables, numbers of no value.")
+          "Only checks that the program works: one round of half a second and small tables,"
+              + " with meaningless results.")
   private boolean quick;
 
   /**

@@ -11,19 +11,19 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A client with retries: called again as the server asks, until the call succeeds. */
+/** A client with retries: repeats a call as the server requests, until the call succeeds. */
 public final class PersistentCaller implements AutoCloseable {
   private final Client client;
   private final MethodDescriptor<CreateProjectRequest, Project> method;
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
 
-  /** Makes a caller of one method. */
+  /** Creates a caller of one method. */
   public PersistentCaller(Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
     this.client = client;
     this.method = method;
   }
 
-  /** Calls until it has an answer; fails on an error that no retry helps against. */
+  /** Calls until there is an answer; fails on an error that a retry cannot solve. */
   public CompletableFuture<Project> call(String key, CreateProjectRequest request) {
     CompletableFuture<Project> answer = new CompletableFuture<>();
     attempt(key, request, answer);

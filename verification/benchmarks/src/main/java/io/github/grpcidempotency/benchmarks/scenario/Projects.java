@@ -12,20 +12,20 @@ import java.util.function.Supplier;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.PreparedBatch;
 
-/** Projects for records to refer to, each handed out once. Thread-safe. */
+/** Projects that records refer to, each used once. Thread-safe. */
 public final class Projects implements Supplier<UUID> {
   private static final int BATCH = 500;
 
   private final Jdbi superuser;
   private final Queue<UUID> left;
 
-  /** Makes so many ahead; more are made when they are used up. */
+  /** Creates some projects in advance, and more when they are used up. */
   public Projects(Jdbi superuser, int ahead) {
     this.superuser = superuser;
     this.left = new ArrayDeque<>(make(superuser, ahead));
   }
 
-  /** Makes so many, and hands them out in turn. */
+  /** Creates some projects, and returns them in turn. */
   public static Supplier<UUID> inTurn(Jdbi superuser, int count) {
     List<UUID> ids = make(superuser, count);
     AtomicInteger next = new AtomicInteger();
@@ -40,7 +40,7 @@ public final class Projects implements Supplier<UUID> {
     return left.remove();
   }
 
-  /** Makes so many. */
+  /** Creates some projects. */
   public static List<UUID> make(Jdbi superuser, int count) {
     List<UUID> ids = new ArrayList<>();
     superuser.useHandle(

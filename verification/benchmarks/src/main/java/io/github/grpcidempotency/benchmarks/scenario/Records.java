@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jdbi.v3.core.Handle;
 
-/** What a record takes: bytes of the table and of the log, and the replay of that log. */
+/** The size of a record: bytes of the table and of the log, and the replay of that log. */
 public final class Records {
 
   /** The sizes of answers that a record is measured with. */
@@ -24,7 +24,7 @@ public final class Records {
   private static final String TABLE = "idempotency.idempotency_keys";
   private static final int WRITERS = 8;
 
-  /** The indexes that every record has an entry in, or that are asked for. */
+  /** The indexes in which a record has an entry: indexes that always exist, and optional ones. */
   private static final List<String> INDEXES =
       List.of("pkey", "key", "expires", "project_id_idx", "operations", "in_flight");
 
@@ -32,10 +32,10 @@ public final class Records {
   private static final Duration OVER_AT_ONCE = Duration.ofMillis(1);
   private static final int REPLAYED_ANSWER = 1_024;
 
-  /** The server counts in hundredths of a second. */
+  /** The server counts hundredths of a second. */
   private static final int TIMES_MEASURED_RECORDS = 6;
 
-  /** What some work took. */
+  /** The cost of some work. */
   private record Cost(double walBytes, Duration processorTime) {}
 
   private Records() {}
@@ -63,7 +63,7 @@ public final class Records {
       Supplier<UUID> keys) {
     String label = "%s, answers of %,d B%s".formatted(variant.label(), bytes, suffix);
     report.progress(label);
-    // What is dead stays where it is until it has been counted.
+    // Dead rows must stay until they have been counted.
     database.execute("TRUNCATE " + TABLE);
     database.execute("ALTER TABLE " + TABLE + " SET (autovacuum_enabled = off)");
     try (StoreCalls calls = new StoreCalls(database, WRITERS)) {
@@ -85,12 +85,12 @@ public final class Records {
   }
 
   /**
-   * What a record writes to the log in its life: when it is made, when it is swept, when its place
-   * is vacuumed, and when another one takes that place. Each once while its pages were changed
-   * since the last checkpoint, as in a test, and once just after a checkpoint, as with a retention
-   * that is longer than the time between two: the log then takes a full image of every page that is
-   * touched. Half of the table is swept; nothing runs beside it. The numbers are bytes, but for the
-   * processor time of sweep and vacuum.
+   * Measures how much log a record writes during its life: when it is created, when it is swept,
+   * when its space is vacuumed, and when another record takes that space. Each is measured twice:
+   * while its pages were changed since the last checkpoint, as in a test, and just after a
+   * checkpoint, as with a retention that is longer than the time between two checkpoints, when the
+   * log contains a full image of every changed page. Half of the table is swept; nothing else runs.
+   * The results are bytes, except for the processor time of sweep and vacuum.
    */
   public static void life(DurableDatabase database, Pace pace, Report.Section report) {
     for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
@@ -152,7 +152,7 @@ public final class Records {
     }
   }
 
-  /** Makes records, without the resources that they refer to. */
+  /** Creates records, without the resources that they refer to. */
   private static double made(
       DurableDatabase database,
       StoreCalls calls,
@@ -182,7 +182,7 @@ public final class Records {
 
   /**
    * The processor time for replaying the log of records, which a replica does in a single process.
-   * The pages are in memory, and full-page images are not among it.
+   * The pages are in memory, and the log contains no full-page images.
    */
   public static void replayOfTheLog(DurableDatabase database, Pace pace, Report.Section report)
       throws IOException {

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How a call ended.
+ * The result of a call.
  *
  * @param project the response, if the status is OK
  */
@@ -20,7 +20,7 @@ public record Reply(Status status, Metadata trailers, Optional<Project> project)
     return status.isOk();
   }
 
-  /** Returns when the server wants to be called again; empty if it said nothing, or never. */
+  /** Returns when the server wants the retry; empty if it wants none, or does not say. */
   public Optional<Duration> retryAfter() {
     return Optional.ofNullable(trailers.get(PUSHBACK))
         .map(Long::parseLong)

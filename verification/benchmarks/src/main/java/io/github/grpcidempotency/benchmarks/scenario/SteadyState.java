@@ -14,9 +14,9 @@ import java.util.function.Supplier;
 import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
 
 /**
- * A table as it is once as many records expire as are made: how much of it is dead, and what
- * autovacuum has to do. A retention of seconds stands for one of a day, so autovacuum looks once a
- * second here.
+ * A table in which as many records expire as are created: its share of dead rows, and the work of
+ * autovacuum. A retention of seconds simulates one of a day, so autovacuum checks once a second
+ * here.
  */
 public final class SteadyState {
   private static final String TABLE = "idempotency.idempotency_keys";
@@ -38,7 +38,7 @@ public final class SteadyState {
     static final Autovacuum OFF = new Autovacuum("off", "SET (autovacuum_enabled = off)");
   }
 
-  /** One line of the table; without a rate, as many as possible. */
+  /** One line of the table; without a rate, at the maximum rate. */
   private record Subject(Variant variant, int perSecond, Autovacuum autovacuum) {
     String label() {
       String rate = perSecond == 0 ? "as many as possible" : perSecond + "/s";
@@ -83,7 +83,7 @@ public final class SteadyState {
     }
   }
 
-  /** The first two retentions make the state, the next two are measured. */
+  /** The first two retentions create the state, the next two are measured. */
   private static void measure(
       Subject subject, DurableDatabase database, Duration retention, Report.Section report)
       throws InterruptedException {

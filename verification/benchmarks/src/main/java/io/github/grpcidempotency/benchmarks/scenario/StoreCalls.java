@@ -33,8 +33,8 @@ import java.util.function.Supplier;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * What a call asks of a store, without gRPC and handlers: a claim and the recording of its answer,
- * or a claim that meets a record.
+ * The calls to a store, without gRPC and handlers: a claim and the recording of its answer, or a
+ * claim that finds a record.
  */
 public final class StoreCalls implements AutoCloseable {
   private static final Duration RETENTION = Duration.ofDays(1);
@@ -47,12 +47,14 @@ public final class StoreCalls implements AutoCloseable {
   private final ExecutorService threads;
   private final int callers;
 
-  /** Asks the store of the library's default schema, with so many threads and connections. */
+  /**
+   * Uses the store of the library's default schema, with this number of threads and connections.
+   */
   public StoreCalls(DurableDatabase database, int threads) {
     this(database, IdempotencySchema.DEFAULT_NAME, "", threads);
   }
 
-  /** Asks that of another schema, by connections with a setting, if there is one. */
+  /** Uses the store of another schema, with a setting for its connections, if there is one. */
   public StoreCalls(DurableDatabase database, String schema, String setting, int threads) {
     this.database = database;
     this.pool = database.newPool(threads, Duration.ZERO, setting);
@@ -67,8 +69,8 @@ public final class StoreCalls implements AutoCloseable {
   }
 
   /**
-   * Prepares to make so many records, each with a project of its own that is made now. To run that
-   * blocks.
+   * Prepares to write a number of records, each with a project of its own that is created now. The
+   * returned task blocks.
    */
   public Runnable writes(
       Variant variant, Supplier<UUID> keys, int answerBytes, Duration retention, int records) {
@@ -84,14 +86,14 @@ public final class StoreCalls implements AutoCloseable {
     return () -> new IdempotencyKey(CALLER, uuids.get().toString());
   }
 
-  /** Returns reservations that nobody completes. */
+  /** Returns reservations that are never completed. */
   public Operation claims(Supplier<IdempotencyKey> keys) {
     return blocking(() -> win(Variant.RESERVED, keys.get(), RETENTION));
   }
 
   /**
-   * Returns creates of a variant, {@code TRANSACTIONAL} or a reserved one; each refers to a project
-   * that is there. Answers are random bytes, which no compression makes smaller.
+   * Returns creates of a variant, {@code TRANSACTIONAL} or a reserved one; each refers to an
+   * existing project. Answers are random bytes, which cannot be compressed.
    */
   public Operation creates(
       Variant variant,
@@ -123,7 +125,7 @@ public final class StoreCalls implements AutoCloseable {
     return won.claim();
   }
 
-  /** Returns replays of transactional records that are there. */
+  /** Returns replays of existing transactional records. */
   public Operation replays(Supplier<IdempotencyKey> keys) {
     return blocking(
         () -> {
@@ -139,12 +141,12 @@ public final class StoreCalls implements AutoCloseable {
         });
   }
 
-  /** What callers saw, and what a call took of the database. */
+  /** The measurements of the callers, and the cost of a call for the database. */
   public record Measured(Load load, double walBytes, double cpuMicros) {}
 
   /**
-   * Lets all callers do it for a while. Begins with a checkpoint, so that it pays for the full-page
-   * images of the pages it touches.
+   * Runs an operation with all callers for some time. Begins with a checkpoint, so that the result
+   * includes the full-page images of the changed pages.
    */
   public Measured measure(Operation operation, Duration time) {
     database.execute("CHECKPOINT");
@@ -162,7 +164,7 @@ public final class StoreCalls implements AutoCloseable {
     return new Measured(seen.get(0), used.walBytes() / operations, cpuMicros / operations);
   }
 
-  /** Returns the memory of one of the connections. */
+  /** Returns the memory of one of the connections' server processes. */
   public double connectionBytes() {
     return Jdbi.create(pool)
         .withHandle(

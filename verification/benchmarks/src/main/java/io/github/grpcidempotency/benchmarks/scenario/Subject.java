@@ -11,21 +11,21 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * Something that is compared with the bare handler.
+ * A variant that is compared with the bare handler.
  *
- * @param label how tables name it
- * @param kind whose it is
- * @param made makes what callers do, once
+ * @param label its name in tables
+ * @param kind the owner of the records
+ * @param made creates the operation of the callers, once
  */
 record Subject(String label, Kind kind, Supplier<Operation> made) {
-  /** Whose answers they are to new keys, if that is compared. */
+  /** Which records it answers new keys from, if that is compared. */
   enum Kind {
     OURS,
     PEER,
     OTHER
   }
 
-  /** How many keys are retried, if nothing else is said. */
+  /** The default number of keys that are retried. */
   private static final int REPLAYED_KEYS = 1_000;
 
   private interface OperationOf {
@@ -38,10 +38,10 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
   private static final List<Way> WAYS = ways();
 
   /**
-   * Checks that each name stands for something; one that ends with an asterisk stands for all that
-   * begin so.
+   * Checks that each name exists; a name that ends with an asterisk matches all names with this
+   * beginning.
    *
-   * @throws IllegalArgumentException if one does not
+   * @throws IllegalArgumentException if a name matches nothing
    */
   static void check(List<String> names) {
     for (String name : names) {
@@ -64,12 +64,12 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
                         : id.equals(name));
   }
 
-  /** Returns those that are selected, and the bare handler before them. */
+  /** Returns the selected variants, after the bare handler. */
   static List<Subject> of(Client client, List<String> names) {
     return of(client, names, REPLAYED_KEYS);
   }
 
-  /** Returns those that are selected; those that replay do so with so many keys. */
+  /** Returns the selected variants. Replays use this number of keys. */
   static List<Subject> of(Client client, List<String> names, int replayedKeys) {
     return WAYS.stream()
         .filter(way -> way.id().equals(Variant.BARE.id()) || isSelected(names, way.id()))
@@ -82,7 +82,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
         .toList();
   }
 
-  /** Returns what callers do. The first time that blocks, if something must be there before. */
+  /** Returns the operation of the callers. Blocks the first time if it needs existing records. */
   Operation operation() {
     return made.get();
   }
@@ -112,7 +112,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
               Kind.OTHER,
               (client, keys) -> Operations.hintedReplay(client, variant.method(), keys)));
     }
-    // They come last: what they do in the background must not be counted as the others' cost.
+    // They come last, so that their background work does not count as the cost of others.
     for (PeerVariant peer : PeerVariant.ALL) {
       ways.add(create(peer.way().id(), peer.way().label(), Kind.PEER, peer.method(), true));
     }

@@ -15,8 +15,8 @@ import java.util.List;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * Sweeps of expired records, half of them while nobody calls and half while 16 callers create, and
- * a vacuum after each sweep, in turn by one process, by two, and by autovacuum.
+ * Sweeps of expired records, half of them without calls and half while 16 callers create, and a
+ * vacuum after each sweep: by one process, by two, and by autovacuum in turn.
  */
 final class TableUpkeep {
   /** How many ways there are to vacuum. */
@@ -35,7 +35,7 @@ final class TableUpkeep {
   private final Duration round;
   private final Report.Section report;
 
-  /** What a sweep of one table came to. */
+  /** The result of the sweep of one table. */
   private record Swept(double alone, double wal, double busy, double calls) {}
 
   TableUpkeep(DurableDatabase database, Duration round, Report.Section report) {
@@ -45,7 +45,7 @@ final class TableUpkeep {
     this.report = report;
   }
 
-  /** Sweeps so many records of each table in each round. */
+  /** Sweeps this number of records of each table in each round. */
   void run(List<KeyTable> tables, int rounds, long records) {
     database.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'");
     database.execute("SELECT pg_reload_conf()");
@@ -123,7 +123,7 @@ final class TableUpkeep {
     }
   }
 
-  /** Does what the sweeper does, but for so many records only. */
+  /** Does the same as the sweeper, for a limited number of records. */
   private static void sweep(KeyTable table, HikariDataSource sweeper, long records) {
     Jdbi.create(sweeper)
         .useHandle(
@@ -137,7 +137,7 @@ final class TableUpkeep {
                         .one();
                 if (swept < Math.min(left, BATCH)) {
                   throw new IllegalStateException(
-                      "%s has no expired records left: load it anew".formatted(table.label()));
+                      "%s has no expired records left: load it again".formatted(table.label()));
                 }
               }
             });

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 
 /**
  * Thousands of duplicates that wait for ten running calls on one server. Client and server share
- * this process, and a call that waits anywhere costs both something: so the memory is compared with
- * as many calls that a handler of the service's own keeps waiting.
+ * this process, and a waiting call needs memory in both. So the memory is compared with the same
+ * number of calls that wait in a handler of the service.
  */
 public final class WaitingCalls {
   private static final int RUNNING = 10;
@@ -96,7 +96,7 @@ public final class WaitingCalls {
         disturbed.perSecond() / undisturbed.perSecond());
   }
 
-  /** Requests on their way are no waiting calls yet; nothing tells when the last has arrived. */
+  /** Waits a little, because nothing reports when the last request has arrived at the server. */
   private static void settle() {
     try {
       TimeUnit.SECONDS.sleep(2);

@@ -29,7 +29,7 @@ public final class BenchmarkServer implements AutoCloseable {
   /** The user of every call. */
   public static final UUID USER = UUID.fromString("00000000-0000-4000-8000-000000000001");
 
-  /** How many connections a pool has if nothing else is said. */
+  /** The default size of a pool. */
   public static final int CONNECTIONS = 20;
 
   private final HikariDataSource pool;
@@ -65,7 +65,7 @@ public final class BenchmarkServer implements AutoCloseable {
     return start(database, CONNECTIONS, Duration.ZERO);
   }
 
-  /** Starts one with another pool, whose round trips take so much longer. */
+  /** Starts a server with another pool, whose round trips have an additional delay. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
     BenchmarkServer started =
         new BenchmarkServer(database, database.newPool(connections, delay, ""));
@@ -120,7 +120,7 @@ public final class BenchmarkServer implements AutoCloseable {
     return runs;
   }
 
-  /** Returns the calls that wait in a handler of the service's own, to compare with. */
+  /** Returns the calls that wait in a handler of the service, for comparison. */
   public ParkedCalls parked() {
     return parked;
   }

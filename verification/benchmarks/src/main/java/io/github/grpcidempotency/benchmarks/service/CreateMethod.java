@@ -5,7 +5,7 @@ import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.grpc.MethodDescriptor;
 import io.grpc.protobuf.ProtoUtils;
 
-/** Makes the methods of the service: the same create under many names. */
+/** Creates the methods of the service: the same create under many names. */
 final class CreateMethod {
   static final String SERVICE = "grpcidempotency.benchmarks.v1.Projects";
 

@@ -6,7 +6,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.UUID;
 
-/** What every variant does for its caller: one resource row and one outbox row. */
+/** The effect of every variant: one resource row and one outbox row. */
 final class Effect {
   static final String SET_USER = "SELECT set_config('app.current_user_id', ?, true)";
 
@@ -22,7 +22,7 @@ final class Effect {
 
   private Effect() {}
 
-  /** Writes both rows; the user's setting travels with the first. Two round trips. */
+  /** Writes both rows. The user's setting is sent with the first row. Two round trips. */
   static void write(Connection connection, UUID user, Project project) throws SQLException {
     UUID id = UUID.fromString(project.getId());
     String sql = SET_USER + "; " + INSERT_PROJECT;
@@ -30,7 +30,7 @@ final class Effect {
     execute(connection, INSERT_OUTBOX, id, user);
   }
 
-  /** Writes both rows in a transaction that has its user set. Two round trips. */
+  /** Writes both rows in a transaction whose user is set. Two round trips. */
   static void writeWithUserSet(Connection connection, UUID user, Project project)
       throws SQLException {
     UUID id = UUID.fromString(project.getId());
@@ -51,7 +51,10 @@ final class Effect {
     execute(connection, RECORD_AND_COMMIT, key, user, project.toByteArray());
   }
 
-  /** Looks for a project that is not there; the user's setting travels along. One round trip. */
+  /**
+   * Looks for a project that does not exist; the user's setting is sent with the query. One round
+   * trip.
+   */
   static void lookUp(Connection connection, UUID user, Project project) throws SQLException {
     UUID id = UUID.fromString(project.getId());
     execute(connection, SET_USER + "; " + LOOK_UP, user.toString(), id);

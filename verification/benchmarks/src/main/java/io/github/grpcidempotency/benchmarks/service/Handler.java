@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 
-/** The create handler, in each of its variants: plain JDBC, the same statements everywhere. */
+/** The handler of each variant: plain JDBC, with the same statements everywhere. */
 final class Handler implements PeerHandler {
   private final DataSource pool;
   private final UUID user;
@@ -55,7 +55,7 @@ final class Handler implements PeerHandler {
     return inTransaction(request, (connection, project) -> Effect.write(connection, user, project));
   }
 
-  /** What is left of a create's overhead if looking and recording cost nothing. */
+  /** The overhead that would remain if look-up and record had no cost but their round trip. */
   private Project withOneRoundTripMore(CreateProjectRequest request) throws SQLException {
     return inTransaction(
         request,
@@ -67,9 +67,7 @@ final class Handler implements PeerHandler {
         });
   }
 
-  /**
-   * What is left of a create's overhead if nothing but its key and answer is looked up and kept.
-   */
+  /** The overhead that would remain if only a key and an answer were looked up and stored. */
   private Project withTheLeastRecord(CreateProjectRequest request) throws SQLException {
     Project project = begin(request);
     try (Connection connection = pool.getConnection()) {
@@ -99,7 +97,7 @@ final class Handler implements PeerHandler {
     return project;
   }
 
-  /** The least that any replay can be. */
+  /** The minimum cost of any replay. */
   private Project lookedUp(CreateProjectRequest request) throws SQLException {
     Project project = begin(request);
     try (Connection connection = pool.getConnection()) {

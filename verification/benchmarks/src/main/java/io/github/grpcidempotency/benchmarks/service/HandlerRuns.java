@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** How often slow handlers have run, by the name that they were asked to create. */
+/** Counts the runs of slow handlers, by the name in the request. */
 public final class HandlerRuns {
   private final Map<String, Integer> slow = new ConcurrentHashMap<>();
 
-  /** Takes note of a run, and takes as long as the request says. */
+  /** Counts a run, and takes the time that the request asks for. */
   void begin(CreateProjectRequest request) {
     if (request.getHandlerMillis() > 0) {
       slow.merge(request.getName(), 1, Integer::sum);
@@ -23,12 +23,12 @@ public final class HandlerRuns {
     }
   }
 
-  /** Returns how many names a slow handler has begun to create. */
+  /** Returns for how many names a slow handler has started. */
   public int begun() {
     return slow.size();
   }
 
-  /** Returns the number of runs of each name, and forgets them. */
+  /** Returns the number of runs for each name, and resets the counts. */
   public Collection<Integer> take() {
     List<Integer> taken = List.copyOf(slow.values());
     slow.clear();

@@ -9,7 +9,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A method without idempotency that keeps its callers waiting until it is told to answer. */
+/** A method without idempotency whose callers wait until {@link #release} is called. */
 public final class ParkedCalls {
   /** The method. */
   public static final MethodDescriptor<CreateProjectRequest, Project> METHOD =
@@ -26,7 +26,7 @@ public final class ParkedCalls {
     return waiting.size();
   }
 
-  /** Answers them all. */
+  /** Answers all waiting calls. */
   public void release() {
     for (StreamObserver<Project> next = waiting.poll(); next != null; next = waiting.poll()) {
       next.onNext(Project.getDefaultInstance());

@@ -5,24 +5,24 @@ import java.util.List;
 import javax.sql.DataSource;
 
 /**
- * Another library that makes the same create idempotent, with its own schema as it ships it. Found
- * by {@link java.util.ServiceLoader}.
+ * Another library that makes the same create idempotent, with its own schema. Found by {@link
+ * java.util.ServiceLoader}.
  */
 public interface PeerLibrary {
-  /** Returns the ways in which it does that. */
+  /** Returns the library's ways to do this. */
   List<Way> ways();
 
   /**
-   * Adds what it needs to the database, and starts it for one server. Called with the first call
-   * that it is to run, so that what it does in the background burdens no run without it.
+   * Creates its schema in the database, and starts the library for one server. Called at its first
+   * call, so that its background work does not affect earlier measurements.
    */
   Peer start(DurableDatabase database, DataSource pool, PeerHandler handler);
 
   /**
-   * One way.
+   * A way to make the create idempotent.
    *
-   * @param id how the command line names it
-   * @param label how tables name it
+   * @param id its name on the command line
+   * @param label its name in tables
    */
   record Way(String id, String label) {}
 }

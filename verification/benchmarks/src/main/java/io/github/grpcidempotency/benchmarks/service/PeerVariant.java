@@ -7,17 +7,17 @@ import java.util.List;
 import java.util.ServiceLoader;
 
 /**
- * A way in which another library makes the create idempotent, an RPC of its own.
+ * A variant that another library executes, with an RPC of its own.
  *
- * @param library whose way it is
- * @param way the way
+ * @param library the library
+ * @param way the library's way
  * @param method the RPC
  */
 public record PeerVariant(
     PeerLibrary library,
     PeerLibrary.Way way,
     MethodDescriptor<CreateProjectRequest, Project> method) {
-  /** Those of the libraries on the class path. */
+  /** The variants of the libraries on the class path. */
   public static final List<PeerVariant> ALL =
       ServiceLoader.load(PeerLibrary.class).stream()
           .map(ServiceLoader.Provider::get)

@@ -28,7 +28,7 @@ public final class ProcedureOf {
           .map(IdempotencyStatus.COMPLETED, "done")
           .build();
 
-  /** Of the request that all recorded answers belong to. */
+  /** The fingerprint of the request that all recorded answers belong to. */
   public static final Fingerprint FINGERPRINT =
       Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
 

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Shows the key to those that look after it by themselves: a handler, and other libraries. */
+/** Passes the key to code that handles it itself: a handler, or other libraries. */
 final class RequestKey implements ServerInterceptor {
   private static final Context.Key<String> KEY = Context.key("key");
 

@@ -12,7 +12,9 @@ import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 
-/** Idempotency as one would write it by hand: three transactions around the handler's own. */
+/**
+ * Idempotency as in a simple implementation by hand: three transactions around the handler's own.
+ */
 final class SeparateSteps {
   private static final String LOOK_UP =
       """

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The ways of making one create RPC idempotent, each an RPC of its own. */
+/** The ways of making one create RPC idempotent. Each is an RPC of its own. */
 public enum Variant {
   BARE("bare handler", Optional.empty(), false),
   ROUND_TRIP("bare, and one round trip more", Optional.empty(), false),
@@ -37,7 +37,8 @@ public enum Variant {
   private final Optional<Execution> execution;
   private final boolean attaches;
 
-  @SuppressWarnings("ImmutableEnumChecker") // it is immutable, but does not say so
+  @SuppressWarnings(
+      "ImmutableEnumChecker") // the list is immutable, but its type does not show this
   private final MethodDescriptor<CreateProjectRequest, Project> method;
 
   Variant(String label, Optional<Execution> execution, boolean attaches) {
@@ -47,17 +48,17 @@ public enum Variant {
     this.method = CreateMethod.named(name());
   }
 
-  /** Returns how the command line names it. */
+  /** Returns its name on the command line. */
   public String id() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Returns how tables name it. */
+  /** Returns its name in tables. */
   public String label() {
     return label;
   }
 
-  /** Returns how the library executes it; empty if the library does not. */
+  /** Returns its execution; empty if the library does not execute it. */
   Optional<Execution> execution() {
     return execution;
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class OperationReaderTest {
   @Test
-  void whoeverHasWaitedIsToldOfAnErrorOfTheStore() {
+  void aWaiterGetsAnErrorOfTheStore() {
     AssertionError defect = new AssertionError("on purpose");
     OperationCatalog broken =
         (OperationCatalog)

@@ -183,7 +183,7 @@ class OperationTest {
   }
 
   @Test
-  void whatTheStoreSaysOfTheStatusCounts() {
+  void theStatusFromTheStoreTakesPrecedence() {
     Procedure procedure = createThing().status(id -> COMPLETED).build();
     ClaimResult.Recorded recorded =
         new ClaimResult.Recorded(

@@ -26,14 +26,14 @@ import org.springframework.grpc.server.service.GrpcServiceInfo;
 import org.springframework.grpc.server.service.GrpcServiceSpec;
 
 /**
- * Checks, before a server starts, the interceptors that each described method will have on each
- * server: the library's own must be there once, inside those of Spring that watch calls, map their
- * exceptions and authenticate them. What other interceptors do is not known.
+ * Checks, before a server starts, the interceptors of each described method on each server: the
+ * library's interceptor must be there once, inside Spring's interceptors that observe calls, map
+ * exceptions and authenticate. Other interceptors are not checked.
  */
 final class ChainCheck implements SmartInitializingSingleton {
   private static final Logger logger = LoggerFactory.getLogger(ChainCheck.class);
 
-  /** What of Spring's must stand outside, by class, which may be missing. */
+  /** The names of Spring's interceptor classes that must be outside. The classes may be missing. */
   private static final Set<String> OUTSIDE =
       Set.of(
           "io.micrometer.core.instrument.binder.grpc.ObservationGrpcServerInterceptor",
@@ -59,9 +59,9 @@ final class ChainCheck implements SmartInitializingSingleton {
   }
 
   /**
-   * Checks every chain.
+   * Checks the interceptors of every service.
    *
-   * @throws SetupException if one is wrong; it lists everything that is
+   * @throws SetupException if a service has wrong interceptors; lists all problems
    */
   @Override
   public void afterSingletonsInstantiated() {
@@ -71,7 +71,8 @@ final class ChainCheck implements SmartInitializingSingleton {
     GrpcServiceConfigurer configurer = context.getBean(GrpcServiceConfigurer.class);
     if (AopUtils.getTargetClass(configurer) != DefaultGrpcServiceConfigurer.class) {
       logger.warn(
-          "{} puts the services together, so the order of the interceptors is not checked",
+          "the order of the interceptors is not checked, because {} replaces Spring's own"
+              + " GrpcServiceConfigurer",
           configurer.getClass().getName());
       return;
     }
@@ -93,7 +94,10 @@ final class ChainCheck implements SmartInitializingSingleton {
     }
   }
 
-  /** Puts the interceptors together as {@link DefaultGrpcServiceConfigurer} does. */
+  /**
+   * Returns the interceptors in the order in which {@link DefaultGrpcServiceConfigurer} arranges
+   * them.
+   */
   private List<ServerInterceptor> chain(
       GrpcServiceSpec service,
       ServerServiceDefinition definition,
@@ -131,7 +135,9 @@ final class ChainCheck implements SmartInitializingSingleton {
     }
     if (ours.isEmpty()) {
       problems.add(
-          service + ": a ServerInterceptorFilter keeps the idempotency interceptor from it");
+          service
+              + ": a ServerInterceptorFilter removes the idempotency interceptor from this"
+              + " service");
       return;
     }
     if (ours.size() > 1) {
@@ -140,14 +146,16 @@ final class ChainCheck implements SmartInitializingSingleton {
     for (ServerInterceptor inside : chain.subList(ours.get(0) + 1, chain.size())) {
       if (isOne(OUTSIDE, inside)) {
         problems.add(
-            "%s: %s stands inside the idempotency interceptor, but must stand outside"
+            "%s: the interceptor %s runs inside the idempotency interceptor, but must run outside"
                 .formatted(service, AopUtils.getTargetClass(inside).getSimpleName()));
       }
     }
     if (callers.getIfUnique() instanceof SecurityCallers
         && chain.stream().noneMatch(interceptor -> isOne(AUTHENTICATING, interceptor))) {
       problems.add(
-          service + ": Spring Security authenticates none of its calls, so nothing says who calls");
+          service
+              + ": no Spring Security interceptor authenticates the service's calls, so the"
+              + " caller of a call is unknown");
     }
   }
 

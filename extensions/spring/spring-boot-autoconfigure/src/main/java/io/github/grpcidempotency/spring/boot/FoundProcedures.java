@@ -25,11 +25,11 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
- * The procedures of an application: those that the options of its bound services describe, and the
- * beans that describe one in Java, which go before.
+ * The procedures of an application: procedures from the options of its bound services, and beans
+ * that describe a procedure in Java. Beans take precedence.
  *
- * @param procedures what was found
- * @param problems what is wrong, other than with one descriptor by itself
+ * @param procedures the procedures
+ * @param problems problems that concern more than a single descriptor
  */
 record FoundProcedures(Procedures procedures, List<String> problems) {
   private static final Logger logger = LoggerFactory.getLogger(FoundProcedures.class);
@@ -55,10 +55,10 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
   }
 
   /**
-   * Looks for them.
+   * Finds the procedures.
    *
-   * @param ours the names of the library's own services, which are made later
-   * @param hostTransactions whether transactional handlers run in transactions of Spring
+   * @param ours the names of the library's own services, which are created later
+   * @param hostTransactions whether transactional handlers run in Spring's transactions
    */
   static FoundProcedures in(ListableBeanFactory beans, Set<String> ours, boolean hostTransactions) {
     Map<String, Handler> handlers = new HashMap<>();
@@ -121,13 +121,13 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
     chosen.forEach(
         name ->
             logger.info(
-                "{}: its execution is TRANSACTIONAL, because its handler is @Transactional and its"
-                    + " option names no execution",
+                "{}: the execution of this procedure is TRANSACTIONAL, because its handler is"
+                    + " @Transactional and its option names no execution",
                 name));
     if (procedures.all().isEmpty()) {
       logger.warn(
-          "no method of a gRPC service has the option (idempotency.v1.procedure), and no bean"
-              + " describes one: nothing is idempotent");
+          "no call is idempotent: no method of a gRPC service has the option"
+              + " (idempotency.v1.procedure), and no bean describes a procedure");
     }
     return new FoundProcedures(procedures, problems);
   }
@@ -153,7 +153,9 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
         .flatMap(procedure -> procedure.method().stream())
         .map(MethodDescriptor::getFullMethodName)
         .filter(method -> !bound.contains(method))
-        .map(method -> method + ": described by a bean, but no bound service has this method")
+        .map(
+            method ->
+                method + ": a bean describes this method, but no bound service has this method")
         .toList();
   }
 }

@@ -13,11 +13,11 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Finds the beans of the host that the library works with, where there may be several: the one that
- * is qualified as {@code idempotency}, else the only one, else the primary one.
+ * Finds the application's beans that the library uses. If there are several candidates: the one
+ * with the qualifier {@code idempotency}, otherwise the primary one.
  */
 final class HostBeans {
-  /** The qualifier that marks a bean as the library's. */
+  /** The qualifier of the beans for the library. */
   static final String QUALIFIER = "idempotency";
 
   private final ConfigurableListableBeanFactory beans;
@@ -29,7 +29,7 @@ final class HostBeans {
   /**
    * Returns the data source of the records.
    *
-   * @throws SetupException if there is none, or several and none of them is marked
+   * @throws SetupException if there is none, or if there are several and none of them is marked
    */
   DataSource dataSource() {
     return choose(DataSource.class, true, name -> true)
@@ -38,8 +38,8 @@ final class HostBeans {
   }
 
   /**
-   * Returns the name of the data source of the records; empty if there is none. Makes no bean, not
-   * even to find out its type.
+   * Returns the name of the data source of the records; empty if there is none. Does not create any
+   * bean.
    *
    * @throws SetupException if there are several and none of them is marked
    */
@@ -48,10 +48,10 @@ final class HostBeans {
   }
 
   /**
-   * Returns the transaction manager of a data source; empty if there is no manager at all.
+   * Returns the transaction manager of a data source; empty if there is no transaction manager.
    *
-   * @throws SetupException if there are several, and none of them is marked, or if none is one of
-   *     this data source, so that what handlers write would not be part of the claim
+   * @throws SetupException if there are several and none of them is marked, or if none of them
+   *     manages this data source, so that the handlers' writes would not be part of the claim
    */
   Optional<PlatformTransactionManager> transactionManager(DataSource dataSource) {
     Optional<PlatformTransactionManager> chosen =
@@ -69,8 +69,8 @@ final class HostBeans {
     if (chosen.isEmpty() && !all.isEmpty()) {
       throw new SetupException(
           List.of(
-              "Spring's transactions cannot be used: no transaction manager has the data source of"
-                  + " the records, of "
+              "Spring's transactions cannot be used: no transaction manager manages the data source"
+                  + " of the records, of "
                   + String.join(", ", all)));
     }
     return chosen;

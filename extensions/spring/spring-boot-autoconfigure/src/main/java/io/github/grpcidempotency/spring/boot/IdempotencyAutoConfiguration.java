@@ -121,8 +121,8 @@ public final class IdempotencyAutoConfiguration {
   }
 
   /**
-   * Takes callers from Spring Security, and gives waiting calls their authentication back. On Boot
-   * 3.5, gRPC's {@code Context} does not have the authentication.
+   * Reads callers from Spring Security, and restores the authentication of calls that continue
+   * after a wait. On Boot 3.5, gRPC's {@code Context} does not contain the authentication.
    */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({
@@ -143,7 +143,7 @@ public final class IdempotencyAutoConfiguration {
     }
   }
 
-  /** Sweeps, unless the application has a sweeper of its own. */
+  /** Deletes expired records, unless the application has a sweeper of its own. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBean(DataSource.class)
   @ConditionalOnMissingBean(ExpirySweeper.class)

@@ -15,7 +15,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 
-/** Counts what the library does, if its module for Micrometer is there. */
+/** Adds metrics if the library's module for Micrometer is on the class path. */
 @AutoConfiguration(
     before = IdempotencyAutoConfiguration.class,
     afterName = {

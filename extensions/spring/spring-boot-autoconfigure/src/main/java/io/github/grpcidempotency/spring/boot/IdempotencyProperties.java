@@ -9,21 +9,22 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of the library in a Spring Boot application. Unknown names and senseless values stop the
- * start.
+ * Settings of the library in a Spring Boot application. Unknown names and invalid values prevent
+ * the start.
  *
  * @param enabled Whether to make annotated methods idempotent.
  * @param schema Schema of the library's table.
- * @param lease How long the call of a crashed server blocks its key. At least 100 ms.
+ * @param lease Time for which the call of a crashed server blocks its key. At least 100 ms.
  * @param keyHeader Request header that carries the key.
- * @param keyHashSecret Secret of at least 16 bytes with which log lines name keys by their hash.
- *     Without one they name operations only.
- * @param interceptorOrder Order of the interceptor among the server's. It must stand inside
- *     Spring's observation, exception mapping and authentication.
- * @param hostTransactions Whether transactional handlers run in transactions of Spring.
- * @param claimTiming When a transactional call is claimed, unless its procedure says so itself.
- * @param callLimit How long the handler of a call without a deadline may run.
- * @param wrapDataSource Whether to wrap the data source of the records, so that claims can travel
+ * @param keyHashSecret Secret of at least 16 bytes for the hash by which log lines identify keys.
+ *     Without a secret, log lines contain operation ids only.
+ * @param interceptorOrder Order of the interceptor among the server's. It must run inside Spring's
+ *     observation, exception mapping and authentication.
+ * @param hostTransactions Whether transactional handlers run in Spring's transactions.
+ * @param claimTiming When a transactional call is claimed. A procedure's own setting takes
+ *     precedence.
+ * @param callLimit Maximum running time of the handler of a call without a deadline.
+ * @param wrapDataSource Whether to wrap the data source of the records, so that claims can be sent
  *     with a handler's first statement. By default, if claim-timing is with-first-statement.
  * @param migration The migration of the library's schema.
  * @param sweeper The deletion of expired records.
@@ -47,7 +48,7 @@ record IdempotencyProperties(
   static final String PREFIX = "grpc.idempotency";
 
   /**
-   * Checks every value that can be checked by itself, where its name is still known.
+   * Checks every value here, because the name of the property is still known here.
    *
    * @throws IllegalArgumentException naming the property
    */
@@ -70,7 +71,7 @@ record IdempotencyProperties(
     return secret.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Keeps the secret for itself. */
+  /** Omits the secret. */
   @Override
   public String toString() {
     return "IdempotencyProperties[schema=" + schema + "]";
@@ -80,9 +81,9 @@ record IdempotencyProperties(
    * The migration of the library's schema.
    *
    * @param enabled Whether to migrate the library's schema at start-up, before the application's
-   *     own migrations. By default, if a user name for it is set.
-   * @param url JDBC URL for the migration. The data source's by default.
-   * @param username Role that owns, or will own, the library's table. Not the application's.
+   *     own migrations. By default, true if the user name is set.
+   * @param url JDBC URL for the migration. By default, the data source's URL.
+   * @param username Role that owns, or will own, the library's table. Not the application's role.
    * @param password Password of the role that migrates.
    */
   record Migration(
@@ -90,12 +91,12 @@ record IdempotencyProperties(
       @Nullable String url,
       @Nullable String username,
       @Nullable String password) {
-    /** A name that is empty, as that of a variable that is not set, is none. */
+    /** Treats an empty name, such as that of an unset variable, as no name. */
     Migration {
       username = username == null || username.isBlank() ? null : username;
     }
 
-    /** Keeps the password for itself. */
+    /** Omits the password. */
     @Override
     public String toString() {
       return "Migration[username=" + username + "]";
@@ -123,8 +124,8 @@ record IdempotencyProperties(
    * The library's own gRPC services.
    *
    * @param recovery Whether to serve idempotency.v1.Recovery.
-   * @param operations Whether to serve google.longrunning.Operations. The migration then also makes
-   *     the index that it needs.
+   * @param operations Whether to serve google.longrunning.Operations. The migration then also
+   *     creates its index.
    */
   record Services(
       @DefaultValue("false") boolean recovery, @DefaultValue("false") boolean operations) {}

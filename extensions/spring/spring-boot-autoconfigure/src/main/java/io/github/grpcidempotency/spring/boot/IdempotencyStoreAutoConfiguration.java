@@ -28,8 +28,8 @@ import org.springframework.context.annotation.Role;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Makes the store of the library on the application's data source, and migrates its schema. Both
- * are there without a gRPC server too, for work that is not an RPC.
+ * Creates the library's store on the application's data source, and migrates its schema. Also works
+ * without a gRPC server, for work that does not arrive by gRPC.
  */
 @AutoConfiguration(
     afterName = {
@@ -71,7 +71,8 @@ public final class IdempotencyStoreAutoConfiguration {
   }
 
   /**
-   * Spring sorts advice of one order as the beans were declared, so it runs inside Spring's own.
+   * Spring sorts advice of the same order by the order of declaration, so this advice runs inside
+   * Spring's own.
    */
   @Bean
   @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -79,7 +80,7 @@ public final class IdempotencyStoreAutoConfiguration {
     return new JoinedAttributes();
   }
 
-  /** Made when it is first needed, so that a service without procedures needs no database. */
+  /** Created lazily, so that a service without procedures needs no database. */
   @Bean
   @Lazy
   @ConditionalOnBean(DataSource.class)
@@ -132,7 +133,10 @@ public final class IdempotencyStoreAutoConfiguration {
     }
   }
 
-  /** Sorts what initializes the database, whether or not Flyway or JPA does so too. */
+  /**
+   * Adds the ordering of beans that initialize the database, which is also needed without Flyway
+   * and JPA.
+   */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(DatabaseInitializationDependencyConfigurer.class)
   @Import(DatabaseInitializationDependencyConfigurer.class)

@@ -9,7 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** Adds what the library does to traces, if its module for OpenTelemetry is there. */
+/** Adds events to traces if the library's module for OpenTelemetry is on the class path. */
 @AutoConfiguration(
     before = IdempotencyAutoConfiguration.class,
     afterName =

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.springframework.beans.factory.ObjectProvider;
 
-/** Builds the interceptor, or says everything that keeps it from being built. */
+/** Builds the interceptor, or reports all problems that prevent this. */
 final class InterceptorSetup {
   private final IdempotencyProperties properties;
   private final FoundProcedures found;
@@ -37,10 +37,10 @@ final class InterceptorSetup {
   }
 
   /**
-   * Builds it.
+   * Builds the interceptor.
    *
-   * @throws SetupException if anything is wrong; it lists all of it
-   * @throws StoreException if the store cannot be reached, and nothing else is wrong
+   * @throws SetupException listing all problems
+   * @throws StoreException if the store cannot be reached, and there is no other problem
    */
   IdempotencyInterceptor build() {
     IdempotencyInterceptor.Builder builder =
@@ -66,8 +66,8 @@ final class InterceptorSetup {
       problems.add(
           callers.stream().findAny().isPresent()
               ? "there are several CallerResolver beans, and none is marked with @Primary"
-              : "nothing says who calls: there is neither Spring Security nor a CallerResolver"
-                  + " bean");
+              : "the caller of a call is unknown: there is neither Spring Security nor a"
+                  + " CallerResolver bean");
       return Optional::empty;
     }
     return resolver;
@@ -83,8 +83,8 @@ final class InterceptorSetup {
         problems.add(
             stores.stream().findAny().isPresent()
                 ? "there are several IdempotencyStore beans, and none is marked with @Primary"
-                : "there is nowhere to record calls: neither a DataSource nor an IdempotencyStore"
-                    + " bean");
+                : "there is nowhere to record calls: there is neither a DataSource nor an"
+                    + " IdempotencyStore bean");
       }
       return Optional.ofNullable(store);
     } catch (RuntimeException failed) {
@@ -93,7 +93,7 @@ final class InterceptorSetup {
     }
   }
 
-  /** Looks for what else is wrong, so that one start says everything. */
+  /** Adds the problems of other beans, so that one start reports all problems. */
   private SetupException withThoseOf(IdempotencyInterceptor.Builder builder) {
     try {
       builder.build().close();
@@ -105,7 +105,7 @@ final class InterceptorSetup {
     return new SetupException(List.copyOf(problems));
   }
 
-  /** A bean that cannot be made wraps what was wrong. */
+  /** Returns the problems in the cause of a bean's creation failure. */
   private static List<String> problemsOf(RuntimeException failed) {
     for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
       if (cause instanceof SetupException wrong) {

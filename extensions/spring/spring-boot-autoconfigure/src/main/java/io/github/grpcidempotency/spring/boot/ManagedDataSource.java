@@ -8,11 +8,14 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.ReflectionUtils;
 
-/** Finds out which data source a transaction manager manages, without knowing every manager. */
+/**
+ * Finds the data source that a transaction manager manages, without depending on the manager's
+ * class.
+ */
 final class ManagedDataSource {
   private ManagedDataSource() {}
 
-  /** Returns whether a manager manages this data source, or does not say which it manages. */
+  /** Returns whether a manager manages this data source, or does not report its data source. */
   static boolean mayBe(PlatformTransactionManager manager, DataSource dataSource) {
     return of(manager).map(managed -> innermost(managed) == innermost(dataSource)).orElse(true);
   }

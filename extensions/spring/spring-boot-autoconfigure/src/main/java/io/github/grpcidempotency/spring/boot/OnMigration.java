@@ -8,7 +8,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.StringUtils;
 
-/** Matches if the migration is switched on, which naming its role does. */
+/** Matches if the migration is switched on. Setting its user name switches it on. */
 final class OnMigration extends SpringBootCondition {
   private static final String MIGRATION = IdempotencyProperties.PREFIX + ".migration.";
 

@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Whether the data source of the records is to be wrapped. */
+/** Matches if the data source of the records has to be wrapped. */
 final class OnWrapping extends SpringBootCondition {
   private static final String WRAP = IdempotencyProperties.PREFIX + ".wrap-data-source";
   private static final String TIMING = IdempotencyProperties.PREFIX + ".claim-timing";
@@ -27,6 +27,6 @@ final class OnWrapping extends SpringBootCondition {
                         .map(ClaimTiming.WITH_FIRST_STATEMENT::equals)
                         .orElse(false));
     return new ConditionOutcome(
-        wrap, ConditionMessage.forCondition(WRAP).because(wrap ? "asked for" : "not asked for"));
+        wrap, ConditionMessage.forCondition(WRAP).because(wrap ? "configured" : "not configured"));
   }
 }

@@ -7,8 +7,9 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 
 /**
- * Keeps from the mapping of exceptions that a handler was stopped because its call is a duplicate.
- * That is no failure: the mapping would log it as an error, and what it makes of it is dropped.
+ * Hides {@code ClaimPreemptedException} from the mapping of exceptions. A handler that was stopped
+ * because its call is a duplicate is not a failure: the mapping would log an error, and its status
+ * would be discarded.
  */
 final class QuietlyPreempted<RequestT, ResponseT>
     implements ServerCallHandler<RequestT, ResponseT> {

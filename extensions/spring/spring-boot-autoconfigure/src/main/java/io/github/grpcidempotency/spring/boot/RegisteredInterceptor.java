@@ -10,9 +10,9 @@ import java.util.function.Predicate;
 import org.springframework.core.Ordered;
 
 /**
- * The interceptor as the server has it: at its place in the order, and with the mapping of
- * exceptions between it and the handler. Spring maps exceptions further out, where the client's
- * status is made; the same mapping must be heard here, because this is the status that is recorded.
+ * The interceptor as it is registered with the server: with its order, and with the mapping of
+ * exceptions between the interceptor and the handler. Spring maps exceptions further outside, for
+ * the client's status. The same mapping is needed here, because the interceptor records the status.
  */
 final class RegisteredInterceptor implements ServerInterceptor, Ordered {
   private final IdempotencyInterceptor interceptor;
@@ -21,10 +21,10 @@ final class RegisteredInterceptor implements ServerInterceptor, Ordered {
   private final int order;
 
   /**
-   * Makes the interceptor.
+   * Creates the interceptor.
    *
-   * @param exceptionMapping what maps the exceptions of handlers
-   * @param maps tells the methods whose exceptions are mapped, by their full names
+   * @param exceptionMapping maps the exceptions of handlers
+   * @param maps returns whether the exceptions of a method are mapped; takes the method's full name
    */
   RegisteredInterceptor(
       IdempotencyInterceptor interceptor,

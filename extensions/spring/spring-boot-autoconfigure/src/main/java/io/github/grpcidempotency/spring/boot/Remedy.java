@@ -3,19 +3,20 @@ package io.github.grpcidempotency.spring.boot;
 import java.util.Arrays;
 import java.util.regex.Pattern;
 
-/** What to do about a problem of the set-up in a Spring Boot application. */
+/** The remedy for a problem of the set-up in a Spring Boot application. */
 enum Remedy {
   MIGRATE(
       "does not exist; migrate|is of an earlier release",
       "Set grpc.idempotency.migration.username and .password to the role that owns the tables, or"
           + " migrate with another tool: docs/how-to/migrations.md."),
   NAME_THE_ROLE(
-      "migration\\.username does not say",
+      "migration\\.username is not set",
       "Set grpc.idempotency.migration.username, or remove grpc.idempotency.migration.enabled."),
   CORRECT_THE_ROLE(
-      "but the URL connects as", "Set grpc.idempotency.migration.url to one without a user name."),
+      "but the URL connects as",
+      "Set grpc.idempotency.migration.url to a URL without a user name."),
   CONNECT_THE_MIGRATION(
-      "the migration cannot connect|the migration does not know the database",
+      "the migration cannot connect|the migration needs a URL",
       "Correct grpc.idempotency.migration.url, .username and .password."),
   LET_IT_MIGRATE(
       "^the migration failed",
@@ -25,18 +26,19 @@ enum Remedy {
       "Flyway is not on the class path",
       "Add org.flywaydb:flyway-database-postgresql, or remove grpc.idempotency.migration.*."),
   BE_NOBODY(
-      "is a superuser|has BYPASSRLS|or may act as its owner",
-      "Let spring.datasource.username be a role that owns nothing, and is a member of no owner:"
-          + " docs/operations/rights.md."),
+      "is a superuser|has BYPASSRLS|is a member of its owner",
+      "Set spring.datasource.username to a role that owns nothing, and that is not a member"
+          + " of an owner: docs/operations/rights.md."),
   CALL_IT(
       "add_resource_type|grant_to",
-      "Call it in a migration of your own, as the role that owns the library's table."),
+      "Call the function in a migration of your own, as the role that owns the library's"
+          + " table."),
   SAY_WHO_CALLS(
       "neither Spring Security nor a CallerResolver",
       "Add spring-boot-starter-security with an AuthenticationProcessInterceptor bean, or declare"
           + " a CallerResolver bean."),
   AUTHENTICATE(
-      "authenticates none of its calls",
+      "authenticates the service's calls",
       "Declare an AuthenticationProcessInterceptor bean with @GlobalServerInterceptor, or a"
           + " CallerResolver bean."),
   MARK_ONE(
@@ -49,10 +51,11 @@ enum Remedy {
   CHOOSE_TRANSACTIONS("host-transactions is false", "Remove the bean, or the property."),
   QUALIFY_ONE_RESOLVER(
       "several StatusResolver beans",
-      "Leave one of them, or give each the resource type that it is for by @Qualifier."),
+      "Remove all but one, or use @Qualifier to give each one the name of a resource type."),
   QUALIFY_THE_RESOLVER(
       "is for no resource type",
-      "Give the bean the name of a resource_type, as @Bean(\"order\"), or @Qualifier(\"order\")."),
+      "Give the bean the name of a resource_type, by @Bean(\"order\") or by"
+          + " @Qualifier(\"order\")."),
   LEAVE_OPERATIONS(
       "cannot find operations by id", "Set grpc.idempotency.services.operations to false."),
   USE_ITS_TRANSACTIONS(
@@ -64,19 +67,20 @@ enum Remedy {
       "Set grpc.idempotency.wrap-data-source to true, or let your own DataSource bean be an"
           + " IdempotencyDataSource: docs/hosts/spring-boot.md."),
   BIND_THE_SERVICE(
-      "no bound service has this method", "Make its service a bean, or remove the descriptor."),
+      "no bound service has this method",
+      "Declare the method's service as a bean, or remove the bean that describes the" + " method."),
   LET_IT_THROUGH(
-      "ServerInterceptorFilter keeps",
-      "Let the filter accept interceptors of this library for this service."),
+      "ServerInterceptorFilter removes",
+      "Change the filter so that it keeps the library's interceptor for this service."),
   REGISTER_ONCE(
       "is registered twice",
-      "Remove @GlobalServerInterceptor from your IdempotencyInterceptor bean, and the interceptor"
-          + " from @GrpcService: it is registered for you."),
+      "Remove @GlobalServerInterceptor from your IdempotencyInterceptor bean, and the"
+          + " interceptor from @GrpcService: the starter registers the interceptor."),
   PUT_IT_OUTSIDE(
-      "but must stand outside",
-      "Give that interceptor a lower @Order than grpc.idempotency.interceptor-order, or set that"
-          + " property higher."),
-  CORRECT_IT("", "Correct what the problem names.");
+      "but must run outside",
+      "Give that interceptor a lower @Order than grpc.idempotency.interceptor-order, or"
+          + " raise that property."),
+  CORRECT_IT("", "Correct the problem as its text describes.");
 
   private final Pattern problem;
   private final String action;
@@ -86,7 +90,7 @@ enum Remedy {
     this.action = action;
   }
 
-  /** Returns what to do about a problem. */
+  /** Returns the remedy for a problem. */
   static String of(String problem) {
     return Arrays.stream(values())
         .filter(remedy -> remedy.problem.matcher(problem).find())

@@ -15,8 +15,8 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * Migrates the library's schema with credentials of its own, when the context starts. The
- * application's migrations, which register resource types with it, run after it.
+ * Migrates the library's schema when the context starts, with a user name and password of its own.
+ * The application's migrations, which register resource types in the schema, run afterwards.
  */
 final class SchemaMigration implements InitializingBean {
   private static final Logger logger = LoggerFactory.getLogger(SchemaMigration.class);
@@ -25,9 +25,9 @@ final class SchemaMigration implements InitializingBean {
   private final Supplier<DataSource> application;
 
   /**
-   * Makes the migration.
+   * Creates the migration.
    *
-   * @param application whose database is migrated, unless a URL is set
+   * @param application the data source of the database, unless a URL is set
    */
   SchemaMigration(IdempotencyProperties properties, Supplier<DataSource> application) {
     this.properties = properties;
@@ -40,8 +40,8 @@ final class SchemaMigration implements InitializingBean {
     String username = settings.username();
     if (username == null) {
       throw problem(
-          "grpc.idempotency.migration.enabled is true, but"
-              + " grpc.idempotency.migration.username does not say as which role");
+          "grpc.idempotency.migration.enabled is true, but grpc.idempotency.migration.username"
+              + " is not set");
     }
     String url = settings.url() == null ? urlOf(application.get()) : settings.url();
     String password = settings.password();
@@ -64,7 +64,7 @@ final class SchemaMigration implements InitializingBean {
     }
   }
 
-  /** A user name in the URL goes before the one that is set, and might be the application's. */
+  /** A user name in the URL takes precedence over the property, and could be the application's. */
   private static void checkRole(DataSource owner, String username) {
     try (Connection connection = owner.getConnection()) {
       String role = connection.getMetaData().getUserName();
@@ -85,7 +85,7 @@ final class SchemaMigration implements InitializingBean {
       return connection.getMetaData().getURL();
     } catch (SQLException refused) {
       throw problem(
-          "the migration does not know the database: the data source does not connect, and"
+          "the migration needs a URL, because the data source cannot connect and"
               + " grpc.idempotency.migration.url is not set: "
               + refused.getMessage());
     }

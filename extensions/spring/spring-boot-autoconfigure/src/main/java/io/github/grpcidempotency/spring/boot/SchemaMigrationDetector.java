@@ -4,7 +4,10 @@ import java.util.Set;
 import org.springframework.boot.sql.init.dependency.AbstractBeansOfTypeDatabaseInitializerDetector;
 import org.springframework.core.Ordered;
 
-/** Lets the library's migration run before every other one, and before what needs a database. */
+/**
+ * Makes the library's migration run before all other migrations, and before the beans that need a
+ * database.
+ */
 final class SchemaMigrationDetector extends AbstractBeansOfTypeDatabaseInitializerDetector {
   @Override
   protected Set<Class<?>> getDatabaseInitializerBeanTypes() {

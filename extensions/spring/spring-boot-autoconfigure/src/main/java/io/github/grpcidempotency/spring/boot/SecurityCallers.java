@@ -10,10 +10,11 @@ import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContext;
 
 /**
- * Takes the caller from what Spring Security has put into gRPC's {@code Context}. It does not ask
- * {@code SecurityContextHolder}, which may still hold another call's authentication.
+ * Reads the caller from the authentication that Spring Security has put into gRPC's {@code
+ * Context}. Does not use {@code SecurityContextHolder}, which may still contain another call's
+ * authentication.
  *
- * <p>A name that is a UUID is the user's id, so that row-level security finds it; any other is
+ * <p>A name that is a UUID is the user's id, so that row-level security can use it; any other is
  * hashed to a UUID of version 5. A name that is itself a UUID of version 5 is hashed too. Otherwise
  * a user who can choose a name could choose the hash of another user's name.
  */
@@ -36,7 +37,7 @@ final class SecurityCallers implements CallerResolver {
         .orElseGet(() -> Caller.ofSubject(name));
   }
 
-  /** Only the canonical spelling: others would make two names one caller. */
+  /** Accepts only the canonical spelling, so that two spellings of a UUID are two callers. */
   private static Optional<UUID> uuid(String name) {
     try {
       return Optional.of(UUID.fromString(name)).filter(id -> id.toString().equals(name));

@@ -7,8 +7,8 @@ import org.springframework.security.core.context.SecurityContext;
 import org.springframework.security.core.context.SecurityContextHolder;
 
 /**
- * Gives a call that has waited, and goes on on another thread, its {@code SecurityContextHolder}.
- * Spring binds that to the thread on which a call arrives.
+ * Restores {@code SecurityContextHolder} for a call that continues on another thread after a wait.
+ * Spring binds it to the thread on which the call arrives.
  */
 final class SecurityScope implements IdempotencyListener {
   @Override

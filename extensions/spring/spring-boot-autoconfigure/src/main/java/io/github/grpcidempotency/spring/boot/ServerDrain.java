@@ -12,7 +12,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
 
 /**
  * Stops the gRPC servers of the context through the interceptor, so that clients can retry the
- * calls that are not answered. Spring emits the shutdown event before it stops the server, and
+ * calls that were not answered yet. Spring emits the shutdown event before it stops the server, and
  * finds the server terminated.
  */
 final class ServerDrain implements ApplicationListener<GrpcServerLifecycleEvent> {
@@ -23,9 +23,9 @@ final class ServerDrain implements ApplicationListener<GrpcServerLifecycleEvent>
   private final Set<Server> started = ConcurrentHashMap.newKeySet();
 
   /**
-   * Makes the listener.
+   * Creates the listener.
    *
-   * @param grace how long calls may continue; a negative grace has no limit
+   * @param grace the maximum time for calls to finish; a negative value means no limit
    */
   ServerDrain(IdempotencyInterceptor interceptor, Duration grace) {
     this.interceptor = interceptor;

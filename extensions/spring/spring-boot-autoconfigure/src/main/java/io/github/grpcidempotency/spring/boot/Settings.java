@@ -8,14 +8,14 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-/** Lets the library's own builders check a property's value before anything is built with it. */
+/** Checks the values of properties with the library's own builders, before anything is created. */
 final class Settings {
   private Settings() {}
 
   /**
-   * Tries a value.
+   * Checks a value.
    *
-   * @throws IllegalArgumentException naming the property, if the builder refuses the value
+   * @throws IllegalArgumentException naming the property, if the builder rejects the value
    */
   static void check(String property, Supplier<?> attempt) {
     try {

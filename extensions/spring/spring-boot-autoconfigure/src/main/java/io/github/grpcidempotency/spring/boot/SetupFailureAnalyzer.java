@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says what is wrong with the set-up, and what to do about each of it. */
+/** Lists the problems of the set-up with their remedies. */
 final class SetupFailureAnalyzer extends AbstractFailureAnalyzer<SetupException> {
   @Override
   protected FailureAnalysis analyze(Throwable rootFailure, SetupException cause) {

@@ -14,8 +14,8 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 
 /**
- * Finds the {@link StatusResolver} bean of a resource type: the one that has its name, or is
- * qualified with it.
+ * Finds the {@link StatusResolver} bean of a resource type: the bean with the resource type as its
+ * name or qualifier.
  */
 final class StatusResolvers {
   private final ListableBeanFactory beans;
@@ -47,21 +47,21 @@ final class StatusResolvers {
         : Optional.empty();
   }
 
-  /** Returns what is wrong, once all procedures have looked for theirs. */
+  /** Returns the problems, after all procedures have looked up their resolvers. */
   List<String> problems(Procedures procedures) {
     List<String> all = new ArrayList<>(problems.stream().distinct().toList());
     for (String name : names) {
       if (!used.contains(name) && !isDescribed(name, procedures)) {
         all.add(
             ("the StatusResolver bean \"%s\" is for no resource type: neither its name nor its"
-                    + " qualifier is that of an annotated method's")
+                    + " qualifier is the resource_type of an annotated method")
                 .formatted(name));
       }
     }
     return all;
   }
 
-  /** A descriptor in Java may name the bean itself. */
+  /** A descriptor in Java can refer to the bean by itself. */
   private boolean isDescribed(String name, Procedures procedures) {
     StatusResolver bean = beans.getBean(name, StatusResolver.class);
     return procedures.all().stream()

@@ -14,8 +14,8 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Asks the store for a key that nobody has, as the application's role. The start has verified the
- * store already, or the application would not run.
+ * Looks up a key that does not exist, as the application's role. The store was already verified at
+ * start-up.
  */
 final class StoreHealth extends AbstractHealthIndicator {
   private final FoundProcedures found;
@@ -45,7 +45,7 @@ final class StoreHealth extends AbstractHealthIndicator {
               RecordedProcedure.of(procedures.get(0)));
       builder.up();
     } catch (StoreException unreachable) {
-      // Its message may name hosts and roles.
+      // The failure's message is omitted, because it may contain names of hosts and roles.
       builder.down().withDetail("cause", unreachable.failureCause());
     }
   }

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Sweeps while the context runs. A sweeper does not start twice, so each start of the context makes
- * another one.
+ * Sweeps while the context runs. A sweeper cannot be started twice, so each start of the context
+ * creates a new one.
  */
 final class SweeperLifecycle implements SmartLifecycle {
   private final Supplier<ExpirySweeper> sweepers;
@@ -19,13 +19,13 @@ final class SweeperLifecycle implements SmartLifecycle {
     this.startsWithContext = startsWithContext;
   }
 
-  /** Without procedures there may be no table to sweep. */
+  /** Without procedures, the table may not exist. */
   @Override
   public boolean isAutoStartup() {
     return startsWithContext;
   }
 
-  /** Starts before the gRPC server, which has the last phase, and stops after it. */
+  /** Starts before the gRPC server, which is in the last phase, and stops after it. */
   @Override
   public int getPhase() {
     return DEFAULT_PHASE - 1;

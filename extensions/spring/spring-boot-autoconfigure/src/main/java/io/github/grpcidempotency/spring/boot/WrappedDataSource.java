@@ -22,14 +22,14 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Wraps the data source of the records in an {@link IdempotencyDataSource}. Other data sources stay
- * as they are. The bean keeps its class where that can be extended, because applications ask for a
- * {@code HikariDataSource} as such.
+ * Wraps the data source of the records in an {@link IdempotencyDataSource}. Other data sources are
+ * not changed. The wrapper extends the class of the bean if possible, because applications inject a
+ * {@code HikariDataSource} by its class.
  */
 final class WrappedDataSource implements BeanPostProcessor {
   private static final Logger logger = LoggerFactory.getLogger(WrappedDataSource.class);
 
-  /** The methods in which the two differ. */
+  /** The methods that the wrapper handles itself. */
   private static final Set<String> CARRYING = Set.of("getConnection", "unwrap", "isWrapperFor");
 
   private final HostBeans host;
@@ -49,7 +49,7 @@ final class WrappedDataSource implements BeanPostProcessor {
         : bean;
   }
 
-  /** What is wrong with the beans is said where the store is made. */
+  /** Problems of the beans are reported when the store is created. */
   private Optional<String> nameOfDataSource() {
     try {
       return host.nameOfDataSource();
@@ -63,7 +63,8 @@ final class WrappedDataSource implements BeanPostProcessor {
     try {
       return dataSource.isWrapperFor(IdempotencyDataSource.class);
     } catch (SQLException untold) {
-      logger.debug("a data source does not tell what it wraps", untold);
+      logger.debug(
+          "could not find out whether a data source wraps an IdempotencyDataSource", untold);
       return false;
     }
   }
@@ -89,7 +90,10 @@ final class WrappedDataSource implements BeanPostProcessor {
     }
   }
 
-  /** A final method would be one of an object that was never constructed. */
+  /**
+   * A class with final public methods cannot be extended: a final method would run on an object
+   * that was never constructed.
+   */
   private static boolean isExtensible(Class<?> type) {
     return !Modifier.isFinal(type.getModifiers())
         && Arrays.stream(type.getMethods())

@@ -1,4 +1,4 @@
-/** Finds and wires everything in a Spring Boot application. */
+/** Configures the library in a Spring Boot application. */
 @NullMarked
 package io.github.grpcidempotency.spring.boot;
 

@@ -29,9 +29,9 @@ class PropertiesTest {
       delimiter = '|',
       textBlock =
           """
-          schema=                   | schema: a schema name is a plain lower case identifier
-          schema=Public             | schema: a schema name is a plain lower case identifier
-          lease=-1s                 | lease: a lease lasts at least 100 ms
+          schema=                   | schema: the name of a schema must be a plain lower case identifier
+          schema=Public             | schema: the name of a schema must be a plain lower case identifier
+          lease=-1s                 | lease: the lease must be at least 100 ms
           lease=soon                | lease
           key-header=a key          | key-header:
           key-hash-secret=short     | key-hash-secret:

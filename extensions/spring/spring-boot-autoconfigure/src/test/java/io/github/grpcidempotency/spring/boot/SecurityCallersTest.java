@@ -39,14 +39,14 @@ class SecurityCallersTest {
   }
 
   @Test
-  void whoTakesTheHashOfAnothersNameIsNotThatOther() {
+  void aNameThatIsTheHashOfAnotherNameIsAnotherUser() {
     Caller alice = Caller.ofSubject("alice");
 
     assertThat(callerNamed(alice.userId().toString())).isPresent().get().isNotEqualTo(alice);
   }
 
   @Test
-  void whoIsNotAuthenticatedIsNobody() {
+  void anUnauthenticatedCallHasNoCaller() {
     Authentication unproved = UsernamePasswordAuthenticationToken.unauthenticated("alice", "?");
     Authentication anonymous =
         new AnonymousAuthenticationToken(
@@ -58,7 +58,7 @@ class SecurityCallersTest {
   }
 
   @Test
-  void whatAnotherCallHasLeftOnTheThreadIsNotAsked() {
+  void theAuthenticationOfAnEarlierCallOnTheThreadIsIgnored() {
     SecurityContextHolder.setContext(new SecurityContextImpl(named("alice")));
     try {
       assertThat(new SecurityCallers().resolve()).isEmpty();

@@ -56,7 +56,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 /** What stops a start, and what the user is told. */
 class SetupFailuresTest {
   @Test
-  void withoutSpringSecurityAndACallerResolverNothingSaysWhoCalls() {
+  void withoutSpringSecurityAndACallerResolverTheStartFails() {
     withService()
         .withBean(IdempotencyStore.class, InMemoryIdempotencyStore::new)
         .withClassLoader(without("org.springframework.security"))
@@ -65,7 +65,7 @@ class SetupFailuresTest {
               assertProblems(context)
                   .singleElement()
                   .asString()
-                  .startsWith("nothing says who calls");
+                  .startsWith("the caller of a call is unknown");
               assertThat(analysis(context).getAction()).contains("CallerResolver bean");
             });
   }
@@ -79,11 +79,11 @@ class SetupFailuresTest {
                 assertProblems(context)
                     .singleElement()
                     .asString()
-                    .contains("Spring Security authenticates none of its calls"));
+                    .contains("no Spring Security interceptor authenticates the service's calls"));
   }
 
   @Test
-  void everyProblemIsToldAtOnceWithOneActionForEach() {
+  void allProblemsAreListedTogetherWithOneActionForEach() {
     withService()
         .withClassLoader(without("org.springframework.security"))
         .withBean("order", StatusResolver.class, () -> id -> IdempotencyStatus.COMPLETED)
@@ -94,11 +94,12 @@ class SetupFailuresTest {
                   .satisfiesExactly(
                       problem -> assertThat(problem).contains("is for no resource type"),
                       problem -> assertThat(problem).contains("no bound service has this method"),
-                      problem -> assertThat(problem).contains("nothing says who calls"),
+                      problem -> assertThat(problem).contains("the caller of a call is unknown"),
                       problem -> assertThat(problem).contains("nowhere to record calls"));
               assertThat(analysis(context).getDescription()).contains("  1. ", "  4. ");
               assertThat(analysis(context).getAction())
-                  .contains("  1. Give the bean the name", "  2. Make its service a bean")
+                  .contains(
+                      "  1. Give the bean the name", "  2. Declare the method's service as a bean")
                   .contains("  3. Add spring-boot-starter-security", "  4. Declare a DataSource");
             });
   }
@@ -230,8 +231,8 @@ class SetupFailuresTest {
   /** The store was made, and tried to reach its database. */
   private static void assertReached(AssertableApplicationContext context) {
     assertThat(context.getStartupFailure()).hasStackTraceContaining("StoreException");
-    assertThat(analysis(context).getDescription()).contains("cannot be checked (NO_CONNECTION)");
-    assertThat(analysis(context).getAction()).contains("Check that the database runs");
+    assertThat(analysis(context).getDescription()).contains("could not be checked (NO_CONNECTION)");
+    assertThat(analysis(context).getAction()).contains("Check that the database is running");
   }
 
   private static ApplicationContextRunner withDataSources(Class<?>... configurations) {
@@ -272,7 +273,7 @@ class SetupFailuresTest {
   }
 
   @Test
-  void transactionsOfTheHostAreThoseOfTheManagerOfItsDataSource() {
+  void hostTransactionsUseTheManagerOfTheDataSource() {
     ApplicationContextRunner runner =
         bare().withBean(WiringTest.PlainService.class).withUserConfiguration(Managers.class);
     runner.run(
@@ -304,7 +305,7 @@ class SetupFailuresTest {
         .run(
             context ->
                 assertThat(catchProblem(() -> context.getBean(PostgresIdempotencyStore.class)))
-                    .contains("no transaction manager has the data source of the records"));
+                    .contains("no transaction manager manages the data source of the records"));
     runner
         .withUserConfiguration(SecondManager.class)
         .run(
@@ -360,7 +361,10 @@ class SetupFailuresTest {
         .withPropertyValues("grpc.idempotency.migration.enabled=true")
         .run(
             context -> {
-              assertProblems(context).singleElement().asString().contains("as which role");
+              assertProblems(context)
+                  .singleElement()
+                  .asString()
+                  .contains("grpc.idempotency.migration.username is not set");
               assertThat(analysis(context).getAction()).contains("migration.username");
             });
     complete()
@@ -371,7 +375,7 @@ class SetupFailuresTest {
                 assertProblems(context)
                     .singleElement()
                     .asString()
-                    .startsWith("the migration does not know the database"));
+                    .startsWith("the migration needs a URL"));
     complete()
         .withBean(DataSource.class, Runners::unreachable)
         .withPropertyValues("grpc.idempotency.migration.username=")
@@ -379,7 +383,7 @@ class SetupFailuresTest {
   }
 
   @Test
-  void anInterceptorInsideThoseOfSpringPasses() {
+  void anInterceptorInsideSpringsInterceptorsIsAccepted() {
     complete()
         .withUserConfiguration(Mapping.class)
         .run(context -> assertThat(context).hasNotFailed());
@@ -395,7 +399,7 @@ class SetupFailuresTest {
               assertProblems(context)
                   .singleElement()
                   .asString()
-                  .contains("GrpcExceptionHandlerInterceptor stands inside");
+                  .contains("GrpcExceptionHandlerInterceptor runs inside");
               assertThat(analysis(context).getAction()).contains("interceptor-order");
             });
   }
@@ -409,7 +413,7 @@ class SetupFailuresTest {
                 assertProblems(context)
                     .singleElement()
                     .asString()
-                    .contains("ObservationGrpcServerInterceptor stands inside"));
+                    .contains("ObservationGrpcServerInterceptor runs inside"));
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -443,7 +447,7 @@ class SetupFailuresTest {
                 assertProblems(context)
                     .singleElement()
                     .asString()
-                    .contains("AuthenticationProcessInterceptor stands inside"));
+                    .contains("AuthenticationProcessInterceptor runs inside"));
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -508,11 +512,11 @@ class SetupFailuresTest {
                 assertProblems(context)
                     .singleElement()
                     .asString()
-                    .contains("a ServerInterceptorFilter keeps"));
+                    .contains("a ServerInterceptorFilter removes"));
   }
 
   @Test
-  void interceptorsOfTheApplicationMayStandInside() {
+  void interceptorsOfTheApplicationMayRunInside() {
     complete()
         .withUserConfiguration(Inner.class)
         .run(context -> assertThat(context).hasNotFailed());
@@ -535,13 +539,13 @@ class SetupFailuresTest {
   }
 
   @Test
-  void noProblemIsLeftWithoutAnActionOfItsOwn() {
+  void everyProblemHasAnActionOfItsOwn() {
     List<String> problems =
         List.of(
             "the table idempotency.idempotency_keys does not exist; migrate it with X",
             "a.B/C: the table has no column order_id with a foreign key; call"
                 + " idempotency.add_resource_type('order', …)",
-            "the role shop_app owns idempotency.idempotency_keys, or may act as its owner",
+            "the role shop_app owns idempotency.idempotency_keys, or is a member of its owner",
             "the migration failed as grpc.idempotency.migration.username shop_owner: denied",
             "Flyway is not on the class path: add",
             "x.Store cannot find operations by id",

@@ -335,7 +335,7 @@ class ThingApplicationTest {
 
   /** The second application is another server: the duplicate that it gets is stopped there. */
   @Test
-  void claimsTravelWithTheFirstStatementIfThatIsAskedFor() {
+  void claimsAreSentWithTheFirstStatementIfConfigured() {
     try (FaultProxy proxy = FaultProxy.before(url() + "?sslmode=disable");
         ConfigurableApplicationContext late =
             newApplication(LATE, "spring.datasource.url=" + proxy.jdbcUrl()).run();
@@ -402,7 +402,8 @@ class ThingApplicationTest {
    * writes through that is no part of its call, and is heard as such.
    */
   @Test
-  void ofTwoPoolsTheOneOfTheRecordsCarriesClaimsAndTheOtherIsHeard() throws SQLException {
+  void ofTwoPoolsOnlyThatOfTheRecordsCarriesClaimsAndWritesToTheOtherAreReported()
+      throws SQLException {
     EventJournal journal = new EventJournal();
     try (ConfigurableApplicationContext two =
             newApplication(LATE)

@@ -87,7 +87,9 @@ class WiringTest {
           .isEqualTo(Execution.TRANSACTIONAL);
       assertThat(log.all())
           .anyMatch(
-              line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
+              line ->
+                  line.contains(
+                      "the execution of this procedure is TRANSACTIONAL, because its handler is"));
     }
   }
 
@@ -119,7 +121,7 @@ class WiringTest {
                 assertThat(context).hasNotFailed().hasSingleBean(IdempotencyInterceptor.class);
                 assertThat(context.getBean(SweeperLifecycle.class).isRunning()).isFalse();
               });
-      assertThat(log.warnings()).anyMatch(line -> line.contains("nothing is idempotent"));
+      assertThat(log.warnings()).anyMatch(line -> line.contains("no call is idempotent"));
     }
   }
 
@@ -208,7 +210,7 @@ class WiringTest {
   }
 
   @Test
-  void callersComeFromSpringSecurityUnlessTheApplicationSaysOtherwise() {
+  void callersComeFromSpringSecurityUnlessThereIsACallerResolver() {
     bare().run(context -> assertThat(context).doesNotHaveBean(CallerResolver.class));
     bare()
         .withBean(PlainService.class)

@@ -29,7 +29,7 @@ class WrappedDataSourceTest {
   private static final String WRAP = "grpc.idempotency.wrap-data-source=";
 
   @Test
-  void aDataSourceIsWrappedOnlyIfThatIsAskedFor() {
+  void aDataSourceIsWrappedOnlyIfConfigured() {
     assertWrapped(false);
     assertWrapped(true, LATE);
     assertWrapped(true, "grpc.idempotency.claimTiming=WITH_FIRST_STATEMENT");
@@ -46,7 +46,7 @@ class WrappedDataSourceTest {
   }
 
   @Test
-  void aPoolIsStillInjectedAsWhatItIs() {
+  void aPoolIsStillInjectedByItsOwnClass() {
     runner(One.class)
         .withUserConfiguration(AsPool.class)
         .withPropertyValues(LATE)
@@ -79,7 +79,7 @@ class WrappedDataSourceTest {
 
   /** Whichever manager has it is the one whose transactions are claims. */
   @Test
-  void ofTwoManagersTheOneOfTheWrappedDataSourceIsTaken() {
+  void ofTwoManagersThatOfTheWrappedDataSourceIsUsed() {
     runner(Several.class)
         .withUserConfiguration(ManagerOfMain.class, ManagerOfRecords.class)
         .withPropertyValues(LATE)
@@ -101,7 +101,8 @@ class WrappedDataSourceTest {
                 assertThatThrownBy(() -> context.getBean(PostgresIdempotencyStore.class))
                     .hasRootCauseInstanceOf(SetupException.class)
                     .hasMessageContaining(
-                        "no transaction manager has the data source of the records, of ofMain"));
+                        "no transaction manager manages the data source of the records, of"
+                            + " ofMain"));
   }
 
   @Test
@@ -123,7 +124,7 @@ class WrappedDataSourceTest {
   }
 
   @Test
-  void whatCannotBeExtendedIsWrappedWithoutItsClass() {
+  void aDataSourceThatCannotBeExtendedIsWrappedWithoutItsClass() {
     runner(Final.class)
         .withPropertyValues(LATE)
         .run(
@@ -135,7 +136,7 @@ class WrappedDataSourceTest {
   }
 
   @Test
-  void whatIsWrappedAlreadyIsLeftAlone() {
+  void aWrappedDataSourceIsNotWrappedAgain() {
     runner(Own.class)
         .withPropertyValues(LATE)
         .run(

@@ -11,7 +11,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
 
-/** Gives a context its database. Part of the key under which contexts are cached. */
+/** Gives an application context its database. Equal customizers share a cached context. */
 record IdempotencyDatabaseCustomizer(String application, String owner, boolean serviceConnection)
     implements ContextCustomizer {
 
@@ -22,8 +22,8 @@ record IdempotencyDatabaseCustomizer(String application, String owner, boolean s
   }
 
   /**
-   * Runs after all customizers, because it reads their properties, and before the application is
-   * configured, whose conditions read those that it sets.
+   * Runs after all customizers, because it reads the properties that they set, and before the
+   * application is configured, because conditions read the properties that are set here.
    */
   private record Registration(
       IdempotencyDatabaseCustomizer annotation, ConfigurableApplicationContext context)

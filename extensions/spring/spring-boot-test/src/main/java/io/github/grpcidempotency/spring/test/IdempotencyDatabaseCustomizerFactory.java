@@ -7,7 +7,7 @@ import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.ContextCustomizerFactory;
 import org.springframework.test.context.TestContextAnnotationUtils;
 
-/** Finds the annotation on a test class, on what it inherits from, or on a class around it. */
+/** Finds the annotation on a test class, its superclasses and its enclosing classes. */
 final class IdempotencyDatabaseCustomizerFactory implements ContextCustomizerFactory {
   @Override
   public @Nullable ContextCustomizer createContextCustomizer(

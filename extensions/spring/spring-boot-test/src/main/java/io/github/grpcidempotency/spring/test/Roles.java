@@ -13,7 +13,7 @@ record Roles(String owner, String application) {
   private static final List<String> OWNER =
       List.of("grpc.idempotency.migration.username", "spring.flyway.user");
 
-  /** Takes the names that the annotation gives, and the application's own for those it does not. */
+  /** Returns the roles that the annotation names, or else those of the application's properties. */
   static Roles of(String owner, String application, PropertyResolver properties) {
     Roles roles =
         new Roles(
@@ -21,7 +21,8 @@ record Roles(String owner, String application) {
             StringUtils.hasText(application) ? application : application(properties));
     if (roles.owner.equals(roles.application)) {
       throw new IllegalStateException(
-          "@IdempotencyDatabase needs two roles, and %s is to be both: row-level security does not bind the owner of a table"
+          ("@IdempotencyDatabase needs two different roles, but %s is both the owner and the"
+                  + " application's role: row-level security does not apply to the owner of a table")
               .formatted(roles.owner));
     }
     return roles;
@@ -45,7 +46,8 @@ record Roles(String owner, String application) {
             .collect(Collectors.toList());
     if (names.size() > 1) {
       throw new IllegalStateException(
-          "@IdempotencyDatabase makes one owner of the database, and the properties name two, %s: name one by owner = …"
+          ("@IdempotencyDatabase needs one owner of the database, but the properties name two,"
+                  + " %s: choose one with @IdempotencyDatabase(owner = …)")
               .formatted(String.join(" and ", names)));
     }
     return names.stream().findFirst();
@@ -53,7 +55,8 @@ record Roles(String owner, String application) {
 
   private static IllegalStateException unnamed(String what, String properties, String attribute) {
     return new IllegalStateException(
-        "@IdempotencyDatabase does not know which role %s: name it by %s, or by %s = …"
+        ("@IdempotencyDatabase cannot find the role that %s: set %s, or"
+                + " @IdempotencyDatabase(%s = …)")
             .formatted(what, properties, attribute));
   }
 }

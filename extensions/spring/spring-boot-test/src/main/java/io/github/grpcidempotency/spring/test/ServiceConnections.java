@@ -11,11 +11,14 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.util.ClassUtils;
 
 /**
- * Makes the database on the server of a service connection. Whoever asks for the details of the
- * connection, which are a superuser's, gets those of a role instead.
+ * Creates the database on the server of a service connection. Beans that read the connection's
+ * details, which are a superuser's, get the details of a role instead.
  */
 final class ServiceConnections implements BeanPostProcessor {
-  /** Spring Boot marks with it the details that it makes of a {@code @ServiceConnection}. */
+  /**
+   * The attribute by which Spring Boot marks the details that it creates from a
+   * {@code @ServiceConnection}.
+   */
   private static final String MARK =
       "org.springframework.boot.testcontainers.service.connection.ServiceConnection";
 
@@ -34,9 +37,9 @@ final class ServiceConnections implements BeanPostProcessor {
   }
 
   /**
-   * Refuses a service connection that is not to be used, and the lack of one that is.
+   * Refuses an unexpected service connection, and a missing one.
    *
-   * @param wanted whether the annotation says that there is one
+   * @param wanted whether the annotation expects a service connection
    */
   static void check(boolean wanted, ConfigurableListableBeanFactory beans) {
     boolean found =
@@ -44,7 +47,9 @@ final class ServiceConnections implements BeanPostProcessor {
             .anyMatch(name -> beans.getMergedBeanDefinition(name).hasAttribute(MARK));
     if (found && !wanted) {
       throw new IllegalStateException(
-          "there is a @ServiceConnection to a database, as whose superuser the application would connect: say @IdempotencyDatabase(serviceConnection = true), or remove it");
+          "there is a @ServiceConnection to a database, as whose superuser the application"
+              + " would connect: use @IdempotencyDatabase(serviceConnection = true), or remove the"
+              + " @ServiceConnection");
     }
     if (wanted && !found) {
       throw new IllegalStateException(
@@ -52,7 +57,7 @@ final class ServiceConnections implements BeanPostProcessor {
     }
   }
 
-  /** Returns the database, for which the server has to start. */
+  /** Returns the database. Starts its server if necessary. */
   TestDatabase database() {
     beans.getBean(JdbcConnectionDetails.class);
     return database.orElseThrow();

@@ -4,9 +4,9 @@ import io.github.grpcidempotency.testing.PostgresFixture;
 import java.util.Optional;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The database of an application context, which the application itself migrates. Thread-safe. */
+/** The database of an application context. The application migrates it. Thread-safe. */
 final class TestDatabase {
-  /** How a role connects. The URL contains neither name nor password. */
+  /** The credentials of a role. The URL contains neither name nor password. */
   record Login(String url, String username, String password) {}
 
   private final PostgresFixture fixture;
@@ -30,7 +30,9 @@ final class TestDatabase {
     return login(roles.owner());
   }
 
-  /** Called when the application has started: rows that are there now are no test's. */
+  /**
+   * Called when the application has started. Rows that exist then are not deleted between tests.
+   */
   synchronized void started() {
     if (!migrated) {
       fixture.migrated();

@@ -8,7 +8,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.EnumerablePropertySource;
 
-/** Where the database is. It need not be there before somebody asks. */
+/**
+ * A property source with the URL and the credentials of the database, which is created at the first
+ * access.
+ */
 final class TestDatabaseProperties
     extends EnumerablePropertySource<Map<String, Function<TestDatabase, String>>> {
   private final Supplier<TestDatabase> database;
@@ -19,7 +22,7 @@ final class TestDatabaseProperties
     this.database = database;
   }
 
-  /** Tells the application, its Flyway and the library's migration. */
+  /** Returns the properties of the application, of its Flyway and of the library's migration. */
   static TestDatabaseProperties all(Supplier<TestDatabase> database) {
     Map<String, Function<TestDatabase, String>> values = new LinkedHashMap<>();
     put(values, "spring.datasource.", "username", TestDatabase::application);
@@ -28,7 +31,7 @@ final class TestDatabaseProperties
     return new TestDatabaseProperties(values, database);
   }
 
-  /** Tells the library's migration, which knows no connection details. */
+  /** Returns the properties of the library's migration, which does not use connection details. */
   static TestDatabaseProperties ofMigration(Supplier<TestDatabase> database) {
     Map<String, Function<TestDatabase, String>> values = new LinkedHashMap<>();
     put(values, "grpc.idempotency.migration.", "username", TestDatabase::owner);

@@ -1,4 +1,4 @@
-/** Gives a test of a Spring Boot application a PostgreSQL with its roles. */
+/** Gives a test of a Spring Boot application a PostgreSQL database with its roles. */
 @NullMarked
 package io.github.grpcidempotency.spring.test;
 

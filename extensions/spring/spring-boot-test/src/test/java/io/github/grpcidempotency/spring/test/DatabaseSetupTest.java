@@ -41,7 +41,7 @@ class DatabaseSetupTest {
   private static class Plain {}
 
   @Test
-  void classesThatAreAnnotatedAlikeShareAContext() {
+  void classesWithTheSameAnnotationShareAContext() {
     assertThat(customizer(Annotated.class))
         .isEqualTo(customizer(AnnotatedLikeIt.class))
         .hasSameHashCodeAs(customizer(AnnotatedLikeIt.class))
@@ -54,7 +54,7 @@ class DatabaseSetupTest {
   }
 
   @Test
-  void theServerThatPropertiesOrTheEnvironmentNameIsUsed() {
+  void theServerInThePropertiesOrTheEnvironmentIsUsed() {
     try (GenericApplicationContext context = new GenericApplicationContext()) {
       set(context, ROLES);
       set(context, Map.of("grpc.idempotency-test.server.username", "postgres"));
@@ -77,7 +77,7 @@ class DatabaseSetupTest {
   }
 
   @Test
-  void withoutAnEmbeddedServerTheFailureSaysWhatToDo() {
+  void withoutAnEmbeddedServerTheFailureNamesTheRemedy() {
     assertThatIllegalStateException()
         .isThrownBy(
             () -> {
@@ -93,8 +93,8 @@ class DatabaseSetupTest {
   }
 
   @Test
-  void rolesThatNobodyNamesAreAskedFor() {
-    refused(Annotated.class, Map.of(), "which role runs migrations", "spring.flyway.user");
+  void missingRolesAreReported() {
+    refused(Annotated.class, Map.of(), "the role that runs migrations", "spring.flyway.user");
     refused(
         Annotated.class,
         Map.of("spring.flyway.user", "notes_owner"),
@@ -111,11 +111,11 @@ class DatabaseSetupTest {
     refused(
         Annotated.class,
         Map.of("spring.flyway.user", "notes", "spring.datasource.username", "notes"),
-        "notes is to be both");
+        "notes is both the owner");
   }
 
   @Test
-  void aServiceConnectionThatIsNotMeantIsRefusedAndOneThatIsMeantIsMissed() {
+  void anUnexpectedServiceConnectionAndAMissingOneAreRefused() {
     refused(OnAServiceConnection.class, ROLES, "finds no @ServiceConnection");
     assertThatIllegalStateException()
         .isThrownBy(

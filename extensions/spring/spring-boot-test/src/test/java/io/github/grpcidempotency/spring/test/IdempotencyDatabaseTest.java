@@ -43,7 +43,7 @@ class IdempotencyDatabaseTest {
   }
 
   @Test
-  void theLibrarysMigrationIsToldTheOwner() {
+  void theLibrarysMigrationRunsAsTheOwner() {
     assertThat(environment.getProperty("grpc.idempotency.migration.username"))
         .isEqualTo("notes_owner");
     assertThat(environment.getProperty("grpc.idempotency.migration.url"))
@@ -53,7 +53,7 @@ class IdempotencyDatabaseTest {
   }
 
   @RepeatedTest(2)
-  void everyTestFindsWhatTheApplicationHasStartedWithAndNothingElse() {
+  void everyTestFindsTheRowsOfTheStartAndNoOthers() {
     assertThat(strings(jdbc, "SELECT text FROM note")).isEmpty();
     assertThat(strings(jdbc, "SELECT name FROM kind")).containsExactly("from the migration");
     assertThat(strings(jdbc, "SELECT value FROM setting")).containsExactly("from the start");

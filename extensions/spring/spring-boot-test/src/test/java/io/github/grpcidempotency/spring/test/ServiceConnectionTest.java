@@ -51,7 +51,7 @@ class ServiceConnectionTest {
   }
 
   @RepeatedTest(2)
-  void everyTestFindsWhatTheApplicationHasStartedWithAndNothingElse() {
+  void everyTestFindsTheRowsOfTheStartAndNoOthers() {
     assertThat(strings(jdbc, "SELECT text FROM note")).isEmpty();
     assertThat(strings(jdbc, "SELECT value FROM setting")).containsExactly("from the start");
 

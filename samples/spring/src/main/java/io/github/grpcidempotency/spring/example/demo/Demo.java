@@ -13,7 +13,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Starts a PostgreSQL, a card company and the shop. Exits with 0 only if all held. */
+/**
+ * Starts a PostgreSQL, a card company and the shop. Exits with 0 only if every expectation holds.
+ */
 public final class Demo {
   private Demo() {}
 
@@ -22,7 +24,7 @@ public final class Demo {
   }
 
   static boolean play() throws Exception {
-    // Nothing is logged before the application has said what is.
+    // Nothing is logged before the application has configured logging.
     LoggingSystem.get(Demo.class.getClassLoader()).beforeInitialize();
     try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
         CardServer cards = CardServer.start()) {

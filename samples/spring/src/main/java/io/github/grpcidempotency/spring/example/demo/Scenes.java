@@ -26,7 +26,10 @@ import java.util.function.Supplier;
 import org.springframework.grpc.client.interceptor.security.BasicAuthenticationInterceptor;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What a client of the shop sees, and what is then in the database and at the card company. */
+/**
+ * Calls the shop as its clients do, and checks the rows in the database and the charges at the card
+ * company.
+ */
 final class Scenes {
   private static final CreateOrderRequest BOOK =
       CreateOrderRequest.newBuilder().setItem("book").build();
@@ -55,12 +58,12 @@ final class Scenes {
     Intent intent = Intent.create(); // when the user decides, not for each call
     Reply<Order> first = Reply.blocking(intent.on(orders("alice")), stub -> stub.createOrder(BOOK));
     story.expect("the first call is run", !first.replayed());
-    story.expect("somebody is at work on it", isStatus(first, Reply.Status.PROCESSING));
+    story.expect("another process is working on it", isStatus(first, Reply.Status.PROCESSING));
 
-    rows.update("UPDATE shop.outbox SET status = 'done'"); // stands for that somebody
+    rows.update("UPDATE shop.outbox SET status = 'done'"); // simulates that process
     Reply<Order> retry = Reply.blocking(intent.on(orders("alice")), stub -> stub.createOrder(BOOK));
     story.expect("a retry gets the first answer", isReplay(retry, first));
-    story.expect("which says that the work is done", isStatus(retry, Reply.Status.COMPLETED));
+    story.expect("and reports that the work is done", isStatus(retry, Reply.Status.COMPLETED));
     story.expect("there is one order", count("orders") == 1);
 
     Reply<Order> bob = Reply.blocking(intent.on(orders("bob")), stub -> stub.createOrder(BOOK));
@@ -105,12 +108,12 @@ final class Scenes {
         cards.charges("lost").equals(List.of(second.response().getCharge())));
     Reply<Payment> third =
         Reply.blocking(intent.on(payments()), stub -> stub.createPayment(request));
-    story.expect("one more retry gets that answer", isReplay(third, second));
+    story.expect("another retry gets that answer", isReplay(third, second));
     story.expect("one payment is booked", count("payments") == 1);
   }
 
   private void receipt(String order) {
-    story.chapter("A receipt, printed elsewhere by a handler that knows nothing of keys");
+    story.chapter("A receipt, printed elsewhere by a handler without code for idempotency");
     SendReceiptRequest request = SendReceiptRequest.newBuilder().setOrderId(order).build();
     Intent intent = Intent.create();
     Reply<Receipt> first = Reply.blocking(intent.on(payments()), stub -> stub.sendReceipt(request));

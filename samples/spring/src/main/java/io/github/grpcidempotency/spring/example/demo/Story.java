@@ -2,7 +2,7 @@ package io.github.grpcidempotency.spring.example.demo;
 
 import java.io.PrintStream;
 
-/** Prints what happens, and remembers whether it is what should happen. */
+/** Prints the steps, and records whether every expectation holds. */
 final class Story {
   private final PrintStream out;
   private int held;

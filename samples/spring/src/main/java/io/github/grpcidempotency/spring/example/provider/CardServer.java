@@ -18,12 +18,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A card company on this machine. It acts once for each {@code Idempotency-Key}. It charges the
- * card {@code lost} and drops the connection, and the card {@code slow} and answers when it is
- * closed; but only for the first request.
+ * A card company on this machine. It acts once for each {@code Idempotency-Key}. For the first
+ * request only: it charges the card {@code lost} and drops the connection, and charges the card
+ * {@code slow} and answers when it is closed.
  */
 public final class CardServer implements AutoCloseable {
-  /** What was done for a key. */
+  /** The action for a key. */
   private record Act(String path, String what, String name) {}
 
   private final Map<String, Act> acts = new ConcurrentHashMap<>();
@@ -35,7 +35,7 @@ public final class CardServer implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts it on a free port. */
+  /** Starts the card company on a free port. */
   public static CardServer start() {
     try {
       HttpServer server =
@@ -50,12 +50,12 @@ public final class CardServer implements AutoCloseable {
     }
   }
 
-  /** Returns where it is. */
+  /** Returns its address. */
   public URI uri() {
     return URI.create("http://localhost:" + server.getAddress().getPort());
   }
 
-  /** Returns the names of all charges of a card. */
+  /** Returns the ids of all charges of a card. */
   public List<String> charges(String card) {
     return acts.values().stream()
         .filter(act -> act.path().equals("/charges") && act.what().startsWith(card + " "))
@@ -70,7 +70,7 @@ public final class CardServer implements AutoCloseable {
         .count();
   }
 
-  /** Answers for the card {@code slow}. */
+  /** Answers the request for the card {@code slow}. */
   public void answer() {
     answers.countDown();
   }

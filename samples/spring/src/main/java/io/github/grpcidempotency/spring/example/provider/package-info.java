@@ -1,4 +1,4 @@
-/** Another company's service, which the shop calls. It knows nothing of the library. */
+/** Another company's service, which the shop calls. It does not use the library. */
 @NullMarked
 package io.github.grpcidempotency.spring.example.provider;
 

@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.core.BaseConnection;
 
 /** An engine that speaks PostgreSQL, and has neither notifications nor advisory locks. */
-class LackingEngineTest {
+class MissingDatabaseFeaturesTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.withoutAdvisoryLocks();
 
   private static final Duration SHORT_LEASE = Duration.ofMillis(400);
@@ -95,12 +95,12 @@ class LackingEngineTest {
   }
 
   @Test
-  void toldSoItAcceptsThem() {
+  void withTheSettingsItIsAccepted() {
     assertThatCode(() -> Things.verify(polling(), TRANSACTIONAL)).doesNotThrowAnyException();
   }
 
   @Test
-  void noClaimTravelsWithAFirstStatementThen() {
+  void withoutAdvisoryLocksNoClaimIsSentWithAFirstStatement() {
     assertThatThrownBy(
             () ->
                 Setup.check(
@@ -253,7 +253,7 @@ class LackingEngineTest {
 
   /** The answer is recorded in the handler's transaction, so one commit decides both. */
   @Test
-  void aJoinedCallNeedsNeither() {
+  void aJoinedCallNeedsNeitherLocksNorNotifications() {
     try (ThingServer server =
             serving(database.app()).handler(ThingHandlers.completing(database.app())).start();
         ThingClient client = ThingClient.to(server.port())) {

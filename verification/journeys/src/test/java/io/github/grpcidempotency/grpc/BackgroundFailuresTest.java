@@ -24,13 +24,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Background work survives every exception, and ends properly. */
-class BesideCallsTest extends CallTest {
+class BackgroundFailuresTest extends CallTest {
   private static final Duration SHORT_LEASE = Duration.ofMillis(300);
 
   private final AtomicInteger attached = new AtomicInteger();
   private final List<String> fatal = new CopyOnWriteArrayList<>();
 
-  BesideCallsTest() {
+  BackgroundFailuresTest() {
     super(Transport.IN_PROCESS);
   }
 

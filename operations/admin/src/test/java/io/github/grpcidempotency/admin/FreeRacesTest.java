@@ -33,7 +33,7 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /** Nothing comes between the look at an owner and the deletion of its reservation. */
-class GuardTest {
+class FreeRacesTest {
   @RegisterExtension static final Shop shop = Shop.open();
 
   private static final int ROUNDS = 25;

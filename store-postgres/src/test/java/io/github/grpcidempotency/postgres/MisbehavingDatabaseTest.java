@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * functions that are found before the real ones, or by what the owner of the tables can change. A
  * store must not start there.
  */
-class ImitatedEngineTest {
+class MisbehavingDatabaseTest {
   private static final Procedure TRANSACTIONAL =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.TRANSACTIONAL)
@@ -57,13 +57,13 @@ class ImitatedEngineTest {
         "constraint"),
     A_RENEWAL_AS_ITS_CALLER(
         "ALTER FUNCTION idempotency.renew_leases SECURITY INVOKER",
-        "renew_leases is no SECURITY DEFINER function"),
+        "renew_leases is not a SECURITY DEFINER function"),
     A_LOOK_AS_ITS_CALLER(
         "ALTER FUNCTION idempotency.in_flight SECURITY INVOKER",
-        "in_flight is no SECURITY DEFINER function"),
+        "in_flight is not a SECURITY DEFINER function"),
     A_SWEEP_AS_ITS_CALLER(
         "ALTER FUNCTION idempotency.sweep_expired SECURITY INVOKER",
-        "sweep_expired is no SECURITY DEFINER function"),
+        "sweep_expired is not a SECURITY DEFINER function"),
     A_RENEWAL_THAT_ONLY_SAYS_SO(
         """
         CREATE OR REPLACE FUNCTION
