@@ -175,7 +175,7 @@ class SetupFailuresTest {
         .withBean(Procedures.class, () -> Procedures.of(other, other))
         .run(
             context ->
-                assertProblems(context).singleElement().asString().endsWith("described twice"));
+                assertProblems(context).singleElement().asString().endsWith("it has two descriptors: remove one of them"));
   }
 
   @Test
