@@ -18,7 +18,9 @@ import javax.sql.DataSource;
  * data source, and not the pool, to the host's transaction manager, its repositories and its {@code
  * HostTransactions}:
  *
- * <pre>{@code DataSource dataSource = new IdempotencyDataSource(pool); }</pre>
+ * <pre>{@code
+ * DataSource dataSource = new IdempotencyDataSource(pool);
+ * }</pre>
  *
  * <p>A connection without statements to carry behaves exactly like the pool's connection.
  * Otherwise, the connection sends the carried statements in front of the first statement, or by

@@ -34,9 +34,11 @@ import org.springframework.util.StringUtils;
  * <p>The Spring Boot starter declares this advisor. Elsewhere, declare it in the configuration that
  * has {@code @EnableTransactionManagement}, so that it runs inside Spring's own advice:
  *
- * <pre>
- * {@code static @Bean @Role(BeanDefinition.ROLE_INFRASTRUCTURE) JoinedAttributes joinedAttributes() {   return new JoinedAttributes(); } }
- * </pre>
+ * <pre>{@code
+ * static @Bean @Role(BeanDefinition.ROLE_INFRASTRUCTURE) JoinedAttributes joinedAttributes() {
+ *   return new JoinedAttributes();
+ * }
+ * }</pre>
  */
 public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   private static final Logger logger = LoggerFactory.getLogger(JoinedAttributes.class);
