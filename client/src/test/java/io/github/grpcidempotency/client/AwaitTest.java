@@ -67,7 +67,7 @@ class AwaitTest {
   }
 
   @Test
-  void workThatHasFailedIsAReplyThatSaysSo() throws Exception {
+  void failedWorkIsAReplyWithTheStatusFailed() throws Exception {
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.waiting() == 1);
 
@@ -94,7 +94,7 @@ class AwaitTest {
   }
 
   @Test
-  void aThreadMayWaitToo() {
+  void aBlockingCallCanWaitToo() {
     CompletableFuture<Void> unused =
         CompletableFuture.runAsync(
             () -> {
@@ -107,7 +107,7 @@ class AwaitTest {
   }
 
   @Test
-  void anAnswerThatOneHasIsAwaitedLater() {
+  void anExistingAnswerCanBeAwaitedLater() {
     Intent intent = Intent.create();
     Reply<Order> answer = Reply.blocking(intent.on(stub), orders -> orders.createOrder(REQUEST));
     assertThat(answer.status()).contains(Reply.Status.PROCESSING);
@@ -121,7 +121,7 @@ class AwaitTest {
   }
 
   @Test
-  void withoutTheAnswersIntentNothingIsAwaited() {
+  void aWaitWithoutTheIntentOfTheAnswerIsRefused() {
     Reply<Order> answer = caller.call(stub, CREATE, REQUEST);
 
     assertThatThrownBy(() -> caller.await(stub, CREATE, REQUEST, answer))
@@ -132,7 +132,7 @@ class AwaitTest {
   }
 
   @Test
-  void whatHasEndedIsNotAskedFor() {
+  void workThatHasEndedIsNotAwaited() {
     Intent intent = Intent.create();
     Reply<Order> answer = caller.call(intent.on(stub), CREATE, REQUEST);
     assertThat(answer.status()).contains(Reply.Status.PROCESSING);
@@ -160,7 +160,7 @@ class AwaitTest {
   }
 
   @Test
-  void aCallWithoutAnAnswerFailsAsEver() {
+  void aCallWithoutAnAnswerFailsAsWithoutAWait() {
     server.failingCalls(Status.INVALID_ARGUMENT.withDescription("no"));
 
     assertThatThrownBy(() -> caller.callAndAwait(stub, CREATE, REQUEST))
@@ -191,7 +191,7 @@ class AwaitTest {
   }
 
   @Test
-  void aServerThatDoesNotWaitIsNotPestered() {
+  void aServerThatDoesNotWaitIsCalledAfterAPause() {
     server.withoutPatience();
     CompletableFuture<Reply<Order>> reply = start(caller);
 
@@ -260,7 +260,7 @@ class AwaitTest {
   }
 
   @Test
-  void aServerThatIsFullForLongerThanTheDeadlineIsTheEnd() {
+  void aServerThatIsFullForLongerThanTheDeadlineEndsTheWait() {
     server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(60_000)));
     long begin = System.nanoTime();
 
@@ -309,7 +309,7 @@ class AwaitTest {
   }
 
   @Test
-  void replaysAreFurtherAndFurtherApart() {
+  void theWaitsBetweenReplaysGrow() {
     server.withoutOperations();
     CompletableFuture<Reply<Order>> reply = start(caller);
 
@@ -323,7 +323,7 @@ class AwaitTest {
   @EnumSource(
       value = Status.Code.class,
       names = {"PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_ARGUMENT", "NOT_FOUND"})
-  void aServiceOfSomebodyElseOrForOthersIsAsGoodAsNone(Status.Code code) {
+  void aServiceOfAnotherLibraryOrForOtherCallersIsTreatedAsMissing(Status.Code code) {
     server.failingWaits(code.toStatus().asRuntimeException());
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.calls() > 1);
@@ -364,7 +364,7 @@ class AwaitTest {
   }
 
   @Test
-  void aReplayToBeRepeatedAfterTheDeadlineIsTheEnd() {
+  void aReplayThatShouldBeRepeatedAfterTheDeadlineEndsTheWait() {
     server.withoutOperations();
     CompletableFuture<Reply<Order>> reply = start(quick().within(Duration.ofSeconds(9)).build());
     await().until(() -> server.calls() == 1);
@@ -374,7 +374,7 @@ class AwaitTest {
   }
 
   @Test
-  void aReplayThatIsRefusedIsTheEnd() {
+  void aRefusedReplayEndsTheWait() {
     server.withoutOperations();
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.calls() == 1);
@@ -387,7 +387,7 @@ class AwaitTest {
   }
 
   @Test
-  void anOperationThatIsNotKnownAnyMoreIsTheEnd() {
+  void anUnknownOperationEndsTheWait() {
     server.failingWaits(WorkServer.operationUnknown());
 
     AwaitFailedException failure = failure(start(caller));
@@ -472,7 +472,7 @@ class AwaitTest {
   }
 
   @Test
-  void whatStillRunsElsewhereAtTheDeadlineIsUnknown() {
+  void aCallThatStillRunsElsewhereAtTheDeadlineIsUnknown() {
     Intent intent = Intent.create();
     server.runElsewhere(intent);
     long begin = System.nanoTime();
@@ -495,7 +495,7 @@ class AwaitTest {
   }
 
   @Test
-  void whateverBecomesOfItsOperationACallIsSentAgainWhenTheServerSays() {
+  void aCallIsSentAgainAtTheServersTimeWhateverTheStateOfItsOperation() {
     Intent intent = Intent.create();
     server.refusingFor(Duration.ofSeconds(1)).runElsewhere(intent);
     CompletableFuture<Reply<Order>> reply =
@@ -551,7 +551,7 @@ class AwaitTest {
   }
 
   @Test
-  void aServerThatDoesNotWaitForACallIsNotPestered() {
+  void aServerThatDoesNotWaitForACallIsCalledAfterAPause() {
     Intent intent = Intent.create();
     server.withoutPatience().runElsewhere(intent);
     CompletableFuture<Reply<Order>> reply =
@@ -564,7 +564,7 @@ class AwaitTest {
   }
 
   @Test
-  void whoIsInterruptedWhileACallRunsElsewhereKnowsNothingOfIt() throws Exception {
+  void anInterruptWhileACallRunsElsewhereLeavesTheOutcomeUnknown() throws Exception {
     Intent intent = Intent.create();
     server.runElsewhere(intent);
     CompletableFuture<CallFailedException> thrown = new CompletableFuture<>();
@@ -603,7 +603,7 @@ class AwaitTest {
   }
 
   @Test
-  void theDeadlineOfAWaitEndsWithAllThatIsKnown() {
+  void atTheDeadlineTheFailureContainsTheLastKnownStatus() {
     Intent intent = Intent.create();
 
     AwaitFailedException failure =
@@ -651,7 +651,7 @@ class AwaitTest {
     AwaitFailedException failure = failure(start(caller));
 
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(failure).hasMessageContaining("may forget the call");
+    assertThat(failure).hasMessageContaining("its record may expire");
     assertThat(failure.reply(CREATE).expires()).isPresent();
     assertThat(Instant.now()).isBefore(end.plusSeconds(1));
     assertThat(server.calls()).isGreaterThan(1);
@@ -664,12 +664,12 @@ class AwaitTest {
 
     AwaitFailedException failure = failure(start(caller));
 
-    assertThat(failure).hasMessageContaining("may forget the call");
+    assertThat(failure).hasMessageContaining("its record may expire");
     assertThat(server.calls()).isEqualTo(1);
   }
 
   @Test
-  void aServerThatHasForgottenTheCallIsFoundOut() {
+  void aServerThatHasLostTheRecordIsDetected() {
     server.withoutOperations();
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.calls() == 2);
@@ -696,7 +696,7 @@ class AwaitTest {
   }
 
   @Test
-  void thatItWasRunAgainIsFoundOutWithoutAnOperationToo() {
+  void aSecondRunIsDetectedWithoutAnOperationToo() {
     server.silentOfOperations();
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.calls() == 2);

@@ -64,7 +64,7 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatTheServerHasForgottenIsNotSentAgainAfterARestart(Place place) throws Exception {
+  void anIntentWithAnExpiredRecordIsNotSentAgainAfterARestart(Place place) throws Exception {
     write(place, Intent.create());
     server.losingAnswers(1_000);
     tryUntil(place, channel, () -> server.runs() == 1);
@@ -82,7 +82,7 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatWasSentByOtherMeansBeforeIsNotSentAgainEither(Place place) throws Exception {
+  void anOldIntentThatWasSentByOtherMeansIsNotSentAgain(Place place) throws Exception {
     Intent intent = Intent.create();
     assertThat(intent.on(OrderServiceGrpc.newBlockingStub(channel)).createOrder(REQUEST).getName())
         .isEqualTo("tea");
@@ -98,7 +98,7 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatCouldNeverBeSentIsGivenUpAsNeverExecuted(Place place) throws Exception {
+  void anIntentThatCouldNeverBeSentIsGivenUpAsNeverExecuted(Place place) throws Exception {
     write(place, Intent.create());
     tryNowhere(place);
 
@@ -111,7 +111,7 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
-  void untilThenItIsSentHoweverLongTheServerWasOutOfReach(Place place) throws Exception {
+  void anIntentIsSentUntilItIsGivenUpHoweverLongTheServerWasDown(Place place) throws Exception {
     write(place, Intent.create());
     tryNowhere(place);
 
@@ -123,7 +123,7 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
-  void anAnswerThatIsThereIsHandedOnHoweverOldItIs(Place place) throws Exception {
+  void aStoredAnswerIsPassedOnHoweverOldItIs(Place place) throws Exception {
     collected.failing(1);
     write(place, Intent.create());
     tryUntil(place, channel, () -> collected.answers().size() == 1);
@@ -153,7 +153,7 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatWasNeverSentIsNoRetryAndWhatMayHaveBeenSentIs(Place place) throws Exception {
+  void onlyAnIntentThatMayHaveBeenSentIsMarkedAsARetry(Place place) throws Exception {
     try (EchoServer first = new EchoServer().answering(Answer.of(Status.UNAVAILABLE));
         EchoServer second = new EchoServer()) {
       write(place, Intent.create());

@@ -60,7 +60,7 @@ abstract class IntentKillContract {
 
   @ParameterizedTest
   @EnumSource(value = Step.class, names = "NEVER", mode = EnumSource.Mode.EXCLUDE)
-  void whereverTheClientIsKilledADecisionHasOneEffectAndItsAnswerArrives(Step step)
+  void atEveryPointOfAKillADecisionHasOneEffectAndItsAnswerArrives(Step step)
       throws InterruptedException {
     ClientDatabase buyer = Optional.ofNullable(buyers.get(step)).orElseThrow();
 

@@ -71,7 +71,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void anIntentIsThereIfItsDecisionIs() throws Exception {
+  void anIntentExistsIfItsDecisionDoes() throws Exception {
     try (Connection connection = buyer.connection()) {
       connection.setAutoCommit(false);
       intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
@@ -86,7 +86,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void aWorkerDrivesAnIntentToItsEnd() throws Exception {
+  void aWorkerProcessesAnIntentToItsEnd() throws Exception {
     Intent intent = write("tea");
 
     try (IntentWorker worker = worker(stub).build().start()) {
@@ -121,7 +121,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void anIntentThatIsWrittenTwiceIsThereOnce() throws Exception {
+  void anIntentThatIsWrittenTwiceExistsOnce() throws Exception {
     Intent intent = Intent.create();
     write(intent, "tea");
     write(intent, "tea");
@@ -194,7 +194,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void aRefusalInFrontOfTheLibraryLeavesAnIntentOpenThatMayHaveBeenCarriedOut() throws Exception {
+  void aRefusalByAnotherInterceptorDoesNotEndAnIntentThatMayHaveBeenExecuted() throws Exception {
     try (EchoServer guarded = new EchoServer()) {
       guarded.answering(
           Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "1"),
@@ -214,7 +214,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void manyWorkersCarryOutManyIntentsAndNoneTwiceAtOnce() throws Exception {
+  void manyWorkersProcessManyIntentsAndNoneTwiceAtOnce() throws Exception {
     List<String> names = new ArrayList<>();
     try (Connection connection = buyer.connection()) {
       connection.setAutoCommit(false);
@@ -287,7 +287,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void whoHasLostAnIntentChangesNothingOfIt() throws Exception {
+  void aWorkerThatHasLostAnIntentCannotChangeIt() throws Exception {
     write("tea");
     StoredIntent lost = intents.take(ROUTES, 1, Duration.ofMillis(1)).get(0);
     StoredIntent taken =
@@ -311,7 +311,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void intentsForOthersAreLeftAlone() throws Exception {
+  void intentsOfOtherRoutesAreNotTaken() throws Exception {
     try (Connection connection = buyer.connection()) {
       intents.write(connection, "mall", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
     }
@@ -325,7 +325,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void whatCouldNotBeSentDoesNotCountAsSent() throws Exception {
+  void anIntentThatCouldNotBeSentDoesNotCountAsSent() throws Exception {
     write("tea");
     ManagedChannel nowhere = EchoServer.toNowhere();
     try (IntentWorker worker = worker(OrderServiceGrpc.newBlockingStub(nowhere)).build()) {
@@ -354,7 +354,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void aWorkerThatMakesNoSenseIsRefused() {
+  void invalidSettingsOfAWorkerAreRefused() {
     assertThatThrownBy(() -> IntentWorker.builder(intents).build())
         .isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(
@@ -444,7 +444,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void aWorkerOutlivesItsDatabasesAbsence() throws Exception {
+  void aWorkerSurvivesAnOutageOfItsDatabase() throws Exception {
     String table = buyer.named("{intents}");
     String name = table.substring(table.indexOf('.') + 1);
     String hide = "ALTER TABLE %s RENAME TO gone".formatted(table);

@@ -69,7 +69,7 @@ class KeysTest {
   }
 
   @Test
-  void anIntentMadeOfARandomUuidKeepsItInAField() {
+  void anIntentWithARandomUuidKeepsItInAField() {
     String random = UUID.randomUUID().toString();
 
     Seen seen = send(OrderServiceBlockingStub::createWithRequestId, REQUEST, Intent.parse(random));
@@ -124,7 +124,7 @@ class KeysTest {
   }
 
   @Test
-  void aFieldWithPresenceThatIsSetToNothingIsSet() {
+  void aFieldWithPresenceAndAnEmptyValueCountsAsSet() {
     OrderRequest empty = OrderRequest.newBuilder().setPresentToken("").build();
 
     assertThat(send(OrderServiceBlockingStub::createWithPresentField, empty).request())
@@ -166,7 +166,7 @@ class KeysTest {
   }
 
   @Test
-  void aKeyThatTheServerMakesOfTheRequestIsLeftToIt() {
+  void theClientSetsNoKeyIfTheServerComputesIt() {
     Seen assigned = send(OrderServiceBlockingStub::createWithAssignedId, REQUEST);
     assertThat(assigned.header("x-order-key")).isEmpty();
     assertThat(assigned.request()).isEqualTo(REQUEST);
@@ -202,7 +202,7 @@ class KeysTest {
   }
 
   @Test
-  void aFormatThatNoUuidFitsIsLeftToTheUsersOwnIntents() {
+  void aFormatThatRefusesUuidsGetsKeysOnlyFromTheUsersIntents() {
     assertThat(send(OrderServiceBlockingStub::createOfPattern, REQUEST).key()).isEmpty();
     assertThat(send(OrderServiceBlockingStub::createScheduled, REQUEST).key()).isEmpty();
     assertThat(send(OrderServiceBlockingStub::createOpaque, REQUEST).key()).isPresent();
@@ -227,7 +227,7 @@ class KeysTest {
   }
 
   @Test
-  void twoInterceptorsAreAsGoodAsOne() {
+  void twoInterceptorsSetTheSameKeyAsOne() {
     Seen seen =
         send(
             OrderServiceBlockingStub::createOrder,

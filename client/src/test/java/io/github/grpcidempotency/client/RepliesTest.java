@@ -47,7 +47,7 @@ class RepliesTest {
   }
 
   @Test
-  void aFutureHasItToo() throws Exception {
+  void aFutureHasItsReplyToo() throws Exception {
     Intent intent = Intent.create();
 
     assertFirstAndReplay(future(intent).get(), future(intent).get());
@@ -108,7 +108,7 @@ class RepliesTest {
   }
 
   @Test
-  void whatIsMalformedOrOfTomorrowIsLeftOut() {
+  void malformedAndUnknownTrailersAreIgnored() {
     Metadata trailers = new Metadata();
     trailers.put(ascii("idempotency-status"), "pondering");
     trailers.put(ascii("idempotency-operation"), "no uuid");

@@ -88,7 +88,7 @@ class RetryHintTest {
   }
 
   @Test
-  void aRetryWhoseKeyIsInItsRequestSaysSoToo() {
+  void aRetryWithTheKeyInItsRequestIsMarkedToo() {
     Intent intent = Intent.create();
 
     Order first = intent.on(stub).createWithRequestId(REQUEST);
@@ -100,7 +100,7 @@ class RetryHintTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anIntentThatIsReadAgainIsARetryIfItsReaderSaysSo(boolean sentBefore) {
+  void aStoredIntentIsARetryIfItIsMarkedAsSentBefore(boolean sentBefore) {
     Intent read = Intent.parse(Intent.create().toString());
     Intent intent = sentBefore ? read.sentBefore() : read;
 
@@ -121,7 +121,7 @@ class RetryHintTest {
   }
 
   @Test
-  void whatTheUserSaysOfARetryIsNotChanged() {
+  void theUsersRetryHeaderIsNotChanged() {
     Metadata own = new Metadata();
     own.put(Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER), "false");
 

@@ -105,7 +105,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void aPushbackIsWaitedForWhateverTheCode() {
+  void aPushbackIsObeyedForEveryCode() {
     server.answering(Answer.of(Status.FAILED_PRECONDITION).with("grpc-retry-pushback-ms", "400"));
     long begin = System.nanoTime();
 
@@ -116,7 +116,7 @@ class RetryingCallerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-1", "never"})
-  void aPushbackThatSaysNeverEndsIt(String pushback) {
+  void aNegativePushbackEndsTheAttempts(String pushback) {
     server.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", pushback));
 
     CallFailedException failure = fail(quick);
@@ -127,7 +127,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void retryInfoIsWaitedForWhateverTheCode() {
+  void retryInfoIsObeyedForEveryCode() {
     Metadata trailers =
         details(
             Code.FAILED_PRECONDITION,
@@ -180,7 +180,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void aWaitThatWouldOutlastTheDeadlineIsNotBegun() {
+  void aWaitBeyondTheDeadlineIsNotStarted() {
     server.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "60000"));
     long begin = System.nanoTime();
 
@@ -202,7 +202,7 @@ class RetryingCallerTest {
   /** A delay that no protobuf library makes is as good as none. */
   @ParameterizedTest
   @CsvSource({"9223372036854775807,2147483647", "-9223372036854775808,-2147483648", "-1,0"})
-  void aWaitThatIsNoDurationIsIgnored(long seconds, int nanos) {
+  void anInvalidDurationIsIgnored(long seconds, int nanos) {
     server.answering(retryDelay(seconds, nanos));
 
     assertThat(call(quick).response().getName()).isEqualTo("tea");
@@ -228,7 +228,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void whatCouldNotBeSentWasNeverExecuted() throws IOException {
+  void aCallThatCouldNotBeSentWasNeverExecuted() throws IOException {
     ManagedChannel nowhere = EchoServer.toNowhere();
     try {
       CallFailedException failure =
@@ -253,7 +253,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void whatTheCredentialsHaveStoppedWasNeverExecuted() {
+  void aCallThatFailsInItsCredentialsWasNeverExecuted() {
     CallCredentials none =
         new CallCredentials() {
           @Override
@@ -287,7 +287,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void aTokenThatRunsOutBetweenAttemptsTellsNothingOfTheFirst() {
+  void aTokenThatExpiresBetweenAttemptsLeavesTheOutcomeUnknown() {
     server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.UNAUTHENTICATED));
     assertThat(fail(quick).outcome()).isEqualTo(Outcome.UNKNOWN);
 
@@ -356,7 +356,7 @@ class RetryingCallerTest {
         WireNames.KEY_PROHIBITED,
         WireNames.CALLER_REQUIRED
       })
-  void whatIsRefusedAheadOfTheHandlerWasNeverExecuted(String reason) {
+  void aCallThatIsRefusedBeforeTheHandlerWasNeverExecuted(String reason) {
     assertThat(failWith(Code.INVALID_ARGUMENT, reason).outcome()).isEqualTo(Outcome.NEVER_EXECUTED);
   }
 
@@ -368,7 +368,7 @@ class RetryingCallerTest {
         WireNames.ANSWER_TOO_LARGE,
         WireNames.RESOURCE_GONE
       })
-  void anAnswerThatMayNotBeShownTellsThatThereIsOne(String reason) {
+  void aDeniedReplayShowsThatTheCallWasExecuted(String reason) {
     assertThat(failWith(Code.PERMISSION_DENIED, reason).outcome()).isEqualTo(Outcome.EXECUTED);
   }
 
@@ -380,7 +380,7 @@ class RetryingCallerTest {
         WireNames.OUTCOME_UNKNOWN,
         WireNames.STORE_UNAVAILABLE
       })
-  void whatMayHaveRunBeforeOrElsewhereIsUnknown(String reason) {
+  void aCallThatMayHaveRunBeforeOrElsewhereIsUnknown(String reason) {
     assertThat(failWith(Code.INVALID_ARGUMENT, reason).outcome()).isEqualTo(Outcome.UNKNOWN);
   }
 
@@ -388,7 +388,7 @@ class RetryingCallerTest {
   @EnumSource(
       value = Status.Code.class,
       names = {"INVALID_ARGUMENT", "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION"})
-  void theServicesOwnErrorIsItsAnswer(Status.Code code) {
+  void anErrorOfTheServiceIsTheAnswer(Status.Code code) {
     server.answering(Answer.of(code.toStatus().withDescription("no")));
 
     CallFailedException failure = fail(quick);
@@ -402,7 +402,7 @@ class RetryingCallerTest {
   @EnumSource(
       value = Status.Code.class,
       names = {"INTERNAL", "UNKNOWN", "CANCELLED", "UNIMPLEMENTED"})
-  void whatGrpcMayHaveAnsweredItselfIsUnknownAndNotRepeated(Status.Code code) {
+  void anErrorThatMayComeFromGrpcIsUnknownAndNotRepeated(Status.Code code) {
     server.answering(Answer.of(code.toStatus()));
 
     CallFailedException failure = fail(quick);
@@ -446,7 +446,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void aCancelledFutureIsTheEnd() {
+  void aCancelledFutureEndsTheAttempts() {
     server.answering(Answer.none(), Answer.none());
     CompletableFuture<Reply<Order>> reply = start(quick);
     await().until(() -> server.seen().size() == 1);
@@ -496,7 +496,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void whatMustNotBeSentTwiceIsRefused() {
+  void aMethodThatMustNotBeCalledTwiceIsRefused() {
     assertThatThrownBy(() -> quick.call(stub, OrderServiceGrpc.getRefuseKeysMethod(), REQUEST))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("prohibits keys");
@@ -507,7 +507,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void settingsThatMakeNoSenseAreRefused() {
+  void invalidSettingsAreRefused() {
     RetryingCaller.Builder builder = RetryingCaller.builder();
 
     assertThatThrownBy(() -> builder.within(Duration.ZERO))

@@ -69,7 +69,7 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void fiveAttemptsAreTheMost() {
+  void thereAreAtMostFiveAttempts() {
     try (EchoServer server = new EchoServer()) {
       for (int i = 0; i < 10; i++) {
         server.answering(Answer.of(i % 2 == 0 ? Status.UNAVAILABLE : Status.ABORTED));
@@ -96,7 +96,7 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void aHedgeSaysToTheServerThatItIsNotTheFirst() {
+  void aHedgedAttemptIsMarkedAsALaterAttempt() {
     Map<String, ?> hedging =
         Map.of(
             "methodConfig",
@@ -183,7 +183,7 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void aServiceWithoutSuchMethodsIsAMistake() {
+  void aServiceWithoutSuchMethodsIsRefused() {
     assertThatThrownBy(() -> ServiceConfigs.of(ServiceDescriptor.newBuilder("empty").build()))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -75,7 +75,7 @@ class SqliteIntentStoreTest extends IntentStoreContract {
   }
 
   @Test
-  void aFileThatDisappearsIsNotMadeAnew() throws Exception {
+  void aMissingFileIsNotCreatedAgain() throws Exception {
     IntentStore intents = IntentStore.sqlite(home.resolve("short"));
     Files.delete(home.resolve("short"));
 
@@ -84,7 +84,7 @@ class SqliteIntentStoreTest extends IntentStoreContract {
   }
 
   @Test
-  void aFileThatIsNoDatabaseIsRefusedAndLeftAsItIs() throws IOException {
+  void aFileThatIsNotADatabaseIsRefusedAndNotChanged() throws IOException {
     Path text = Files.writeString(home.resolve("text"), "intent order-7 ".repeat(100));
 
     assertThatThrownBy(() -> IntentStore.sqlite(text))

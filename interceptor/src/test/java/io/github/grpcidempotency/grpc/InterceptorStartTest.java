@@ -34,7 +34,7 @@ class InterceptorStartTest {
   }
 
   @Test
-  void itMayBeDescribedInAnyWayAlsoAsOneThatIsNotProtected() {
+  void anAnnotatedMethodMayBeDescribedAsNotProtected() {
     start(
             Procedures.builder()
                 .add(OTHER)

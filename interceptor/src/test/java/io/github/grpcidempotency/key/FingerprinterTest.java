@@ -56,7 +56,7 @@ class FingerprinterTest {
   }
 
   @Test
-  void whatAnOlderServerDoesNotKnowOfARequestStillCounts() {
+  void unknownFieldsOfARequestAreHashed() {
     CreateThingRequest known = CreateThingRequest.newBuilder().setName("a").build();
     CreateThingRequest newer =
         known.toBuilder()
@@ -75,7 +75,7 @@ class FingerprinterTest {
 
   /** During a rolling change of the schema, one server knows a field and another does not yet. */
   @Test
-  void serversOfAnOlderAndANewerSchemaTakeTheSameFingerprint() throws Exception {
+  void serversWithAnOlderAndANewerSchemaComputeTheSameFingerprint() throws Exception {
     CreateThingRequest request =
         CreateThingRequest.newBuilder()
             .setName("a")
@@ -95,7 +95,7 @@ class FingerprinterTest {
   }
 
   @Test
-  void whatAnOlderServerDoesNotKnowDeepInARequestCountsInItsPlace() throws Exception {
+  void aNestedUnknownFieldIsHashedInTheOrderOfItsNumber() throws Exception {
     Thing thing = Thing.newBuilder().setId("i").setName("n").build();
     UnknownFieldSet idUnknown =
         UnknownFieldSet.parseFrom(Thing.newBuilder().setId("i").build().toByteString());
@@ -107,7 +107,7 @@ class FingerprinterTest {
   }
 
   @Test
-  void whatAnOlderServerDoesNotKnowInTheValuesOfAMapCountsInItsPlace() throws Exception {
+  void anUnknownFieldInAMapValueIsHashedInTheOrderOfItsNumber() throws Exception {
     EveryKind value = EveryKind.newBuilder().setADouble(1).setAFloat(2).build();
     EveryKind request = EveryKind.newBuilder().putMessages(-1, value).putMessages(1, value).build();
     Message seenByOlder = EveryKindBefore.parseFrom(request.toByteString());

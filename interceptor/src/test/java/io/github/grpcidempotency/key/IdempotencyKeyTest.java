@@ -18,14 +18,14 @@ class IdempotencyKeyTest {
   }
 
   @Test
-  void theNamespaceStandsInFrontOfAColon() {
+  void theNamespaceIsStoredBeforeAColon() {
     assertThat(new IdempotencyKey(USER.inTenant("tenant").inProject("1"), "a-key").stored())
         .isEqualTo("tenant/1:a-key");
   }
 
   /** A format of one's own may allow colons. */
   @Test
-  void noTwoScopesShareASpelling() {
+  void keysOfDifferentScopesAreStoredDifferently() {
     List<Caller> callers =
         List.of(
             USER,
@@ -51,7 +51,7 @@ class IdempotencyKeyTest {
 
   /** UTF-8 has one and the same question mark for every half of a character. */
   @Test
-  void halfACharacterIsNoKey() {
+  void anUnpairedSurrogateIsNotAKey() {
     for (String value : List.of("key\ud800", "key\udbff", "\udc00key", "\ude00\ud83d")) {
       assertThat(IdempotencyKey.isKey(value)).isFalse();
     }
@@ -60,7 +60,7 @@ class IdempotencyKeyTest {
 
   /** A key that does not fit into a column or an index would look like an outage of the store. */
   @Test
-  void aKeyThatNoStoreCouldKeepIsNone() {
+  void aTextThatNoStoreCanKeepIsNotAKey() {
     for (String value : List.of("", "a\0b", "a\nb", "k".repeat(513))) {
       assertThat(IdempotencyKey.isKey(value)).isFalse();
       assertThatIllegalArgumentException().isThrownBy(() -> new IdempotencyKey(USER, value));
@@ -69,7 +69,7 @@ class IdempotencyKeyTest {
   }
 
   @Test
-  void aKeyIsNotSpelledOutInLogs() {
+  void aKeyIsNotShownInLogs() {
     assertThat(new IdempotencyKey(USER, "a-secret").toString())
         .doesNotContain("secret")
         .doesNotContain(USER.userId().toString());

@@ -16,7 +16,7 @@ class KeyFormatTest {
   }
 
   @Test
-  void aUuidIsSpelledInLowerCase() {
+  void aUuidIsConvertedToLowerCase() {
     assertThat(KeyFormat.uuid().canonicalize("0193A0C4-7e5B-7cC1-9D6E-AABBCCDDEEFF"))
         .contains(UUID);
   }

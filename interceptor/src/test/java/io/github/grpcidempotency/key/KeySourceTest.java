@@ -48,7 +48,7 @@ class KeySourceTest {
   }
 
   @Test
-  void aFieldThatDoesNotExistOrIsNoTextIsAProblem() {
+  void aFieldThatDoesNotExistOrIsNotAStringIsAProblem() {
     assertThat(KeySource.requestField("nom").problems(NAMED.getDescriptorForType()))
         .singleElement()
         .asString()
@@ -67,7 +67,7 @@ class KeySourceTest {
   }
 
   @Test
-  void aFormatChecksAndSpellsTheKey() {
+  void aFormatChecksTheKeyAndMakesItCanonical() {
     KeySource source = KeySource.metadata("x-key").as(KeyFormat.uuid());
 
     assertThat(value(source, call(NAMED, "x-key", "0193A0C4-7E5B-7CC1-9D6E-AABBCCDDEEFF")))
@@ -115,7 +115,7 @@ class KeySourceTest {
   }
 
   @Test
-  void aKeyOfContentIsThatOfTheChosenFieldsTheUserAndTheProcedure() {
+  void aContentKeyDependsOnTheChosenFieldsTheUserAndTheProcedure() {
     KeySource source = KeySource.content("name");
     Optional<String> key = value(source, call(NAMED));
 
@@ -131,7 +131,7 @@ class KeySourceTest {
   }
 
   @Test
-  void aKeyOfContentIsTheSameInWhateverOrderAMapArrives() {
+  void aContentKeyDoesNotDependOnTheOrderOfAMap() {
     CreateThingRequest ab =
         CreateThingRequest.newBuilder().putLabels("a", "1").putLabels("b", "2").build();
     CreateThingRequest ba =
@@ -143,7 +143,7 @@ class KeySourceTest {
   }
 
   @Test
-  void fieldsOfContentAreNotRunTogether() {
+  void theFieldsOfAContentKeyAreSeparated() {
     KeySource both = KeySource.content("name", "labels");
 
     assertThat(value(both, call(NAMED)))
@@ -151,7 +151,7 @@ class KeySourceTest {
   }
 
   @Test
-  void aKeyOfNothingIsRefused() {
+  void aContentKeyWithoutFieldsIsRefused() {
     assertThatIllegalArgumentException().isThrownBy(KeySource::content);
     assertThatIllegalArgumentException().isThrownBy(KeySource::firstOf);
   }

@@ -25,7 +25,7 @@ class RequestBytesFuzzTest {
   }
 
   @FuzzTest
-  void whateverCanBeParsedHasAFingerprint(byte[] input) {
+  void everyRequestThatCanBeParsedHasAFingerprint(byte[] input) {
     for (Message type : TYPES) {
       Message request;
       try {

@@ -16,7 +16,7 @@ class RequestFuzzTest {
       Fingerprinter.ofSchema(EveryKindBefore.getDescriptor());
 
   @FuzzTest
-  void aRequestHasOneFingerprintInWhateverOrderItArrivesAndWhoeverKnowsHowMuchOfIt(
+  void theFingerprintDependsNeitherOnTheOrderOfArrivalNorOnTheKnownFields(
       @NotNull EveryKind request) {
     RequestProperties.check(request);
 

@@ -15,7 +15,7 @@ class FailurePolicyTest {
   }
 
   @Test
-  void theCodesOfEachKindAreSetOneByOne() {
+  void theCodesOfEachSetAreReplacedSeparately() {
     FailurePolicy policy =
         FailurePolicy.releaseAll()
             .withTerminal(Code.NOT_FOUND)
@@ -28,7 +28,7 @@ class FailurePolicyTest {
   }
 
   @Test
-  void aCodeIsOfOneKindOnly() {
+  void aCodeCanBeInOneSetOnly() {
     FailurePolicy terminal = FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND);
 
     assertThatIllegalArgumentException().isThrownBy(() -> terminal.withUnknown(Code.NOT_FOUND));

@@ -47,7 +47,7 @@ class MethodOptionFuzzTest {
           .build();
 
   @FuzzTest
-  void anyOptionMakesAProcedureThatWorksOrSaysWhatIsWrongWithIt(
+  void anyOptionGivesAProcedureThatWorksOrListsItsProblems(
       io.github.grpcidempotency.proto.v1.@NotNull Procedure option) {
     Procedure procedure = new MethodOption(SCHEMA, option).describe(Procedure.of(METHOD)).build();
     List<String> problems = Procedures.of(procedure).problems();

@@ -73,13 +73,13 @@ class MethodOptionTest {
   }
 
   @Test
-  void failingOpenCanBeSaid() {
+  void theOptionSetsTheOutagePolicy() {
     assertThat(annotated(OptionServiceGrpc.getOpenMethod()).outagePolicy())
         .isEqualTo(OutagePolicy.FAIL_OPEN);
   }
 
   @Test
-  void aKeyInTheStandardHeaderHasTheFormatThatIsSaid() {
+  void theOptionSetsTheFormatOfAKeyInTheStandardHeader() {
     Procedure opaque = annotated(OptionServiceGrpc.getOpaqueKeyMethod());
     KeyFormat pattern = annotated(OptionServiceGrpc.getPatternKeyMethod()).keyFormat();
 
@@ -130,7 +130,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void thePolicyThatIsSaidCountsBesideASource() {
+  void theOptionsKeyPolicyAppliesAlsoWithASource() {
     assertThat(annotated(OptionServiceGrpc.getOptionalSourceMethod()).keyPolicy())
         .isEqualTo(KeyPolicy.OPTIONAL);
     assertThat(annotated(OptionServiceGrpc.getHandlerInternalMethod()).keyPolicy())
@@ -155,7 +155,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void executionAndInFlightPolicyCanBeSaid() {
+  void theOptionSetsTheExecutionAndTheInFlightPolicy() {
     Procedure reserved = annotated(OptionServiceGrpc.getReservedMethod());
     Procedure transactional = annotated(OptionServiceGrpc.getTransactionalMethod());
 
@@ -168,7 +168,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void itCanBeSaidWhenTheKeyIsClaimed() {
+  void theOptionSetsTheClaimTiming() {
     assertThat(annotated(OptionServiceGrpc.getTransactionalMethod()).claimTiming()).isEmpty();
     assertThat(annotated(OptionServiceGrpc.getClaimedBeforeMethod()).claimTiming())
         .contains(ClaimTiming.BEFORE_HANDLER);
@@ -194,7 +194,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void aFieldSaysItselfSinceWhichVersionItIsIgnoredAtAnyDepth() {
+  void aFieldNamesTheVersionSinceWhichItIsIgnoredAtAnyDepth() {
     Fingerprinter rules = annotated(OptionServiceGrpc.getMarkedMethod()).fingerprinter();
     MarkedRequest request = marked("at first");
 
@@ -225,7 +225,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void whatFieldsSayCountsForADescriptorInJavaAsWell() {
+  void optionsOfFieldsApplyToADescriptorInJavaToo() {
     Fingerprinter rules = Procedure.of(OptionServiceGrpc.getMarkedMethod()).build().fingerprinter();
 
     assertThat(rules.compare(marked("later"), rules.fingerprint(marked("at first"))))
@@ -233,7 +233,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void whatIsSaidInJavaOverridesTheOption() {
+  void settingsInJavaOverrideTheOption() {
     Procedure procedure =
         Procedure.annotated(OptionServiceGrpc.getEverythingMethod())
             .retention(Duration.ofMinutes(1))
@@ -267,7 +267,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void aDeleteSaysWhereItsRequestHasTheId() {
+  void aDeleteNamesTheFieldOfTheRequestThatContainsTheId() {
     Procedure procedure = annotated(OptionServiceGrpc.getDeletingMethod());
     UUID id = UUID.randomUUID();
 
@@ -289,7 +289,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void aPathThatEndsInNoStringIsAProblem() {
+  void aPathThatDoesNotEndInAStringIsAProblem() {
     for (MethodDescriptor<CreateThingRequest, Nested> method :
         List.of(
             MisdescribedServiceGrpc.getUnknownFieldMethod(),
@@ -307,7 +307,7 @@ class MethodOptionTest {
 
   /** A schema compiled with a newer library, in a server that runs an older one. */
   @Test
-  void whatThisVersionDoesNotKnowIsAProblemAndNotADefault() {
+  void anUnknownFieldOrValueIsAProblemAndNotADefault() {
     io.github.grpcidempotency.proto.v1.Procedure known =
         MethodOption.of(OptionServiceGrpc.getNothingMethod()).declared();
     UnknownFieldSet newField =
@@ -333,7 +333,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void aDurationThatIsNoneIsAProblem() {
+  void anInvalidDurationIsAProblem() {
     com.google.protobuf.Duration.Builder tooLong =
         com.google.protobuf.Duration.newBuilder().setSeconds(Long.MAX_VALUE);
     com.google.protobuf.Duration longest =

@@ -47,7 +47,7 @@ class ProceduresTest {
   }
 
   @Test
-  void ofAServiceTheAnnotatedMethodsAreAdded() {
+  void onlyTheAnnotatedMethodsOfAServiceAreAdded() {
     Procedures procedures =
         Procedures.builder()
             .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
@@ -97,7 +97,7 @@ class ProceduresTest {
   }
 
   @Test
-  void aProcedureWhoseKeyIsRequiredFailsClosedUnlessItSaysOtherwise() {
+  void aProcedureWithARequiredKeyFailsClosedByDefault() {
     assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_OPEN);
     assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED_SAME_DATABASE))
         .isEqualTo(OutagePolicy.FAIL_CLOSED);
@@ -278,7 +278,7 @@ class ProceduresTest {
   }
 
   @Test
-  void whatAProhibitedOrInternalDescriptorSaysBesidesIsRefused() {
+  void settingsWithoutEffectOnAProhibitedOrInternalProcedureAreProblems() {
     for (KeyPolicy policy : List.of(KeyPolicy.PROHIBITED, KeyPolicy.HANDLER_INTERNAL)) {
       assertThat(Procedures.of(createOther().keyPolicy(policy).build()).problems()).isEmpty();
       assertThat(
@@ -305,7 +305,7 @@ class ProceduresTest {
   }
 
   @Test
-  void whatADeleteCannotBeBesidesIsRefused() {
+  void settingsThatDoNotFitADeleteAreProblems() {
     ResourceType type = ResourceType.of("thing");
 
     assertThat(Procedures.of(createOther().deletes(type, "thing.id").build()).problems()).isEmpty();
@@ -354,7 +354,7 @@ class ProceduresTest {
   }
 
   @Test
-  void theIdOfWhatWorkDeletesIsReadFromItsInput() {
+  void theIdOfTheResourceThatWorkDeletesIsReadFromItsInput() {
     UUID id = UUID.randomUUID();
     Procedure byPath =
         Procedure.named("jobs/forget")

@@ -15,7 +15,7 @@ class ResourceTypeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "Thing", "1thing", "a thing", "thing;", "_thing", "\"thing\""})
-  void aNameThatIsNoPlainIdentifierIsRefused(String name) {
+  void aNameThatIsNotALowerCaseIdentifierIsRefused(String name) {
     assertThatIllegalArgumentException().isThrownBy(() -> ResourceType.of(name));
   }
 

@@ -15,7 +15,7 @@ class RetentionTest {
   private final Retention retention = new Retention(() -> setting.get());
 
   @Test
-  void aSettingIsAskedAnewEveryTime() {
+  void aSettingIsReadEveryTime() {
     assertThat(retention.current()).isEqualTo(HOUR);
 
     setting = () -> Duration.ofMinutes(1);
@@ -25,7 +25,7 @@ class RetentionTest {
 
   /** Otherwise a slip in a settings file would stop every call, or free every key. */
   @Test
-  void aSettingThatTurnsBadLeavesTheLastGoodOneInForce() {
+  void theLastValidSettingStaysInForceWhenASettingBecomesInvalid() {
     assertThat(retention.current()).isEqualTo(HOUR);
 
     for (Supplier<Duration> bad :
@@ -43,7 +43,7 @@ class RetentionTest {
   }
 
   @Test
-  void aSettingThatWasNeverGoodIsNotHidden() {
+  void aSettingThatWasNeverValidIsReturned() {
     setting = () -> Duration.ZERO;
     assertThat(retention.current()).isZero();
 

@@ -57,7 +57,7 @@ class HostSetupTest {
     DataSource owner = database.owner();
     assertThatVerifying(new ThreadTransactions(owner))
         .withMessageContaining("the host's transactions have the role things_owner")
-        .withMessageContaining("the store's pool has things_app");
+        .withMessageContaining("the store's pool has the role things_app");
   }
 
   @Test

@@ -413,7 +413,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aReleasedClaimCannotTouchItsSuccessor() {
+  void aReleasedClaimCannotChangeItsSuccessor() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim released = win(store, request());
     released.release();
@@ -507,7 +507,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void ofManyWhoWouldTakeOverExactlyOneDoes() throws Exception {
+  void ofManyTakeoversExactlyOneSucceeds() throws Exception {
     // The crashed owner and the winner have the same lease, which must be longer than the race.
     Duration lease = Duration.ofSeconds(2);
     IdempotencyStore store = newStore(lease);
@@ -521,7 +521,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aStaleOwnerCannotTouchItsSuccessor() {
+  void aStaleOwnerCannotChangeItsSuccessor() {
     IdempotencyStore store = newStore(SHORT_LEASE);
     Claim stale = win(store, request());
     letPass(SHORT_LEASE);
@@ -560,14 +560,14 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void noLeasesAreRenewedToo() {
+  void anEmptyRenewalSucceeds() {
     assertThat(newStore(LONG_LEASE).renew(List.of())).isEmpty();
   }
 
   // Expiry
 
   @Test
-  void anExpiredRecordIsAsGoodAsNone() {
+  void anExpiredRecordCountsAsAbsent() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim old = win(store, request(SHORT_RETENTION));
     old.complete(ANSWER);
@@ -581,7 +581,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void ofManyWhoFindAnExpiredRecordExactlyOneWins() throws Exception {
+  void ofManyClaimsOfAnExpiredRecordExactlyOneWins() throws Exception {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request(SHORT_RETENTION)).complete(ANSWER);
     letPass(SHORT_RETENTION);
@@ -602,7 +602,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aReplayLeavesTheExpiryAsItIs() {
+  void aReplayDoesNotChangeTheExpiry() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request(TEN_SECONDS));
     claim.complete(ANSWER);
@@ -612,7 +612,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aReplayBeginsTheRetentionAnewWhereItIsSaid() {
+  void aReplayRestartsTheRetentionIfTheProcedureRequiresIt() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request(TEN_SECONDS));
     Instant first = claim.expires();
@@ -633,7 +633,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherRetentionCountsForKeysToCome() {
+  void anotherRetentionAppliesToNewKeys() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Duration oneHour = Duration.ofHours(1);
     Claim old = win(store, request(oneHour));
@@ -661,7 +661,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void afterATakeoverARecordHasTheTraceOfTheTaker() {
+  void afterATakeoverARecordHasTheTraceOfTheNewOwner() {
     IdempotencyStore store = newStore(SHORT_LEASE);
     win(store, traced("crashed"));
     letPass(SHORT_LEASE);
@@ -672,7 +672,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aTakerWithoutATraceLeavesNone() {
+  void aTakeoverWithoutATraceRemovesTheTrace() {
     IdempotencyStore store = newStore(SHORT_LEASE);
     win(store, traced("crashed"));
     letPass(SHORT_LEASE);

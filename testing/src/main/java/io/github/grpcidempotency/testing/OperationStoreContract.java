@@ -84,7 +84,7 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
   }
 
   @Test
-  void anotherUsersOperationAndAnotherNamespacesAreNotThere() {
+  void operationsOfOtherUsersAndNamespacesAreNotFound() {
     OperationStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
     claim.complete(ANSWER);

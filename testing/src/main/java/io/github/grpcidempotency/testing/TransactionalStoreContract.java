@@ -127,7 +127,7 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
-  void aTransactionThatIsOnlyToBeRolledBackRecordsNothing() {
+  void aTransactionSetToRollbackOnlyRecordsNothing() {
     TransactionalStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request);
     create(claim, thing);
@@ -159,7 +159,7 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
-  void whoSaysThatItIsARetryGetsTheSame() {
+  void aCallThatIsMarkedAsARetryGetsTheSameResult() {
     TransactionalStore store = newStore(LONG_LEASE);
     Claim claim = win(store, retry());
     create(claim, thing);
@@ -259,7 +259,7 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
-  void whatIsOverStopsAFirstStatementTooAndMakesRoomForTheClaimThatFollows() {
+  void anExpiredRecordStopsAFirstStatementAndIsReplacedByTheNextClaim() {
     TransactionalStore store = storeWithLateClaims();
     ClaimRequest old = requestOf(user, SHORT_RETENTION);
     win(store, old).complete(ANSWER);
@@ -274,7 +274,7 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
-  void aHandlerThatCatchesEverythingIsStoppedAllTheSame() {
+  void aHandlerThatCatchesEverythingIsStoppedToo() {
     TransactionalStore store = storeWithLateClaims();
     record(store);
     Claim claim = store.claimLater(request);
@@ -324,7 +324,7 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
-  void untilItsFirstStatementALateClaimKeepsNobodyOut() {
+  void beforeItsFirstStatementALateClaimDoesNotBlockOthers() {
     TransactionalStore store = storeWithLateClaims();
     Claim claim = store.claimLater(request);
     elsewhere(() -> record(store));

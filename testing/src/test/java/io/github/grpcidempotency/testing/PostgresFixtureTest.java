@@ -42,7 +42,7 @@ class PostgresFixtureTest {
   @RegisterExtension static final PostgresFixture database = BUILDER.create();
 
   @RepeatedTest(2)
-  void everyTestFindsWhatTheMigrationsHaveLeft() throws SQLException {
+  void everyTestBeginsWithTheStateAfterTheMigrations() throws SQLException {
     assertThat(query(database.superuser(), "SELECT string_agg(name, ',') FROM kind"))
         .isEqualTo("good");
     assertThat(count(database.superuser(), "thing")).isZero();
@@ -54,7 +54,7 @@ class PostgresFixtureTest {
   }
 
   @Test
-  void aDatabaseThatSomebodyElseMigratesIsResetToWhatItWasThen() throws SQLException {
+  void aDatabaseThatTheApplicationMigratesIsResetToItsStateAfterTheMigration() throws SQLException {
     PostgresFixture empty = PostgresFixture.withRoles("test_owner", "test_app").create();
     execute(empty.owner(), SCHEMA);
     empty.migrated();
@@ -80,7 +80,7 @@ class PostgresFixtureTest {
   }
 
   @Test
-  void theApplicationMayDoWhatTheMigrationsHaveGrantedAndNothingElse() {
+  void theApplicationHasOnlyTheRightsThatTheMigrationsGrant() {
     assertThatExceptionOfType(SQLException.class)
         .isThrownBy(() -> execute(database.pool(), "SELECT FROM secret"))
         .withMessageContaining("permission denied");
@@ -117,7 +117,7 @@ class PostgresFixtureTest {
   }
 
   @Test
-  void aServerThatRunsCanBeUsed() throws SQLException {
+  void aRunningServerCanBeUsed() throws SQLException {
     PostgresFixture.Builder named =
         PostgresFixture.withRoles("named_owner", "named_app")
             .server(database.jdbcUrl("somebody") + "&loggerLevel=OFF", "postgres", "")

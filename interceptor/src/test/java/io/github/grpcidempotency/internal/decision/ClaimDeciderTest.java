@@ -234,7 +234,7 @@ class ClaimDeciderTest {
   }
 
   @Test
-  void aRecordOfANewerServerIsLeftToANewerServer() {
+  void aRecordOfANewerServerIsAnsweredByANewerServer() {
     ClaimResult newer = recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
 
     assertThat(decide(newer, OutagePolicy.FAIL_OPEN))

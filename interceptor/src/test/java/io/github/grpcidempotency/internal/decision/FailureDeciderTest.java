@@ -31,7 +31,7 @@ class FailureDeciderTest {
           NO_SHARD,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           OTHER,           UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           """)
-  void onlyAStoreThatNobodyCanConnectToFailsOpenAndOnlyIfNothingWasSent(
+  void aCallFailsOpenOnlyIfNoServerAcceptsConnectionsAndNothingWasSent(
       FailureCause cause,
       Verdict nothingSent,
       Verdict answerLost,
@@ -60,7 +60,7 @@ class FailureDeciderTest {
           NO_SHARD,        GIVE_UP,      GIVE_UP,     GIVE_UP
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
-  void aStoreRetriesWhatWasNotDoneAndReadsWhereItCannotWrite(
+  void aStoreRetriesAClaimThatWasNotDoneAndReadsTheRecordIfItCannotWrite(
       FailureCause cause, Remedy nothingSent, Remedy answerLost, Remedy rowSeen) {
     assertThat(FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause)).isEqualTo(nothingSent);
     assertThat(FailureDecider.remedy(FailurePhase.ANSWER_LOST, cause)).isEqualTo(answerLost);
@@ -68,7 +68,7 @@ class FailureDeciderTest {
   }
 
   @Test
-  void aStoreThatIsBrokenForEverybodyDoesNotRecoverByItself() {
+  void aBrokenStoreDoesNotRecoverByItself() {
     Set<FailureCause> lasting =
         EnumSet.of(FailureCause.BROKEN, FailureCause.NO_SHARD, FailureCause.OTHER);
 
@@ -78,7 +78,7 @@ class FailureDeciderTest {
   }
 
   @Test
-  void onlyALostConnectionOrTheUnknownLeavesOpenWhetherAThingWasDone() {
+  void onlyALostConnectionAShutdownOrAnUnknownErrorLeavesTheOutcomeOpen() {
     Set<FailureCause> open =
         EnumSet.of(FailureCause.CONNECTION_LOST, FailureCause.SHUTTING_DOWN, FailureCause.OTHER);
 

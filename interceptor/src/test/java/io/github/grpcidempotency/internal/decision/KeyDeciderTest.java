@@ -58,7 +58,7 @@ class KeyDeciderTest {
   }
 
   @Test
-  void aKeyMayKnowItsOwnCaller() {
+  void theCallerOfAKeyOverridesTheCallerOfTheCall() {
     FoundKey key = new FoundKey(KEY, Optional.of(PRINCIPAL));
 
     KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
@@ -69,7 +69,7 @@ class KeyDeciderTest {
   }
 
   @Test
-  void aKeyMayKnowBetterThanItsSourceWhereItWasFound() {
+  void theNameOfAKeyOverridesTheNameOfItsSource() {
     FoundKey key = new FoundKey(KEY, Optional.empty(), Optional.of("request_id"));
 
     assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
@@ -79,7 +79,7 @@ class KeyDeciderTest {
   }
 
   @Test
-  void aKeyThatNoStoreCouldKeepIsRefused() {
+  void aKeyThatNoStoreCanKeepIsRefused() {
     for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED, KeyPolicy.DERIVED)) {
       assertThat(
               KeyDecider.decide(

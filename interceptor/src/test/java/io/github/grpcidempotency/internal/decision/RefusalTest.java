@@ -46,7 +46,7 @@ class RefusalTest {
   }
 
   @Test
-  void aStoreOutOfReachMayComeBack() {
+  void aCallDuringAnOutageMayBeRetried() {
     assertThat(Refusal.storeUnavailable(FailureCause.OTHER).retryAfter())
         .contains(Duration.ofSeconds(1));
   }

@@ -35,7 +35,7 @@ class FieldPathFuzzTest {
           olderSyntax());
 
   @FuzzTest
-  void aPathLeadsToOneFieldAndTouchesNoOtherOrLeadsNowhere(byte[] input) {
+  void aPathSelectsOneFieldAndChangesNoOtherOrSelectsNone(byte[] input) {
     String path = new String(input, StandardCharsets.UTF_8);
     for (Message message : MESSAGES) {
       FieldPath.of(message.getDescriptorForType(), path)

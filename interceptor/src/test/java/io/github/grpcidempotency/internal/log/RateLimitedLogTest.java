@@ -41,7 +41,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void ofOneSubjectOneLineIsLoggedInAnInterval() {
+  void oneLinePerSubjectIsLoggedInAnInterval() {
     for (int second = 0; second < 10; second++) {
       log.warn("renewal", null, "could not renew");
       nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
@@ -65,7 +65,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void aLineWithPairsThatIsLeftOutIsThereForDebugging() {
+  void aLineWithPairsThatIsLeftOutIsWrittenAtDebugLevel() {
     RateLimitedLog chatty = new RateLimitedLog(CHATTY, nanoTime::get);
     chatty.write(Level.WARN, "refuse", null, "first", () -> Map.of("number", 1));
     chatty.write(Level.WARN, "refuse", null, "second", () -> Map.of("number", 2));
@@ -132,7 +132,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void stackTracesAreForDebugging() {
+  void stackTracesAreWrittenAtDebugLevel() {
     RateLimitedLog chatty = new RateLimitedLog(CHATTY, nanoTime::get);
     Exception failure = new IOException("on purpose");
 
@@ -159,7 +159,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void ofManyThreadsOneWritesAndTheOthersAreCounted() throws InterruptedException {
+  void ifManyThreadsLogAtOnceOneWritesAndTheOthersAreCounted() throws InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(8);
     for (int warning = 0; warning < 1_000; warning++) {
       threads.execute(() -> log.warn("renewal", null, "could not renew"));

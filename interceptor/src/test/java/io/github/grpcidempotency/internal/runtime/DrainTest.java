@@ -12,7 +12,7 @@ class DrainTest {
   private final List<String> refused = new ArrayList<>();
 
   @Test
-  void aDrainThatEndsLeavesAnotherOneGoingOn() {
+  void theEndOfADrainDoesNotEndAnotherDrain() {
     drain.begin();
     drain.begin();
     drain.end();
@@ -23,7 +23,7 @@ class DrainTest {
   }
 
   @Test
-  void aDrainThatBeginsDoesNotServeWhatAnotherOneHasCutOff() {
+  void aNewDrainDoesNotServeCallsThatAnotherDrainRefuses() {
     drain.begin();
     drain.cutOff();
     drain.begin();

@@ -16,14 +16,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InterleavingsTest {
   @ParameterizedTest
   @ValueSource(classes = {WaitQueuesModel.class, WaitingModel.class, RenewalModel.class})
-  void whateverThreadsDoNothingIsLostAndNothingDoneTwice(Class<?> model) {
+  void inEveryModelledInterleavingNoWaiterIsLostOrResumedTwice(Class<?> model) {
     stress(model, 15, 100);
   }
 
   @ParameterizedTest
   @ValueSource(classes = {WaitQueuesModel.class, WaitingModel.class, RenewalModel.class})
   @Tag("torture")
-  void howeverOftenThreadsDoItNothingIsLostAndNothingDoneTwice(Class<?> model) {
+  void underStressNoWaiterIsLostOrResumedTwice(Class<?> model) {
     stress(model, 200, 5_000);
   }
 

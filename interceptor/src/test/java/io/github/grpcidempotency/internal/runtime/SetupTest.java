@@ -61,7 +61,7 @@ class SetupTest {
   }
 
   @Test
-  void aStoreMayReportProblemsInItsOwnWords() {
+  void problemsOfAStoreAreReportedUnchanged() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> check(GOOD, new IllegalStateException("no table")))
         .withMessage("idempotency cannot be set up:\n  no table");

@@ -34,7 +34,7 @@ class OperationFilterTest {
         "colour = red",
         "state = ASLEEP"
       })
-  void whatIsNoFilterIsRefused(String text) {
+  void aTextThatIsNotAFilterIsRefused(String text) {
     assertThatThrownBy(() -> OperationFilter.parse(text))
         .isInstanceOf(StatusRuntimeException.class);
   }
@@ -42,7 +42,7 @@ class OperationFilterTest {
   @ParameterizedTest
   @ValueSource(strings = {"a", " ", "a=", "done = true AND ", "a=\"", "a = aAND"})
   @Timeout(10)
-  void aTextThatIsNoFilterIsReadOnceWhateverItsLength(String part) {
+  void aTextThatIsNotAFilterIsReadOnlyOnce(String part) {
     assertThatThrownBy(() -> OperationFilter.parse(part.repeat(900 / part.length()) + "!"))
         .isInstanceOf(StatusRuntimeException.class);
     assertThatThrownBy(() -> OperationFilter.parse(part.repeat(4_000_000)))

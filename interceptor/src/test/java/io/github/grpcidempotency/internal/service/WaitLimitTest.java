@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class WaitLimitTest {
   @Test
-  void aCallWaitsForAsLongAsItAsksButForAMinuteAtMost() {
+  void aCallWaitsForTheRequestedTimeButAtMostForAMinute() {
     assertThat(WaitLimit.of(duration(2, 5))).isEqualTo(Duration.ofSeconds(2, 5));
     assertThat(WaitLimit.of(duration(3600, 0))).isEqualTo(Duration.ofMinutes(1));
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TerminalErrorTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 16})
-  void anErrorOnRecordHasTheCodeThatItHad(int code) {
+  void aRecordedErrorKeepsItsCode(int code) {
     assertThat(TerminalError.of(recorded(code)).status().getCode())
         .isEqualTo(Status.fromCodeValue(code).getCode());
   }
@@ -20,7 +20,7 @@ class TerminalErrorTest {
   /** Sent as it is, it would be a success without an answer. */
   @ParameterizedTest
   @ValueSource(ints = {0, 17, -1, Integer.MAX_VALUE})
-  void anErrorOnRecordThatIsNoneCannotBeRead(int code) {
+  void aRecordThatIsNotAnErrorCannotBeReadAsAnError(int code) {
     assertThatIllegalStateException().isThrownBy(() -> TerminalError.of(recorded(code)));
   }
 

@@ -135,7 +135,7 @@ record Exercise(Map<String, Long> counts) {
     least.put("mismatches refused", few());
     least.put("cancelled", few());
     least.put("terminal failures", few());
-    if (plan.faults().containsKey(FaultKind.REFUSE)) {
+    if (plan.faults().containsKey(FaultKind.REFUSE) && plan.forms().contains(Form.FAIL_OPEN)) {
       // A call fails open only in the few moments without a database: none of them in a short run.
       least.put("unguarded effects", Math.min(1, counts.getOrDefault("answered", 0L) / 5_000));
     }

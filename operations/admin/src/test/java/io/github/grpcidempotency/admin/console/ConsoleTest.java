@@ -76,7 +76,7 @@ class ConsoleTest {
     browser.clickButton("See what would happen");
     assertThat(browser.text())
         .contains(
-            "the next call with its key would run the handler", "OPS-12: its server was scaled in");
+            "The next call with its key would run the handler", "OPS-12: its server was scaled in");
     assertThat(shop.exists(id)).isTrue();
 
     browser.clickButton("Free the reservation");

@@ -175,7 +175,10 @@ class SetupFailuresTest {
         .withBean(Procedures.class, () -> Procedures.of(other, other))
         .run(
             context ->
-                assertProblems(context).singleElement().asString().contains("it has two descriptors"));
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .endsWith("it has two descriptors: remove one of them"));
   }
 
   @Test
