@@ -205,7 +205,7 @@ class CommandsTest {
     assertThat(ids("list", "--stuck")).containsExactly(STUCK);
 
     assertThat(shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK).out())
-        .contains(STUCK + " is freed");
+        .contains(STUCK + " was freed");
 
     assertThat(ids("list", "--stuck")).isEmpty();
     assertThat(shell.run("show", STUCK).expect(ExitCode.NEGATIVE).err())
@@ -227,9 +227,9 @@ class CommandsTest {
   @Test
   void freeAndForgetAreNotMixedUp() {
     assertThat(shell.run("free", COMPLETED, "--reason", "r").expect(ExitCode.REFUSED).err())
-        .contains("forget it");
+        .contains("forget the operation");
     assertThat(shell.run("forget", STUCK, "--reason", "r").expect(ExitCode.REFUSED).err())
-        .contains("free it");
+        .contains("free the operation");
     shell.run("free", ABSENT, "--reason", "r").expect(ExitCode.NEGATIVE);
     shell.run("forget", ABSENT, "--reason", "r").expect(ExitCode.NEGATIVE);
   }
