@@ -205,7 +205,7 @@ class CommandsTest {
     assertThat(ids("list", "--stuck")).containsExactly(STUCK);
 
     assertThat(shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK).out())
-        .contains(STUCK + " is freed");
+        .contains(STUCK + " was freed");
 
     assertThat(ids("list", "--stuck")).isEmpty();
     assertThat(shell.run("show", STUCK).expect(ExitCode.NEGATIVE).err())

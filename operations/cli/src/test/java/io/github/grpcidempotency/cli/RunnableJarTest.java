@@ -51,10 +51,10 @@ class RunnableJarTest {
       run(database, Orders.OPERATOR, 0, "list", "--stuck").contains(OperationIds.STUCK);
       run(database, Orders.OPERATOR, 6, "free", OperationIds.STUCK).contains("--reason");
       run(database, Orders.OPERATOR, 0, "free", OperationIds.STUCK, "--reason", "grün 日本")
-          .contains("is freed");
+          .contains("was freed");
       run(database, Orders.OPERATOR, 0, "audit").contains("grün 日本");
       run(database, Orders.OPERATOR, 0, "forget", OperationIds.FAILED, "--reason", "r")
-          .contains("is forgotten");
+          .contains("was forgotten");
     }
   }
 
