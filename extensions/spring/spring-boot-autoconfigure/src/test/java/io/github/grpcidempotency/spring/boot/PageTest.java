@@ -22,6 +22,8 @@ class PageTest {
               Snippets.isCut(snippet, Path.of("src", "test"))
                   || Snippets.isCut(snippet, RepositoryRoot.resolve("samples/spring/src/main"))
                   || Snippets.isCut(
+                      snippet, RepositoryRoot.resolve("samples/spring-boot-3/src/main"))
+                  || Snippets.isCut(
                       snippet, RepositoryRoot.resolve("verification/test-base/src/main")))
           .as(snippet)
           .isTrue();
