@@ -19,9 +19,9 @@ public enum UnprotectedCause {
       "the handler did not use the claim's transaction; write through the store's connection, so"
           + " that the effect and its record are one commit"),
   /**
-   * The procedure is transactional, but another transaction ran beside the claim's, for example
-   * with {@code REQUIRES_NEW}, or the handler used another connection on another thread. If the
-   * call fails, the writes of the other transaction remain, and the retry makes them again.
+   * The procedure is transactional, but another transaction ran in addition to the claim's, for
+   * example with {@code REQUIRES_NEW}, or the handler used another connection on another thread. If
+   * the call fails, the writes of the other transaction remain, and the retry makes them again.
    */
   TRANSACTION_SUSPENDED(
       "the handler also used another transaction, whose writes remain if the call fails; use only"

@@ -37,7 +37,7 @@ final class KeyFinder {
   private final KeySource source;
 
   /**
-   * Makes a finder.
+   * Creates a finder.
    *
    * @param events receives an event if the key is malformed or missing
    */

@@ -52,7 +52,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
   private Optional<StoreException> outage = Optional.empty();
 
   /**
-   * Makes a call.
+   * Creates a call.
    *
    * @param startOver continues without the handler; gets the failure if the claim could not be
    *     confirmed, or empty if it was not won

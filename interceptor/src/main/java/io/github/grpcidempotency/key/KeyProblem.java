@@ -2,7 +2,7 @@ package io.github.grpcidempotency.key;
 
 import java.util.Locale;
 
-/** What is wrong with a key. */
+/** The kind of problem of a malformed key. */
 public enum KeyProblem {
   /** The key is empty. */
   EMPTY("it is empty"),

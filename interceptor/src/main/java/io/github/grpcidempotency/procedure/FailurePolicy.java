@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the errors of a handler mean for its key. By default an error frees the key.
+ * The effect of a handler's errors on its key. By default an error frees the key.
  *
  * @param terminal codes of errors that are recorded with their details and replayed, because a
  *     retry is pointless
@@ -66,7 +66,7 @@ public record FailurePolicy(
     return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(codes)), trailers);
   }
 
-  /** Returns this policy with other trailers recorded beside the error's details. */
+  /** Returns this policy with other recorded trailers, in addition to the error's details. */
   public FailurePolicy withTrailers(String... names) {
     return new FailurePolicy(terminal, unknown, noEffect, Set.copyOf(List.of(names)));
   }

@@ -34,11 +34,11 @@ final class ProcedureCheck {
       }
       case HANDLER_INTERNAL -> {
         procedure.method().ifPresent(check::checkCallable);
-        check.checkNothingElseIsSaid("its key policy is HANDLER_INTERNAL");
+        check.checkNoOtherSettings("its key policy is HANDLER_INTERNAL");
       }
       case PROHIBITED -> {
         procedure.method().ifPresent(check::checkTransactionIsUnary);
-        check.checkNothingElseIsSaid("its key policy is PROHIBITED");
+        check.checkNoOtherSettings("its key policy is PROHIBITED");
       }
     }
     return check.problems.stream().map(problem -> procedure.name() + ": " + problem).toList();
@@ -96,7 +96,7 @@ final class ProcedureCheck {
     if (procedure.keyPolicy() == KeyPolicy.DERIVED && procedure.keySource().isEmpty()) {
       problems.add("its key policy is DERIVED, but it has no key source");
     }
-    if (procedure.keySource().isPresent() && saysKeyFormat()) {
+    if (procedure.keySource().isPresent() && hasKeyFormat()) {
       problems.add(
           "it has a key format for the standard header, but its key comes from another source:"
               + " set the format of that source");
@@ -158,33 +158,33 @@ final class ProcedureCheck {
   }
 
   /** Adds a problem for each setting that has no effect. */
-  private void checkNothingElseIsSaid(String why) {
-    Map<String, Boolean> said = new LinkedHashMap<>();
-    said.put("key source", procedure.keySource().isPresent());
-    said.put("key format", saysKeyFormat());
-    said.put("resource", procedure.resourceType().isPresent());
-    said.put("past resources", procedure.pastResources().isPresent());
-    said.put("status resolver", procedure.statusResolver().isPresent());
-    said.put("retention", saysRetention());
-    said.put("claim timing", procedure.claimTiming().isPresent());
-    said.put("in-flight policy", procedure.inFlightPolicy().attaches());
-    said.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));
-    said.put("response protection", procedure.responseProtection().isPresent());
-    said.put("list of omitted fields", !procedure.omittedFields().isEmpty());
-    said.put("replay guard", procedure.replayGuard().isPresent());
-    said.forEach(
-        (setting, isSaid) -> {
-          if (isSaid) {
+  private void checkNoOtherSettings(String why) {
+    Map<String, Boolean> isSet = new LinkedHashMap<>();
+    isSet.put("key source", procedure.keySource().isPresent());
+    isSet.put("key format", hasKeyFormat());
+    isSet.put("resource", procedure.resourceType().isPresent());
+    isSet.put("past resources", procedure.pastResources().isPresent());
+    isSet.put("status resolver", procedure.statusResolver().isPresent());
+    isSet.put("retention", hasRetention());
+    isSet.put("claim timing", procedure.claimTiming().isPresent());
+    isSet.put("in-flight policy", procedure.inFlightPolicy().attaches());
+    isSet.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));
+    isSet.put("response protection", procedure.responseProtection().isPresent());
+    isSet.put("list of omitted fields", !procedure.omittedFields().isEmpty());
+    isSet.put("replay guard", procedure.replayGuard().isPresent());
+    isSet.forEach(
+        (setting, set) -> {
+          if (set) {
             problems.add("%s, so its %s has no effect: remove it".formatted(why, setting));
           }
         });
   }
 
-  private boolean saysKeyFormat() {
+  private boolean hasKeyFormat() {
     return procedure.keyFormat() != ProcedureBuilder.UUID_FORMAT;
   }
 
-  private boolean saysRetention() {
+  private boolean hasRetention() {
     try {
       return procedure.retainedFromLastReplay() || !procedure.retention().equals(Retention.DEFAULT);
     } catch (RuntimeException failed) {

@@ -24,8 +24,8 @@ public interface TransactionalStore extends IdempotencyStore {
    * result for a running call may lack its request and procedure. An abandoned reservation of the
    * same request is deleted or taken over.
    *
-   * @throws StoreException if the store failed; the exception says how far the claim had come, and
-   *     why
+   * @throws StoreException if the store failed; the exception contains the progress of the claim
+   *     and the reason
    */
   ClaimResult claimInTransaction(ClaimRequest request);
 

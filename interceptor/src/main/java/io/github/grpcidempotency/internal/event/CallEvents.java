@@ -106,33 +106,33 @@ public final class CallEvents {
 
   /** Emits the event of a call with a well-formed key. */
   public void keyFound() {
-    hear(new IdempotencyEvent.KeyFound(call, source.orElse("")), null);
+    emit(new IdempotencyEvent.KeyFound(call, source.orElse("")), null);
   }
 
   /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
-    hear(new IdempotencyEvent.KeyMissing(call, refused), null);
+    emit(new IdempotencyEvent.KeyMissing(call, refused), null);
   }
 
   /** Emits the event of a call with a malformed key. */
   public void keyInvalid(String where, KeyProblem problem) {
-    hear(new IdempotencyEvent.KeyInvalid(call, where, problem), null);
+    emit(new IdempotencyEvent.KeyInvalid(call, where, problem), null);
   }
 
   /** Emits the event of a failure of a key source or of the caller resolver. */
   public void extractionFailed(String where, ExtractionFailure failure, Throwable why) {
-    hear(new IdempotencyEvent.ExtractionFailed(call, where, failure), why);
+    emit(new IdempotencyEvent.ExtractionFailed(call, where, failure), why);
   }
 
   /** Emits the event of a claim that was won. */
   public void claimed(Claim claim, Duration took) {
-    hear(new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
+    emit(new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
   }
 
   /** Emits the event of a record that is about to be replayed. */
   public void replayed(ClaimResult.Recorded recorded, Duration took) {
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
-    hear(
+    emit(
         new IdempotencyEvent.Replayed(
             call, recorded.operationId(), failure, took, recorded.trace()),
         null);
@@ -140,12 +140,12 @@ public final class CallEvents {
 
   /** Emits the event of a call that starts to wait. */
   public void attached() {
-    hear(new IdempotencyEvent.Attached(call), null);
+    emit(new IdempotencyEvent.Attached(call), null);
   }
 
   /** Emits the event of a call that has stopped waiting. */
   public void waitEnded(Duration waited, WaitEnd end) {
-    hear(new IdempotencyEvent.WaitEnded(call, waited, end), null);
+    emit(new IdempotencyEvent.WaitEnded(call, waited, end), null);
   }
 
   /** Returns why the wait ends for a call that gets this result. */
@@ -181,7 +181,7 @@ public final class CallEvents {
    * @param why the failure that caused it, if there is one
    */
   public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
-    hear(new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
+    emit(new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
   }
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
@@ -213,39 +213,39 @@ public final class CallEvents {
 
   /** Emits the event of a claim that was settled. */
   public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
-    hear(new IdempotencyEvent.Settled(call, operationId, settlement, handler, took), null);
+    emit(new IdempotencyEvent.Settled(call, operationId, settlement, handler, took), null);
   }
 
   /** Emits the event of a claim that could not be settled. */
   public void settlementFailed(UUID operationId, Settlement settlement, @Nullable Throwable why) {
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
-    hear(new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause), why);
+    emit(new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause), why);
   }
 
   /** Emits the event of a call that runs, or ran, unprotected. */
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
-    hear(new IdempotencyEvent.Unprotected(call, cause), why);
+    emit(new IdempotencyEvent.Unprotected(call, cause), why);
   }
 
   /** Emits the event of a call whose key has another owner now. */
   public void leaseLost(UUID operationId) {
-    hear(new IdempotencyEvent.LeaseLost(call, operationId), null);
+    emit(new IdempotencyEvent.LeaseLost(call, operationId), null);
   }
 
   /** Emits the event of an answer that could not be recorded yet. */
   public void recordingDeferred(UUID operationId, StoreException cause) {
-    hear(new IdempotencyEvent.RecordingDeferred(call, operationId, cause), cause);
+    emit(new IdempotencyEvent.RecordingDeferred(call, operationId, cause), cause);
   }
 
   /** Emits the event of a deferred answer that was recorded. */
   public void recordedLate(UUID operationId, Duration late) {
-    hear(new IdempotencyEvent.RecordedLate(call, operationId, late), null);
+    emit(new IdempotencyEvent.RecordedLate(call, operationId, late), null);
   }
 
   /** Emits the event of a deferred answer that will not be recorded. */
   public void recordingAbandoned(UUID operationId, StoreException cause) {
-    hear(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
+    emit(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
   }
 
   /**
@@ -255,15 +255,15 @@ public final class CallEvents {
    */
   public void statusUnknown(UUID operationId, RuntimeException why) {
     boolean logged = why instanceof UnsupportedOperationException;
-    hear(new IdempotencyEvent.StatusUnknown(call, operationId), logged ? null : why);
+    emit(new IdempotencyEvent.StatusUnknown(call, operationId), logged ? null : why);
   }
 
   /** Emits the event of a record whose retention could not be restarted. */
   public void retentionFailed(UUID operationId, Throwable cause) {
-    hear(new IdempotencyEvent.RetentionFailed(call, operationId, cause), cause);
+    emit(new IdempotencyEvent.RetentionFailed(call, operationId, cause), cause);
   }
 
-  private void hear(IdempotencyEvent event, @Nullable Throwable why) {
+  private void emit(IdempotencyEvent event, @Nullable Throwable why) {
     scope.run(
         () -> {
           log.write(event, call, key, source, why);

@@ -130,7 +130,7 @@ public final class RateLimitedLog {
   private static String line(String message, @Nullable Throwable cause, long leftOut) {
     StringBuilder line = new StringBuilder(message);
     if (cause != null) {
-      line.append(": ").append(said(cause));
+      line.append(": ").append(firstLineOf(cause));
     }
     if (leftOut > 0) {
       line.append(" (and ").append(leftOut).append(" more like it)");
@@ -139,7 +139,7 @@ public final class RateLimitedLog {
   }
 
   /** Returns only the first line, because the database puts keys into the lines that follow. */
-  private static String said(Throwable failure) {
+  private static String firstLineOf(Throwable failure) {
     Throwable root = failure;
     String sqlState = "";
     Throwable cause = failure;

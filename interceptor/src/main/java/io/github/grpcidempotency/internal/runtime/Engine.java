@@ -223,8 +223,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * A retry is claimed before its handler, because a claim with the first statement could start the
-   * handler in vain.
+   * A retry is claimed before its handler, because its handler would probably be started and then
+   * stopped.
    */
   private boolean claimsWithFirstStatement(KeyedRequest request) {
     return Setup.claimsWithFirstStatement(request.procedure(), timing)

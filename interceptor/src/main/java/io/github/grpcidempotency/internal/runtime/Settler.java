@@ -173,8 +173,8 @@ public final class Settler {
   }
 
   /**
-   * Reports another transaction that ran beside the claim's transaction, because its writes are not
-   * rolled back with it.
+   * Reports another transaction that ran in addition to the claim's transaction, because its writes
+   * are not rolled back with it.
    */
   private void checkTransactionAlone(Operation operation) {
     if (operation.claim().transaction().filter(StoreTransaction::wasSuspended).isPresent()) {
