@@ -40,7 +40,7 @@ class BomTest {
       if (pom.contains("<modules>")) {
         published.addAll(published(parent.resolve(name)));
       } else {
-        published.add(name);
+        published.add(Path.of(name).getFileName().toString());
       }
     }
     return published;
