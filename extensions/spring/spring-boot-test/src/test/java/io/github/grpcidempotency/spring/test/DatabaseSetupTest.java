@@ -98,7 +98,7 @@ class DatabaseSetupTest {
     refused(
         Annotated.class,
         Map.of("spring.flyway.user", "notes_owner"),
-        "which role serves calls",
+        "the role that serves calls",
         "spring.datasource.username");
   }
 
