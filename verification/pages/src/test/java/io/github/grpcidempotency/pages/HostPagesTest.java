@@ -28,8 +28,8 @@ class HostPagesTest {
   private static List<Path> sources = List.of();
 
   static List<Path> pages() throws IOException {
-    List<Path> pages = new ArrayList<>(Snippets.sources(ROOT.resolve("docs/hosts"), ".md"));
-    pages.addAll(Snippets.sources(ROOT.resolve("samples"), "README.md"));
+    List<Path> pages = new ArrayList<>(RepositoryRoot.files(ROOT.resolve("docs/hosts"), ".md"));
+    pages.addAll(RepositoryRoot.files(ROOT.resolve("samples"), "README.md"));
     pages.add(ROOT.resolve("docs/how-to/test-your-service.md"));
     return pages;
   }
@@ -58,7 +58,7 @@ class HostPagesTest {
   static void findSources() throws IOException {
     List<Path> found = new ArrayList<>();
     for (String module : MODULES) {
-      Snippets.sources(ROOT.resolve(module), "").stream()
+      RepositoryRoot.files(ROOT.resolve(module), "").stream()
           .filter(file -> SOURCE.matcher(file.toString()).matches())
           .forEach(found::add);
     }

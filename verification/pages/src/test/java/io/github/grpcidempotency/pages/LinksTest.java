@@ -5,11 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -24,7 +21,6 @@ import org.junit.jupiter.api.Test;
  */
 class LinksTest {
   private static final Path ROOT = RepositoryRoot.PATH;
-  private static final Set<String> NOT_OURS = Set.of("target", "node_modules", ".git");
   private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`\\n]*`");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
   private static final Pattern ELSEWHERE = Pattern.compile("[a-z]+:.*");
@@ -111,25 +107,6 @@ class LinksTest {
   }
 
   private static List<Path> pages() throws IOException {
-    List<Path> pages = new ArrayList<>();
-    Files.walkFileTree(
-        ROOT,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
-            return NOT_OURS.contains(directory.getFileName().toString())
-                ? FileVisitResult.SKIP_SUBTREE
-                : FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-            if (file.toString().endsWith(".md")) {
-              pages.add(file);
-            }
-            return FileVisitResult.CONTINUE;
-          }
-        });
-    return pages;
+    return RepositoryRoot.files(ROOT, ".md");
   }
 }

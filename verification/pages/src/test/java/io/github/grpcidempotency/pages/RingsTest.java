@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,6 +27,8 @@ class RingsTest {
           List.of("verification"));
 
   private static final Pattern PARENT = Pattern.compile("(?s)<parent>.*?</parent>");
+  private static final Pattern MANAGED =
+      Pattern.compile("(?s)<dependencyManagement>.*?</dependencyManagement>");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(.*?)</artifactId>");
   private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");
   private static final Pattern ONLY_FOR_TESTS =
@@ -53,9 +54,9 @@ class RingsTest {
   }
 
   private List<Path> dependencies(Path folder) {
-    return groups(DEPENDENCY, pom(folder)).stream()
+    return groups(DEPENDENCY, MANAGED.matcher(pom(folder)).replaceAll("")).stream()
         .filter(dependency -> !ONLY_FOR_TESTS.matcher(dependency).find())
-        .map(dependency -> groups(ARTIFACT, dependency).get(0))
+        .flatMap(dependency -> groups(ARTIFACT, dependency).stream().limit(1))
         .filter(modules::containsKey)
         .map(modules::get)
         .toList();
@@ -69,11 +70,9 @@ class RingsTest {
 
   /** Returns the folder of every module, by its artifact; the parents are modules too. */
   private static Map<String, Path> modules() {
-    try (Stream<Path> files = Files.walk(RepositoryRoot.PATH, 4)) {
+    try {
       Map<String, Path> modules = new HashMap<>();
-      files
-          .filter(file -> file.endsWith("pom.xml"))
-          .filter(file -> !file.toString().contains("/target/"))
+      RepositoryRoot.files(RepositoryRoot.PATH, "pom.xml").stream()
           .map(Path::getParent)
           .filter(folder -> !folder.equals(RepositoryRoot.PATH))
           .forEach(folder -> modules.put(artifact(folder), folder));

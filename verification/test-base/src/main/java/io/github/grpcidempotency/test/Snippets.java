@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The snippets of a page, and whether they are contiguous lines of a source. */
 public final class Snippets {
@@ -27,7 +26,7 @@ public final class Snippets {
 
   /** Returns whether a file of a folder contains these lines, whatever their indentation. */
   public static boolean isCut(String snippet, Path folder) throws IOException {
-    return sources(folder, "").stream().anyMatch(source -> isCutFrom(snippet, source));
+    return RepositoryRoot.files(folder, "").stream().anyMatch(source -> isCutFrom(snippet, source));
   }
 
   /** Returns whether a file contains these lines, whatever their indentation. */
@@ -36,15 +35,6 @@ public final class Snippets {
       return contains(lines(Files.readString(source)), lines(snippet));
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
-    }
-  }
-
-  /** Returns the files of a folder with an extension. */
-  public static List<Path> sources(Path folder, String extension) throws IOException {
-    try (Stream<Path> files = Files.walk(folder)) {
-      return files
-          .filter(file -> Files.isRegularFile(file) && file.toString().endsWith(extension))
-          .toList();
     }
   }
 
