@@ -26,6 +26,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -41,6 +42,9 @@ class DrainTest {
 
   private static final Duration SHORT = Duration.ofMillis(200);
   private static final String SHUTTING_DOWN = "IDEMPOTENCY_SHUTTING_DOWN";
+
+  /** The common pool of newer JDKs has one thread on a machine with two cores. */
+  private static final Executor THREADS = task -> new Thread(task).start();
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
   private final CompletableFuture<LiveCounts> counts = new CompletableFuture<>();
@@ -92,14 +96,15 @@ class DrainTest {
       gate.awaitWaiting(1);
       CompletableFuture<Reply> duplicate = client.startThing(request);
       CompletableFuture<StatusRuntimeException> recovering =
-          CompletableFuture.supplyAsync(() -> refused(() -> recover(client)));
+          CompletableFuture.supplyAsync(() -> refused(() -> recover(client)), THREADS);
       CompletableFuture<StatusRuntimeException> waiting =
           CompletableFuture.supplyAsync(
-              () -> refused(() -> OperationsClient.of(client).await(done, LONG)));
+              () -> refused(() -> OperationsClient.of(client).await(done, LONG)), THREADS);
       await().until(() -> counts.join().callsWaiting() == 2);
       await().until(() -> counts.join().operationsWaiting() == 1);
 
-      CompletableFuture<Void> draining = CompletableFuture.runAsync(() -> server.drain(LONG));
+      CompletableFuture<Void> draining =
+          CompletableFuture.runAsync(() -> server.drain(LONG), THREADS);
 
       Reply refused = duplicate.join();
       assertShutDown(refused.status(), refused.trailers());
