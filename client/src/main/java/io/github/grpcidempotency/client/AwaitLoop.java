@@ -41,6 +41,10 @@ final class AwaitLoop<RequestT, T> {
   /** How far this machine's clock may lag behind that of the server's database. */
   static final Duration CLOCK_LAG = Duration.ofMinutes(1);
 
+  private static final Status STILL_RUNNING =
+      Status.DEADLINE_EXCEEDED.withDescription(
+          "the asynchronous work behind the answer is still running");
+
   private final KeyedCall<RequestT, T> call;
   private final Backoff backoff;
   private final AttemptChain<Reply<T>> chain = new AttemptChain<>();
@@ -150,7 +154,7 @@ final class AwaitLoop<RequestT, T> {
       serverWaits = result.mayBeCut();
       pollAfter(POLLS.delay(++polls));
     } else if (call.endsWithin(wait.get())) {
-      end(result.status(), result.trailers());
+      endAtDeadline(result);
     } else {
       chain.after(wait.get(), () -> askToWait(operationId));
     }
@@ -212,7 +216,7 @@ final class AwaitLoop<RequestT, T> {
       serverRecovers = result.mayBeCut();
       replayAfter(POLLS.delay(++polls));
     } else if (call.endsWithin(wait.get())) {
-      end(result.status(), result.trailers());
+      endAtDeadline(result);
     } else {
       chain.after(wait.get(), () -> goOn(known.orElseThrow()));
     }
@@ -243,8 +247,10 @@ final class AwaitLoop<RequestT, T> {
       return;
     }
     Optional<Duration> wait = result.retryAfter(backoff, ++failures);
-    if (wait.isEmpty() || call.endsWithin(wait.get())) {
+    if (wait.isEmpty()) {
       end(result.status(), result.trailers());
+    } else if (call.endsWithin(wait.get())) {
+      endAtDeadline(result);
     } else {
       pollAfter(wait.get());
     }
@@ -278,10 +284,7 @@ final class AwaitLoop<RequestT, T> {
 
   private void after(Duration wait, Runnable next) {
     if (call.endsWithin(wait)) {
-      end(
-          Status.DEADLINE_EXCEEDED.withDescription(
-              "the asynchronous work behind the answer is still running"),
-          new Metadata());
+      end(STILL_RUNNING, new Metadata());
     } else {
       chain.after(wait, next);
     }
@@ -293,6 +296,15 @@ final class AwaitLoop<RequestT, T> {
         .flatMap(Reply::expires)
         .map(expires -> Duration.between(Instant.now(), expires).minus(CLOCK_LAG))
         .orElse(Duration.ZERO);
+  }
+
+  /** Ends with the last failure, unless that is the deadline itself. */
+  private void endAtDeadline(AttemptResult<?> result) {
+    if (result.status().getCode() == Status.Code.DEADLINE_EXCEEDED) {
+      end(STILL_RUNNING, new Metadata());
+    } else {
+      end(result.status(), result.trailers());
+    }
   }
 
   private void endBeforeExpiry() {

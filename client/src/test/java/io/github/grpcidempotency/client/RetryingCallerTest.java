@@ -154,8 +154,7 @@ class RetryingCallerTest {
 
     CallFailedException failure = fail(caller);
 
-    assertThat(Duration.ofNanos(System.nanoTime() - begin))
-        .isBetween(Duration.ofMillis(350), Duration.ofSeconds(3));
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(350));
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
     assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
     assertThat(failure.attempts()).isBetween(2, 5);
@@ -164,7 +163,6 @@ class RetryingCallerTest {
   @Test
   void theStubsOwnDeadlineCountsIfItIsEarlier() {
     server.answering(Answer.none());
-    long begin = System.nanoTime();
 
     CallFailedException failure =
         catchThrowableOfType(
@@ -175,18 +173,17 @@ class RetryingCallerTest {
                     OrderServiceGrpc.getCreateOrderMethod(),
                     REQUEST));
 
-    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
     assertThat(failure.attempts()).isEqualTo(1);
   }
 
   @Test
   void aWaitBeyondTheDeadlineIsNotStarted() {
-    server.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "60000"));
+    server.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "600000"));
     long begin = System.nanoTime();
 
-    CallFailedException failure = fail(quick().within(Duration.ofSeconds(30)).build());
+    CallFailedException failure = fail(quick().within(Duration.ofMinutes(5)).build());
 
-    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(10));
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofMinutes(4));
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
   }
 

@@ -94,6 +94,7 @@ final class WorkServer implements AutoCloseable {
   private volatile boolean plainOperations;
   private volatile boolean silentOfExpiry;
   private volatile boolean silentOfOperations;
+  private volatile boolean silentOfReplays;
   private boolean operations = true;
   private Server server;
 
@@ -141,6 +142,12 @@ final class WorkServer implements AutoCloseable {
   /** Names operations no more. */
   WorkServer silentOfOperations() {
     silentOfOperations = true;
+    return this;
+  }
+
+  /** Answers no retry of an answered call. */
+  WorkServer silentOfReplays() {
+    silentOfReplays = true;
     return this;
   }
 
@@ -298,6 +305,9 @@ final class WorkServer implements AutoCloseable {
       Work before = works.get(key);
       if (before != null && !before.answered) {
         observer.onError(inProgress(before.id));
+        return;
+      }
+      if (before != null && silentOfReplays) {
         return;
       }
       Work work = before == null ? run(request) : before;
