@@ -20,9 +20,6 @@ class CrashTest {
 
   private static final Duration LEASE = Duration.ofMillis(1_200);
 
-  /** How late a test on a busy machine may notice what has happened. */
-  private static final Duration SLACK = Duration.ofSeconds(3);
-
   private final KeyTable table = new KeyTable(database);
 
   @Test
@@ -45,7 +42,6 @@ class CrashTest {
 
       assertThat(table.leaseEnd(toSurvivor.user())).isBefore(killed.plus(LEASE));
       Reply retried = untilAnswered(toSurvivor, request);
-      assertThat(table.now()).isBefore(killed.plus(LEASE).plus(SLACK));
       assertThat(retried.isReplay()).isFalse();
       assertThat(survivor.runs()).isEqualTo(1);
       assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());

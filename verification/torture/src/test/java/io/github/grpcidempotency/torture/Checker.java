@@ -423,7 +423,7 @@ final class Checker {
                     call.start() - slack(),
                     call.end(),
                     kind -> !kind.isLight() || kind == FaultKind.SWALLOW_CLAIM))
-        .filter(call -> !wroteJustBefore(call.deadline(), call.scope()))
+        .filter(call -> !wroteAtItsDeadline(call))
         .forEach(
             call ->
                 violate(
@@ -432,10 +432,12 @@ final class Checker {
                     "%s of %d was forgotten".formatted(call.form(), call.start())));
   }
 
-  /** Whether a handler was so slow that it left no time for the answer. */
-  private boolean wroteJustBefore(long deadline, Scope scope) {
-    return effects.getOrDefault(scope, List.of()).stream()
-        .anyMatch(effect -> effect.at() > deadline - history.lease().toMillis() / 2);
+  /** Whether a run that began within the call was so slow that it left no time for the answer. */
+  private boolean wroteAtItsDeadline(Call call) {
+    return effects.getOrDefault(call.scope(), List.of()).stream()
+        .filter(effect -> effect.isOf(call.server()))
+        .filter(effect -> call.start() <= effect.began() && effect.began() < call.deadline())
+        .anyMatch(effect -> effect.at() > call.deadline() - history.lease().toMillis() / 2);
   }
 
   private static long between(long @Nullable [] sorted, long first, long last) {

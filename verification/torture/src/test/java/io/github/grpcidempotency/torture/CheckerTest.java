@@ -326,6 +326,12 @@ class CheckerTest {
   }
 
   @Test
+  void aCallThatIsForgottenIsSeenAlsoIfItsRetryWritesLater() {
+    forgotten(14_000);
+    assertThat(brokenRules()).contains(Rule.CALL_ENDS);
+  }
+
+  @Test
   void aServerThatWasStoppedMayKeepACallWaiting() {
     forgotten();
     fault(FaultKind.STOP, "", 11_000, 12_500);
