@@ -28,6 +28,7 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -73,7 +74,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             new Handles(builder.configuration),
             schema,
             builder.lease,
-            builder.serverName,
+            builder.serverName.get(),
             builder.listen,
             builder.advisoryLocks,
             builder.timeLines);
@@ -307,7 +308,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
-    private String serverName = ServerName.ofThisProcess();
+    private Supplier<String> serverName = ServerName::ofThisProcess;
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean advisoryLocks = true;
@@ -352,7 +353,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
     /** Sets the name under which this process holds its reservations. */
     Builder serverName(String name) {
-      this.serverName = name;
+      this.serverName = () -> name;
       return this;
     }
 

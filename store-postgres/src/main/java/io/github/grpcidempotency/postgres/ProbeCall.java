@@ -253,8 +253,8 @@ final class ProbeCall {
     try {
       trial.accept(request);
       return Optional.empty();
-    } catch (UnexpectedResult unproved) {
-      return Optional.ofNullable(unproved.getMessage());
+    } catch (UnexpectedResult unexpected) {
+      return Optional.ofNullable(unexpected.getMessage());
     } catch (RuntimeException failure) {
       if (FailureDecider.passes(causeOf(failure))) {
         throw failure;
