@@ -28,7 +28,6 @@ class EncryptionTest {
   private static final String CREATE_OTHER =
       ThingServiceGrpc.getCreateOtherMethod().getFullMethodName();
 
-  private final KeyTable table = new KeyTable(database);
   private final Keyset keyset = Keyset.create();
 
   @ParameterizedTest

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 final class ReferencePage {
   private static final Path FILE = RepositoryRoot.resolve("docs/reference/metrics.md");
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
-  private static final String COMMON = "Tags of all: ";
+  private static final String COMMON = "All meters of this section also have the tag";
 
   /** One meter; the same for what a page says and what a registry has. */
   record Row(String name, String type, String unit, Set<String> tags, String meaning) {}

@@ -1,10 +1,11 @@
 package io.github.grpcidempotency.pages;
 
+import static io.github.grpcidempotency.pages.Text.groups;
+import static io.github.grpcidempotency.pages.Text.pom;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,13 +45,5 @@ class BomTest {
       }
     }
     return published;
-  }
-
-  private static String pom(Path folder) throws IOException {
-    return Files.readString(folder.resolve("pom.xml"));
-  }
-
-  private static List<String> groups(Pattern pattern, String text) {
-    return pattern.matcher(text).results().map(found -> found.group(1)).toList();
   }
 }

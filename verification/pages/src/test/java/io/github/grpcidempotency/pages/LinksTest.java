@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.pages;
 
+import static io.github.grpcidempotency.pages.Text.groups;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.test.RepositoryRoot;
@@ -12,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -100,10 +100,6 @@ class LinksTest {
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
-  }
-
-  private static List<String> groups(Pattern pattern, String text) {
-    return pattern.matcher(text).results().map((MatchResult found) -> found.group(1)).toList();
   }
 
   private static List<Path> pages() throws IOException {

@@ -1,11 +1,12 @@
 package io.github.grpcidempotency.pages;
 
+import static io.github.grpcidempotency.pages.Text.groups;
+import static io.github.grpcidempotency.pages.Text.pom;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -84,17 +85,5 @@ class RingsTest {
 
   private static String artifact(Path folder) {
     return groups(ARTIFACT, PARENT.matcher(pom(folder)).replaceAll("")).get(0);
-  }
-
-  private static String pom(Path folder) {
-    try {
-      return Files.readString(folder.resolve("pom.xml"));
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
-  }
-
-  private static List<String> groups(Pattern pattern, String text) {
-    return pattern.matcher(text).results().map(found -> found.group(1)).toList();
   }
 }
