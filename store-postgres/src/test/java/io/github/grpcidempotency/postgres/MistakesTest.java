@@ -56,6 +56,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -105,14 +106,13 @@ class MistakesTest {
     owner.useHandle(handle -> handle.execute("CREATE TABLE app.numbered (id bigint PRIMARY KEY)"));
 
     mistake.isFoundInTheMigration(
-        catchThrowable(
-                () ->
-                    owner.useHandle(
-                        handle ->
-                            handle.execute(
-                                "SELECT idempotency.add_resource_type("
-                                    + "'numbered', 'app.numbered', enforced => false)")))
-            .getMessage());
+        message(
+            () ->
+                owner.useHandle(
+                    handle ->
+                        handle.execute(
+                            "SELECT idempotency.add_resource_type("
+                                + "'numbered', 'app.numbered', enforced => false)"))));
   }
 
   @Test
@@ -133,12 +133,10 @@ class MistakesTest {
   @Test
   void noStoreIsNamed() {
     mistake.isFoundAtStartUp(
-        catchThrowable(
-                () ->
-                    IdempotencyInterceptor.builder(
-                            Procedures.of(writing().build()), Optional::empty)
-                        .build())
-            .getMessage());
+        message(
+            () ->
+                IdempotencyInterceptor.builder(Procedures.of(writing().build()), Optional::empty)
+                    .build()));
   }
 
   @Test
@@ -677,7 +675,11 @@ class MistakesTest {
   // What the user sees.
 
   private String problems(DataSource pool, ProcedureBuilder<?> procedure) {
-    return catchThrowable(() -> interceptor(pool, Procedures.of(procedure.build()))).getMessage();
+    return message(() -> interceptor(pool, Procedures.of(procedure.build())));
+  }
+
+  private static String message(ThrowingCallable call) {
+    return String.valueOf(catchThrowable(call).getMessage());
   }
 
   private DataSource broken(String statement) {

@@ -68,10 +68,6 @@ class RetentionTest {
     }
   }
 
-  private static void superuser(String statement) {
-    database.superuser().useHandle(handle -> handle.createUpdate(statement).execute());
-  }
-
   @Test
   void countedFromTheLastReplayARecordLastsAsLongAsItIsAskedFor() {
     Duration retention = Duration.ofHours(1);
@@ -93,11 +89,7 @@ class RetentionTest {
     }
   }
 
-  private record Row(Instant created, Instant expires) {
-    Duration retention() {
-      return Duration.between(created, expires);
-    }
-  }
+  private record Row(Instant created, Instant expires) {}
 
   private static Row row(UUID user) {
     return database

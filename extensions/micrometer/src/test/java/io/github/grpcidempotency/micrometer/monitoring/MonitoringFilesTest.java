@@ -13,16 +13,16 @@ import io.github.grpcidempotency.micrometer.MetricName;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The dashboard and the alerts name what the code exports. */
 class MonitoringFilesTest {
-  private static final List<Path> FILES = List.of(DASHBOARD, ALERTS, ALERT_TESTS);
   private static final Map<String, MetricName> EXPORTED =
       Stream.of(MetricName.values())
           .flatMap(
@@ -40,8 +40,12 @@ class MonitoringFilesTest {
   private static final Pattern SILENT =
       Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts: \\[]");
 
+  static List<Path> files() {
+    return List.of(DASHBOARD, ALERTS, ALERT_TESTS);
+  }
+
   @ParameterizedTest
-  @FieldSource("FILES")
+  @MethodSource("files")
   void aFileNamesOnlyMetricsAndReasonsThatExist(Path file) {
     assertThat(EXPORTED.keySet()).containsAll(metrics(read(file)));
     assertThat(Stream.of(RefusalReason.values()).map(RefusalReason::name))
@@ -62,8 +66,7 @@ class MonitoringFilesTest {
               List<String> labels =
                   Stream.concat(
                           Stream.of("job", "instance", "le"),
-                          metrics(query).stream()
-                              .flatMap(name -> EXPORTED.get(name).tags().stream()))
+                          metrics(query).stream().flatMap(name -> tags(name).stream()))
                       .toList();
               assertThat(labels)
                   .containsAll(
@@ -82,9 +85,7 @@ class MonitoringFilesTest {
             series ->
                 assertThat(found(LABEL, 1, series.group(2)))
                     .containsExactlyInAnyOrderElementsOf(
-                        Stream.concat(
-                                Stream.of("job", "instance"),
-                                EXPORTED.get(series.group(1)).tags().stream())
+                        Stream.concat(Stream.of("job", "instance"), tags(series.group(1)).stream())
                             .toList()));
   }
 
@@ -94,5 +95,9 @@ class MonitoringFilesTest {
     assertThat(alerts).isNotEmpty();
     assertThat(found(FIRED, 1, read(ALERT_TESTS))).containsAll(alerts);
     assertThat(found(SILENT, 1, read(ALERT_TESTS))).containsAll(alerts);
+  }
+
+  private static List<String> tags(String metric) {
+    return Objects.requireNonNull(EXPORTED.get(metric), metric).tags();
   }
 }

@@ -294,7 +294,7 @@ class ThingApplicationTest {
     things.writeThrough(
         new JdbcTemplate(application.getBean(DataSource.class)) {
           @Override
-          public int update(String sql, @Nullable Object... values) {
+          public int update(String sql, @Nullable Object @Nullable ... values) {
             thrown.add(catchThrowable(strict::serializable));
             return super.update(sql, values);
           }
