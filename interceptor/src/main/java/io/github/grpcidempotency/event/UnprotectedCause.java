@@ -16,8 +16,8 @@ public enum UnprotectedCause {
    * Writes of the handler outside that transaction are not rolled back with the record.
    */
   TRANSACTION_NOT_TAKEN(
-      "the handler did not use the claim's transaction; write through the store's connection, so"
-          + " that the effect and its record are one commit"),
+      "the handler did not use the claim's transaction; write through this transaction, on the"
+          + " handler's thread, so that the effect and its record are one commit"),
   /**
    * The procedure is transactional, but another transaction ran in addition to the claim's, for
    * example with {@code REQUIRES_NEW}, or the handler used another connection on another thread. If

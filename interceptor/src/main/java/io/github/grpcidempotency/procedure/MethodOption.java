@@ -93,7 +93,9 @@ record MethodOption(
     Optional<FieldPath> path =
         FieldPath.of(schema.getOutputType(), declared.getResourceIdField())
             .filter(found -> found.isSingular(JavaType.STRING));
-    if (path.isEmpty()) {
+    if (declared.getResourceIdField().isEmpty()) {
+      builder.problem("it has a resource_type, but no resource_id_field");
+    } else if (path.isEmpty()) {
       builder.problem(
           "resource_id_field \"%s\" is not a singular string field of %s"
               .formatted(declared.getResourceIdField(), schema.getOutputType().getFullName()));

@@ -62,6 +62,7 @@ public final class Procedures {
   public static final class Builder {
     private final Map<String, MethodDescriptor<Message, Message>> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
+    private final List<String> services = new ArrayList<>();
     private final Map<String, StatusResolver> statuses = new LinkedHashMap<>();
     private Function<MethodDescriptor<?, ?>, Optional<Execution>> defaultExecution =
         method -> Optional.empty();
@@ -74,9 +75,13 @@ public final class Procedures {
       return this;
     }
 
-    /** Adds every method of a service that has the {@code (idempotency.v1.procedure)} option. */
+    /**
+     * Adds every method of a service that has the {@code (idempotency.v1.procedure)} option. It is
+     * a problem if no method of any service that is added in this way has the option.
+     */
     @SuppressWarnings("unchecked") // only protobuf methods have the option
     public Builder addAnnotated(ServiceDescriptor service) {
+      services.add(service.getName());
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
         if (MethodOption.find(method).isPresent()) {
           annotated.put(method.getFullMethodName(), (MethodDescriptor<Message, Message>) method);
@@ -126,6 +131,11 @@ public final class Procedures {
         if (byName.put(procedure.name(), procedure) != null) {
           problems.add(procedure.name() + ": it has two descriptors: remove one of them");
         }
+      }
+      if (annotated.isEmpty() && !services.isEmpty()) {
+        problems.add(
+            "addAnnotated(%s) has no effect: no method has the option (idempotency.v1.procedure)"
+                .formatted(String.join(", ", services)));
       }
       Set<String> unused = new LinkedHashSet<>(statuses.keySet());
       annotated.forEach(

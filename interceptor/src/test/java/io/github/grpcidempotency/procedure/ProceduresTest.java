@@ -3,6 +3,7 @@ package io.github.grpcidempotency.procedure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.crypto.tink.Aead;
+import com.google.longrunning.OperationsGrpc;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
@@ -130,6 +131,25 @@ class ProceduresTest {
   }
 
   @Test
+  void servicesWithoutAnyOptionAreAProblem() {
+    assertThat(
+            Procedures.builder()
+                .addAnnotated(OperationsGrpc.getServiceDescriptor())
+                .build()
+                .problems())
+        .containsExactly(
+            "addAnnotated(google.longrunning.Operations) has no effect: no method has the option"
+                + " (idempotency.v1.procedure)");
+    assertThat(
+            Procedures.builder()
+                .addAnnotated(OperationsGrpc.getServiceDescriptor())
+                .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
+                .build()
+                .problems())
+        .isEmpty();
+  }
+
+  @Test
   void aDescriptorInJavaOverridesTheOptionWhicheverComesFirst() {
     Procedure described =
         Procedure.of(ThingServiceGrpc.getCreateThingMethod())
@@ -209,7 +229,7 @@ class ProceduresTest {
                 .map(problem -> problem.replace("idempotency.testing.v1.", "")))
         .containsExactlyInAnyOrder(
             "UnknownField: resource_id_field \"inner.thing.uid\"" + NO_ID,
-            "NoField: resource_id_field \"\"" + NO_ID,
+            "NoField: it has a resource_type, but no resource_id_field",
             "NotAString: resource_id_field \"inner.thing\"" + NO_ID,
             "BeyondAString: resource_id_field \"inner.thing.id.id\"" + NO_ID,
             "Repeated: resource_id_field \"all.id\"" + NO_ID,

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GuardedConnection {
   private static final Set<String> ENDING =
-      Set.of("commit", "close", "abort", "setAutoCommit", "beginRequest", "endRequest");
+      Set.of("commit", "abort", "setAutoCommit", "beginRequest", "endRequest");
 
   private final Connection connection;
   private final Connection forHandler;
@@ -101,6 +101,9 @@ final class GuardedConnection {
     }
     use.readLock().lock();
     try {
+      if (method.getName().equals("close")) {
+        return null; // the interceptor closes the connection; handlers often use try-with-resources
+      }
       checkUse();
       boolean rollback = method.getName().equals("rollback") && arguments == null;
       if (rollback || ENDING.contains(method.getName())) {

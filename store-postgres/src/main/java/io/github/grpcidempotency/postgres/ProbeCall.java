@@ -467,7 +467,8 @@ final class ProbeCall {
     if (!separateMaintenance) {
       logger.warn(
           "the store's pool gave no second connection in time, so the check could not show that"
-              + " an advisory lock keeps duplicates of transactional calls out");
+              + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
+              + " least two connections, and one more for each concurrent transactional call");
       return false;
     }
     boolean locked = maintenance.withHandle(handle -> locks(handle.getConnection(), request));

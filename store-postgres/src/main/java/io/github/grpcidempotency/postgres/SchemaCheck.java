@@ -65,9 +65,9 @@ final class SchemaCheck {
         .filter(type -> !exists("check/column", Map.of("column", type.column())))
         .map(
             type ->
-                ("the table has no column %s with a foreign key; call %s.add_resource_type('%s', …)"
-                        + " in a migration")
-                    .formatted(type.column(), schema, type.name()));
+                ("%s.idempotency_keys has no column %s with a foreign key; call"
+                        + " %s.add_resource_type('%s', …) in a migration")
+                    .formatted(schema, type.column(), schema, type.name()));
   }
 
   /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import com.google.longrunning.OperationsGrpc;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
@@ -128,6 +129,18 @@ class MistakesTest {
             database.pool(),
             Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
                 .execution(Execution.TRANSACTIONAL)));
+  }
+
+  @Test
+  void noMethodOfANamedServiceHasTheOption() {
+    mistake.isFoundAtStartUp(
+        message(
+            () ->
+                interceptor(
+                    database.pool(),
+                    Procedures.builder()
+                        .addAnnotated(OperationsGrpc.getServiceDescriptor())
+                        .build())));
   }
 
   @Test

@@ -224,7 +224,7 @@ class StartupCheckTest {
         .hasMessageContaining("CreateOther: its key: \"colour\" is not a singular string field")
         .hasMessageContaining("CreateMany: only unary methods can be idempotent")
         .hasMessageContaining("CreateThing: its outbox query fails")
-        .hasMessageContaining("CreateOther: the table has no column widget_id");
+        .hasMessageContaining("CreateOther: idempotency.idempotency_keys has no column widget_id");
   }
 
   @Test

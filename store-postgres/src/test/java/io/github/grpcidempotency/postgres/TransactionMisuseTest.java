@@ -76,12 +76,10 @@ class TransactionMisuseTest {
     return Stream.of(
         Named.of("commit", (handle, connection) -> connection.commit()),
         Named.of("roll back", (handle, connection) -> connection.rollback()),
-        Named.of("close", (handle, connection) -> connection.close()),
         Named.of("autocommit", (handle, connection) -> connection.setAutoCommit(true)),
         Named.of("abort", (handle, connection) -> connection.abort(Runnable::run)),
         Named.of("commit the handle", (handle, connection) -> handle.commit()),
-        Named.of("roll the handle back", (handle, connection) -> handle.rollback()),
-        Named.of("close the handle", (handle, connection) -> handle.close()));
+        Named.of("roll the handle back", (handle, connection) -> handle.rollback()));
   }
 
   @ParameterizedTest
@@ -108,6 +106,32 @@ class TransactionMisuseTest {
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNKNOWN);
       assertThat(table.rowsOf(client.user())).isEmpty();
       assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
+  void aHandlerMayCloseWhatItGotAndTheTransactionStaysOpen() {
+    ThingHandler closes =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          try (Connection connection = ClaimTransaction.connection();
+              Handle handle = ClaimTransaction.handle()) {
+            assertThat(connection.isClosed()).isFalse();
+            assertThat(handle.isClosed()).isFalse();
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          insert(ClaimTransaction.handle(), thing);
+          answer.onNext(thing);
+          answer.onCompleted();
+        };
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(closes).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).isTrue();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
     }
   }
 

@@ -154,9 +154,17 @@ record DecisionLine(
     @Override
     public void refused(IdempotencyEvent.Refused event) {
       write(
-          of(levelOf(event), "refuse", event.operationId(), "the call is refused")
+          of(levelOf(event), "refuse", event.operationId(), refusal(event))
               .because(event.reason())
               .causedBy(event.detail()));
+    }
+
+    private static String refusal(IdempotencyEvent.Refused event) {
+      String advice =
+          event.reason() == RefusalReason.IDEMPOTENCY_CALLER_REQUIRED
+              ? "; check that authentication runs before the idempotency interceptor"
+              : "";
+      return "the call is refused: " + event.reason() + advice;
     }
 
     private Level levelOf(IdempotencyEvent.Refused event) {
@@ -207,8 +215,7 @@ record DecisionLine(
                   Level.WARN,
                   "settlement_failed",
                   Optional.of(event.operationId()),
-                  "the outcome could not be settled; a retry finds out whether its effect was"
-                      + " committed")
+                  "the outcome could not be settled; a retry finds out what was committed")
               .because(event.settlement())
               .causedBy(event.cause().map(Writer::word)));
     }

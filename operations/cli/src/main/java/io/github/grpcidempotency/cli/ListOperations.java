@@ -123,7 +123,7 @@ final class ListOperations implements Callable<Integer> {
         list(query(after, limit), Database.connect(connection, surroundings).administration());
     write(page.operations());
     if (page.operations().isEmpty() && page.next().isEmpty()) {
-      surroundings.err().println("no such operation");
+      surroundings.err().println("no operation matches");
     }
     page.next()
         .ifPresent(

@@ -168,7 +168,7 @@ class CommandsTest {
     Result none = shell.run("list", "--namespace", "nobody").expect(ExitCode.OK);
 
     assertThat(none.out()).isEmpty();
-    assertThat(none.err()).contains("no such operation");
+    assertThat(none.err()).contains("no operation matches");
   }
 
   @Test

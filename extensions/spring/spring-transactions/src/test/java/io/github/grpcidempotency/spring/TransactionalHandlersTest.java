@@ -202,6 +202,25 @@ class TransactionalHandlersTest extends SpringServerTest {
             List.of("CreateThing: a call is not protected: " + TRANSACTION_SUSPENDED.words()));
   }
 
+  /** Nothing can undo the commit; the client and the log are told of it. */
+  @Test
+  void aHandlerThatCommitsGetsAnError() {
+    server.create(
+        thing -> {
+          server.insert(thing);
+          host.note("committed");
+          host.jdbc().execute("COMMIT");
+        });
+
+    Reply reply = client.createThing(REQUEST);
+
+    assertThat(ThingDatabase.notes(database)).containsExactly("committed");
+    MistakeTable.under("In Spring's transactions")
+        .of("aHandlerCommits")
+        .isFoundByTheClient(
+            "%s: %s".formatted(reply.status().getCode(), reply.status().getDescription()));
+  }
+
   @Test
   void aStricterIsolationIsRefusedUnlessItsTransactionIsAnother() {
     assertThatNothingIsLeft(
