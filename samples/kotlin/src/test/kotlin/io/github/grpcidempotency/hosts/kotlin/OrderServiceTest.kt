@@ -102,7 +102,7 @@ class OrderServiceTest {
 
         assertThat(outside.await())
             .isInstanceOf(IllegalStateException::class.java)
-            .hasMessageContaining("no transaction here")
+            .hasMessageContaining("no transaction is available")
     }
 
     @Test

@@ -89,7 +89,9 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
                 .ifPresent(handler -> handlers.put(method.getFullMethodName(), handler));
           }
         }
-        builder.addAnnotated(service);
+        if (isAnnotated(service)) {
+          builder.addAnnotated(service);
+        }
       }
     }
     List<Procedure> described = new ArrayList<>();
@@ -130,6 +132,10 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
               + " (idempotency.v1.procedure), and no bean describes a procedure");
     }
     return new FoundProcedures(procedures, problems);
+  }
+
+  private static boolean isAnnotated(ServiceDescriptor service) {
+    return !Procedures.builder().addAnnotated(service).build().all().isEmpty();
   }
 
   boolean isEmpty() {

@@ -12,7 +12,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of the library in a Spring Boot application. Unknown names and invalid values prevent
  * the start.
  *
- * @param enabled Whether to make annotated methods idempotent.
+ * @param enabled Whether to make annotated methods idempotent. If false, the library's schema is
+ *     not migrated either.
  * @param schema Schema of the library's table.
  * @param lease Time for which the call of a crashed server blocks its key. At least 100 ms.
  * @param keyHeader Request header that carries the key.

@@ -3,22 +3,31 @@ package io.github.grpcidempotency.spring.boot;
 import static io.github.grpcidempotency.spring.boot.Runners.assertProblems;
 import static io.github.grpcidempotency.spring.boot.Runners.complete;
 import static io.github.grpcidempotency.spring.boot.Runners.withService;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * The mistakes of a new user of Spring Boot: each test makes the mistake of one row of the page.
  */
 class MistakesTest {
   private static final MistakeTable TABLE = MistakeTable.under("In Spring Boot");
+
+  @RegisterExtension
+  static final PostgresFixture database =
+      PostgresFixture.withRoles("shop_owner", "shop_app").create();
 
   private final MistakeTable.Row mistake;
 
@@ -39,6 +48,17 @@ class MistakesTest {
   @Test
   void thereIsNoDataSource() {
     isFound(withService().withBean(CallerResolver.class, () -> Optional::empty));
+  }
+
+  @Test
+  void theRoleThatMigratesIsNotNamed() {
+    JdbcTemplate migration = new JdbcTemplate(database.owner());
+    Throwable failure =
+        catchThrowable(() -> migration.execute("SELECT idempotency.grant_to('shop_app')"));
+
+    mistake.isFoundAtStartUp(
+        Objects.requireNonNull(new MissingSchemaFailureAnalyzer().analyze(failure))
+            .getDescription());
   }
 
   @Test

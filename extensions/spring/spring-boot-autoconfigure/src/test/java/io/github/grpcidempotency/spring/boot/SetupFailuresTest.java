@@ -546,7 +546,7 @@ class SetupFailuresTest {
     List<String> problems =
         List.of(
             "the table idempotency.idempotency_keys does not exist; migrate it with X",
-            "a.B/C: the table has no column order_id with a foreign key; call"
+            "a.B/C: idempotency.idempotency_keys has no column order_id with a foreign key; call"
                 + " idempotency.add_resource_type('order', …)",
             "the role shop_app owns idempotency.idempotency_keys, or is a member of its owner",
             "the migration failed as grpc.idempotency.migration.username shop_owner: denied",
