@@ -97,12 +97,12 @@ class CommandsTest {
     String[] show = {"show", COMPLETED, "--contents", "--reason", "ticket 4712"};
 
     assertThat(shell.run(show).expect(ExitCode.NO_RIGHT).err())
-        .contains("orders_operator", "grant_contents_to");
+        .contains("shop_operator", "grant_contents_to");
 
     Result shown = auditor().run(show).expect(ExitCode.OK);
     assertThat(shown.out())
         .contains("a response of 7 bytes, in hex", "0a056f72646572")
-        .contains("read_contents (done) by ada@console-1 as orders_auditor: ticket 4712");
+        .contains("read_contents (done) by ada@console-1 as shop_auditor: ticket 4712");
   }
 
   @Test
@@ -209,7 +209,7 @@ class CommandsTest {
 
     assertThat(ids("list", "--stuck")).isEmpty();
     assertThat(shell.run("show", STUCK).expect(ExitCode.NEGATIVE).err())
-        .contains("free (done) by ada@console-1 as orders_operator: no order was made");
+        .contains("free (done) by ada@console-1 as shop_operator: no order was made");
   }
 
   @Test

@@ -17,10 +17,10 @@ final class Orders {
   static final String APP = "orders_app";
 
   /** May act, and not read what is recorded. */
-  static final String OPERATOR = "orders_operator";
+  static final String OPERATOR = "shop_operator";
 
   /** May read what is recorded too. */
-  static final String AUDITOR = "orders_auditor";
+  static final String AUDITOR = "shop_auditor";
 
   /** May nothing. */
   static final String STRANGER = "orders_stranger";
