@@ -44,6 +44,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final int batchSize;
   private final Optional<String> shard;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
+  private volatile boolean poolChecked;
 
   /** The result of one batch. Also reports whether the previous batch was committed. */
   private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
@@ -154,8 +155,12 @@ public final class ExpirySweeper implements AutoCloseable {
     timer.shutdownNow();
   }
 
+  /** Checks the pool until it has passed once, so that its warnings are logged once. */
   private void checkPool() {
-    refuseIfAny(PoolCheck.ofSingleStatements(poolName(), pool));
+    if (!poolChecked) {
+      refuseIfAny(PoolCheck.ofSingleStatements(poolName(), pool));
+      poolChecked = true;
+    }
   }
 
   private String poolName() {

@@ -36,7 +36,8 @@ enum Remedy {
   SAY_WHO_CALLS(
       "neither Spring Security nor a CallerResolver",
       "Add spring-boot-starter-security with an AuthenticationProcessInterceptor bean, or declare"
-          + " a CallerResolver bean."),
+          + " a CallerResolver bean. With Spring Boot 3.5, declare a CallerResolver bean in any case:"
+          + " docs/hosts/spring-boot.md."),
   AUTHENTICATE(
       "authenticates the service's calls",
       "Declare an AuthenticationProcessInterceptor bean with @GlobalServerInterceptor, or a"
