@@ -293,7 +293,6 @@ class MethodOptionTest {
     for (MethodDescriptor<CreateThingRequest, Nested> method :
         List.of(
             MisdescribedServiceGrpc.getUnknownFieldMethod(),
-            MisdescribedServiceGrpc.getNoFieldMethod(),
             MisdescribedServiceGrpc.getNotAStringMethod(),
             MisdescribedServiceGrpc.getBeyondAStringMethod(),
             MisdescribedServiceGrpc.getRepeatedMethod())) {
@@ -303,6 +302,12 @@ class MethodOptionTest {
           .asString()
           .contains("is not a singular string field of idempotency.testing.v1.Nested");
     }
+    assertThat(
+            Procedure.annotated(MisdescribedServiceGrpc.getNoFieldMethod())
+                .execution(Execution.RESERVED)
+                .build()
+                .problems())
+        .containsExactly("it has a resource_type, but no resource_id_field");
   }
 
   /** A schema compiled with a newer library, in a server that runs an older one. */
