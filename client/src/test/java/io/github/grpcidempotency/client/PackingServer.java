@@ -7,10 +7,10 @@ import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -40,8 +40,8 @@ import java.util.function.Function;
  */
 final class PackingServer implements AutoCloseable {
   private static final Caller CALLER = Caller.ofSubject("buyer");
-  private static final OutboxStatusResolver OUTBOX =
-      OutboxStatusResolver.query(
+  private static final OutboxQuery OUTBOX =
+      OutboxQuery.of(
               "SELECT state FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT"
                   + " 1")
           .map(IdempotencyStatus.PROCESSING, "pending")

@@ -10,52 +10,106 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * The descriptor of one RPC that creates or deletes a resource: all settings of the library for
- * this RPC. Build it with {@link #of}, read it from the method's {@code (idempotency.v1.procedure)}
- * option with {@link #annotated}, or implement it.
- *
- * <p>Implementations are immutable: they are checked once, at start-up, and then read by many
- * threads.
+ * this RPC. Build it with {@link #of}, or read it from the method's {@code
+ * (idempotency.v1.procedure)} option with {@link #annotated}. Immutable and thread-safe; a setting
+ * that is a supplier is called by many threads.
  */
-public interface Procedure {
+public final class Procedure {
+  private final String name;
+  private final Optional<MethodDescriptor<?, ?>> method;
+  private final List<String> problems;
+  private final KeyPolicy keyPolicy;
+  private final Optional<KeySource> keySource;
+  private final KeyFormat keyFormat;
+  private final Fingerprinter fingerprinter;
+  private final Optional<ResourceType> resourceType;
+  private final Function<Message, Optional<UUID>> resourceId;
+  private final Optional<Function<Message, Optional<UUID>>> deletedId;
+  private final Optional<PastResources> pastResources;
+  private final Optional<ResponseRebuilder> responseRebuilder;
+  private final Optional<StatusSource> statusSource;
+  private final Retention retention;
+  private final boolean retainedFromLastReplay;
+  private final OutagePolicy outagePolicy;
+  private final Execution execution;
+  private final Optional<ClaimTiming> claimTiming;
+  private final InFlightPolicy inFlightPolicy;
+  private final FailurePolicy failurePolicy;
+  private final Optional<ResponseProtection> responseProtection;
+  private final Set<String> omittedFields;
+  private final int maxRecordedBytes;
+  private final Optional<ReplayGuard> replayGuard;
+
+  Procedure(ProcedureBuilder<?> builder) {
+    this.name = builder.name;
+    this.method = builder.method;
+    this.problems = builder.problems();
+    this.keyPolicy = builder.effectiveKeyPolicy();
+    this.keySource = builder.keySource;
+    this.keyFormat = builder.keyFormat;
+    this.fingerprinter = builder.fingerprinter;
+    this.resourceType = builder.resourceType;
+    this.resourceId = builder.resourceId;
+    this.deletedId = builder.deletedId;
+    this.pastResources = builder.pastResources;
+    this.responseRebuilder = builder.responseRebuilder;
+    this.statusSource = builder.statusSource;
+    this.retention = builder.retention;
+    this.retainedFromLastReplay = builder.retainedFromLastReplay;
+    this.execution = builder.execution.orElse(Execution.RESERVED);
+    this.outagePolicy = builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, keyPolicy));
+    this.claimTiming = builder.claimTiming;
+    this.inFlightPolicy = builder.inFlightPolicy;
+    this.failurePolicy = builder.failurePolicy;
+    this.responseProtection = builder.responseProtection;
+    this.omittedFields = builder.omittedFields;
+    this.maxRecordedBytes = builder.maxRecordedBytes;
+    this.replayGuard = builder.replayGuard;
+  }
+
   /** Returns the method; empty for work that is not an RPC. */
-  Optional<MethodDescriptor<?, ?>> method();
+  public Optional<MethodDescriptor<?, ?>> method() {
+    return method;
+  }
 
   /**
    * Returns the name of the procedure, which is stored in records. For a method it is {@code
    * package.Service/Method}.
    */
-  String name();
+  public String name() {
+    return name;
+  }
 
   /** Returns whether calls carry a key; optional by default. */
-  default KeyPolicy keyPolicy() {
-    return KeyPolicy.OPTIONAL;
+  public KeyPolicy keyPolicy() {
+    return keyPolicy;
   }
 
   /** Returns the source of the key; empty for the interceptor's own header. */
-  default Optional<KeySource> keySource() {
-    return Optional.empty();
+  public Optional<KeySource> keySource() {
+    return keySource;
   }
 
   /** Returns the format of a key in the interceptor's own header; a UUID by default. */
-  default KeyFormat keyFormat() {
-    return ProcedureBuilder.UUID_FORMAT;
+  public KeyFormat keyFormat() {
+    return keyFormat;
   }
 
   /**
    * Returns the rules for comparing the request of a retry with the first request; the whole
-   * request by default. Procedures that {@link #of} builds use {@link Fingerprinter#ofSchema} by
-   * default.
+   * request by default, without fields that its schema excludes ({@link Fingerprinter#ofSchema}).
    */
-  default Fingerprinter fingerprinter() {
-    return Fingerprinter.wholeRequest();
+  public Fingerprinter fingerprinter() {
+    return fingerprinter;
   }
 
   /** Returns the type of the created or deleted resource; empty if the record refers to none. */
-  default Optional<ResourceType> resourceType() {
-    return Optional.empty();
+  public Optional<ResourceType> resourceType() {
+    return resourceType;
   }
 
   /**
@@ -63,8 +117,8 @@ public interface Procedure {
    * the handler succeeded. If it throws, the record has no reference to the resource, and the
    * response is sent unchanged.
    */
-  default Optional<UUID> resourceId(Message response) {
-    return Optional.empty();
+  public Optional<UUID> resourceId(Message response) {
+    return resourceId.apply(response);
   }
 
   /**
@@ -72,8 +126,8 @@ public interface Procedure {
    * record of a delete refers to the resource only while its row exists, for example after a soft
    * deletion.
    */
-  default boolean deletes() {
-    return false;
+  public boolean deletes() {
+    return deletedId.isPresent();
   }
 
   /**
@@ -81,40 +135,40 @@ public interface Procedure {
    * after the handler has ended, for procedures that {@link #deletes() delete}. If it throws, the
    * record has no reference to the resource, and the response is sent unchanged.
    */
-  default Optional<UUID> deletedId(Message request) {
-    return Optional.empty();
+  public Optional<UUID> deletedId(Message request) {
+    return deletedId.flatMap(id -> id.apply(request));
   }
 
   /**
    * Returns the {@link PastResources}, which adds a reason to the error of a delete that does not
    * find its resource; empty by default.
    */
-  default Optional<PastResources> pastResources() {
-    return Optional.empty();
+  public Optional<PastResources> pastResources() {
+    return pastResources;
   }
 
   /**
    * Returns the rebuilder, which rebuilds a response from its resource; empty if responses are
    * recorded. With a rebuilder, only a reference to the resource is recorded.
    */
-  default Optional<ResponseRebuilder> responseRebuilder() {
-    return Optional.empty();
+  public Optional<ResponseRebuilder> responseRebuilder() {
+    return responseRebuilder;
   }
 
   /**
-   * Returns the resolver of the resource's status; empty for a procedure without asynchronous work,
+   * Returns the source of the resource's status; empty for a procedure without asynchronous work,
    * which is {@code completed} at once.
    */
-  default Optional<StatusResolver> statusResolver() {
-    return Optional.empty();
+  public Optional<StatusSource> statusSource() {
+    return statusSource;
   }
 
   /**
    * Returns how long a record answers retries; 24 hours by default. Called for every new key, so
    * the value can change while the server runs. Existing records are not changed.
    */
-  default Duration retention() {
-    return Retention.DEFAULT;
+  public Duration retention() {
+    return retention.current();
   }
 
   /**
@@ -122,36 +176,36 @@ public interface Procedure {
    * the retention counts from the record's creation. If it is restarted, a replay writes to the
    * store, unless less than a tenth of the retention has passed.
    */
-  default boolean retainedFromLastReplay() {
-    return false;
+  public boolean retainedFromLastReplay() {
+    return retainedFromLastReplay;
   }
 
   /** Returns the encryption of recorded responses and errors; none by default. */
-  default Optional<ResponseProtection> responseProtection() {
-    return Optional.empty();
+  public Optional<ResponseProtection> responseProtection() {
+    return responseProtection;
   }
 
   /**
    * Returns the paths of response fields that are not recorded. Replays do not contain these
    * fields, and list them in the trailer {@code idempotency-omitted}.
    */
-  default Set<String> omittedFields() {
-    return Set.of();
+  public Set<String> omittedFields() {
+    return omittedFields;
   }
 
   /**
    * Returns the maximum size of a recorded response in bytes; 1 MiB by default. See {@link
    * ProcedureBuilder#maxRecordedBytes} for larger responses.
    */
-  default int maxRecordedBytes() {
-    return ProcedureBuilder.MAX_RECORDED_BYTES;
+  public int maxRecordedBytes() {
+    return maxRecordedBytes;
   }
 
   /**
    * Returns the guard that decides whether an answer may be replayed; by default every answer may.
    */
-  default Optional<ReplayGuard> replayGuard() {
-    return Optional.empty();
+  public Optional<ReplayGuard> replayGuard() {
+    return replayGuard;
   }
 
   /**
@@ -160,43 +214,42 @@ public interface Procedure {
    * also run without the library, and every other procedure fails closed. A transactional procedure
    * always fails closed.
    */
-  default OutagePolicy outagePolicy() {
-    return OutagePolicy.of(execution(), keyPolicy());
+  public OutagePolicy outagePolicy() {
+    return outagePolicy;
   }
 
   /** Returns how the handler's effect and its record are committed. There is no default. */
-  Execution execution();
+  public Execution execution() {
+    return execution;
+  }
 
   /**
    * Returns when the key of a transactional call is claimed; empty for the interceptor's own
    * setting, which is {@link ClaimTiming#BEFORE_HANDLER} by default.
    */
-  default Optional<ClaimTiming> claimTiming() {
-    return Optional.empty();
+  public Optional<ClaimTiming> claimTiming() {
+    return claimTiming;
   }
 
   /**
    * Returns what happens to a duplicate while the first call is running; it is refused by default.
    */
-  default InFlightPolicy inFlightPolicy() {
-    return InFlightPolicy.refuse();
+  public InFlightPolicy inFlightPolicy() {
+    return inFlightPolicy;
   }
 
   /** Returns what the handler's errors mean for the key; by default every error frees it. */
-  default FailurePolicy failurePolicy() {
-    return FailurePolicy.releaseAll();
+  public FailurePolicy failurePolicy() {
+    return failurePolicy;
   }
 
-  /**
-   * Returns problems of the descriptor, in addition to those that the library's own checks find. A
-   * server with any problem does not start.
-   */
-  default List<String> problems() {
-    return List.of();
+  /** Returns the problems that the builder has found. */
+  List<String> problems() {
+    return problems;
   }
 
   /** Returns a builder for the descriptor of a method. */
-  static <ResponseT extends Message> ProcedureBuilder<ResponseT> of(
+  public static <ResponseT extends Message> ProcedureBuilder<ResponseT> of(
       MethodDescriptor<? extends Message, ResponseT> method) {
     return new ProcedureBuilder<>(method.getFullMethodName(), Optional.of(method));
   }
@@ -206,7 +259,7 @@ public interface Procedure {
    *
    * @param name the name that is stored in records, such as {@code jobs/close-month}
    */
-  static ProcedureBuilder<Message> named(String name) {
+  public static ProcedureBuilder<Message> named(String name) {
     return new ProcedureBuilder<>(name, Optional.empty());
   }
 
@@ -217,7 +270,7 @@ public interface Procedure {
    *
    * @throws IllegalArgumentException if the method has no such option
    */
-  static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
+  public static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {
     return MethodOption.of(method).describe(of(method));
   }

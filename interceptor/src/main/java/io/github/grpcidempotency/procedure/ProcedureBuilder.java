@@ -19,8 +19,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Builds a {@link Procedure}. Settings that are not set have the defaults of the interface. Not
- * thread-safe.
+ * Builds a {@link Procedure}. Its methods give the defaults. Not thread-safe.
  *
  * @param <ResponseT> the method's response type
  */
@@ -37,31 +36,31 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       handler: after a crash between effect and record, a retry runs the handler again\
       """;
 
-  private final String name;
-  private final Optional<MethodDescriptor<?, ?>> method;
+  final String name;
+  final Optional<MethodDescriptor<?, ?>> method;
   private final List<String> problems = new ArrayList<>();
-  private Optional<KeyPolicy> keyPolicy = Optional.empty();
-  private Optional<KeySource> keySource = Optional.empty();
-  private KeyFormat keyFormat = UUID_FORMAT;
-  private Fingerprinter fingerprinter;
-  private Optional<ResourceType> resourceType = Optional.empty();
-  private Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
+  Optional<KeyPolicy> keyPolicy = Optional.empty();
+  Optional<KeySource> keySource = Optional.empty();
+  KeyFormat keyFormat = UUID_FORMAT;
+  Fingerprinter fingerprinter;
+  Optional<ResourceType> resourceType = Optional.empty();
+  Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
   private boolean creates;
-  private Optional<Function<Message, Optional<UUID>>> deletedId = Optional.empty();
-  private Optional<PastResources> pastResources = Optional.empty();
-  private Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
-  private Optional<StatusResolver> statusResolver = Optional.empty();
-  private Retention retention = new Retention(() -> Retention.DEFAULT);
-  private boolean retainedFromLastReplay;
-  private Optional<OutagePolicy> outagePolicy = Optional.empty();
-  private Optional<Execution> execution = Optional.empty();
-  private Optional<ClaimTiming> claimTiming = Optional.empty();
-  private InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
-  private FailurePolicy failurePolicy = FailurePolicy.releaseAll();
-  private Optional<ResponseProtection> responseProtection = Optional.empty();
-  private Set<String> omittedFields = Set.of();
-  private int maxRecordedBytes = MAX_RECORDED_BYTES;
-  private Optional<ReplayGuard> replayGuard = Optional.empty();
+  Optional<Function<Message, Optional<UUID>>> deletedId = Optional.empty();
+  Optional<PastResources> pastResources = Optional.empty();
+  Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
+  Optional<StatusSource> statusSource = Optional.empty();
+  Retention retention = new Retention(() -> Retention.DEFAULT);
+  boolean retainedFromLastReplay;
+  Optional<OutagePolicy> outagePolicy = Optional.empty();
+  Optional<Execution> execution = Optional.empty();
+  Optional<ClaimTiming> claimTiming = Optional.empty();
+  InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
+  FailurePolicy failurePolicy = FailurePolicy.releaseAll();
+  Optional<ResponseProtection> responseProtection = Optional.empty();
+  Set<String> omittedFields = Set.of();
+  int maxRecordedBytes = MAX_RECORDED_BYTES;
+  Optional<ReplayGuard> replayGuard = Optional.empty();
 
   ProcedureBuilder(String name, Optional<MethodDescriptor<?, ?>> method) {
     this.name = name;
@@ -128,7 +127,12 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /** Sets the resolver of the resource's status. */
   public ProcedureBuilder<ResponseT> status(StatusResolver resolver) {
-    this.statusResolver = Optional.of(resolver);
+    return status((StatusSource) resolver);
+  }
+
+  /** Sets the source of the resource's status: an {@link OutboxQuery} or a resolver. */
+  public ProcedureBuilder<ResponseT> status(StatusSource source) {
+    this.statusSource = Optional.of(source);
     return this;
   }
 
@@ -291,39 +295,17 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /** Returns the descriptor. It is checked when an interceptor is built with it. */
   public Procedure build() {
-    KeyPolicy policy =
-        keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
-    Execution committed = execution.orElse(Execution.RESERVED);
-    return new Built(
-        name,
-        method,
-        allProblems(policy),
-        policy,
-        keySource,
-        keyFormat,
-        fingerprinter,
-        resourceType,
-        resourceId,
-        deletedId,
-        pastResources,
-        responseRebuilder,
-        statusResolver,
-        retention,
-        retainedFromLastReplay,
-        outagePolicy.orElse(OutagePolicy.of(committed, policy)),
-        committed,
-        claimTiming,
-        inFlightPolicy,
-        failurePolicy,
-        responseProtection,
-        omittedFields,
-        maxRecordedBytes,
-        replayGuard);
+    return new Procedure(this);
   }
 
-  private List<String> allProblems(KeyPolicy policy) {
+  KeyPolicy effectiveKeyPolicy() {
+    return keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
+  }
+
+  /** Returns all problems of the settings. */
+  List<String> problems() {
     List<String> all = new ArrayList<>(problems);
-    if (execution.isEmpty() && needsExecution(policy)) {
+    if (execution.isEmpty() && needsExecution(effectiveKeyPolicy())) {
       all.add(NO_EXECUTION);
     }
     if (creates && deletedId.isPresent()) {
@@ -360,52 +342,5 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   @SuppressWarnings("unchecked") // the method's own marshaller made the response
   private ResponseT castResponse(Message response) {
     return (ResponseT) response;
-  }
-
-  private record Built(
-      String name,
-      Optional<MethodDescriptor<?, ?>> method,
-      List<String> problems,
-      KeyPolicy keyPolicy,
-      Optional<KeySource> keySource,
-      KeyFormat keyFormat,
-      Fingerprinter fingerprinter,
-      Optional<ResourceType> resourceType,
-      Function<Message, Optional<UUID>> resourceIdFunction,
-      Optional<Function<Message, Optional<UUID>>> deletedIdFunction,
-      Optional<PastResources> pastResources,
-      Optional<ResponseRebuilder> responseRebuilder,
-      Optional<StatusResolver> statusResolver,
-      Retention retentionSetting,
-      boolean retainedFromLastReplay,
-      OutagePolicy outagePolicy,
-      Execution execution,
-      Optional<ClaimTiming> claimTiming,
-      InFlightPolicy inFlightPolicy,
-      FailurePolicy failurePolicy,
-      Optional<ResponseProtection> responseProtection,
-      Set<String> omittedFields,
-      int maxRecordedBytes,
-      Optional<ReplayGuard> replayGuard)
-      implements Procedure {
-    @Override
-    public Optional<UUID> resourceId(Message response) {
-      return resourceIdFunction.apply(response);
-    }
-
-    @Override
-    public boolean deletes() {
-      return deletedIdFunction.isPresent();
-    }
-
-    @Override
-    public Optional<UUID> deletedId(Message request) {
-      return deletedIdFunction.flatMap(id -> id.apply(request));
-    }
-
-    @Override
-    public Duration retention() {
-      return retentionSetting.current();
-    }
   }
 }

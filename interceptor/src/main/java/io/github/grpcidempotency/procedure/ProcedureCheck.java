@@ -105,17 +105,14 @@ final class ProcedureCheck {
 
   private void checkRecord() {
     checkRetention();
-    if (procedure.statusResolver().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add("it has a status resolver, but no resource type");
+    if (procedure.statusSource().isPresent() && procedure.resourceType().isEmpty()) {
+      problems.add("it has a status source, but no resource type");
     }
     if (procedure.responseRebuilder().isPresent() && procedure.resourceType().isEmpty()) {
       problems.add("it rebuilds its response from a resource, but has no resource type");
     }
     if (procedure.responseRebuilder().isPresent() && procedure.deletes()) {
       problems.add("it rebuilds its response from the resource that it deletes");
-    }
-    if (procedure.deletes() && procedure.resourceType().isEmpty()) {
-      problems.add("it deletes a resource, but has no resource type");
     }
     if (procedure.pastResources().isPresent() && !procedure.deletes()) {
       problems.add("it has past resources, but does not delete a resource");
@@ -164,7 +161,7 @@ final class ProcedureCheck {
     isSet.put("key format", hasKeyFormat());
     isSet.put("resource", procedure.resourceType().isPresent());
     isSet.put("past resources", procedure.pastResources().isPresent());
-    isSet.put("status resolver", procedure.statusResolver().isPresent());
+    isSet.put("status source", procedure.statusSource().isPresent());
     isSet.put("retention", hasRetention());
     isSet.put("claim timing", procedure.claimTiming().isPresent());
     isSet.put("in-flight policy", procedure.inFlightPolicy().attaches());

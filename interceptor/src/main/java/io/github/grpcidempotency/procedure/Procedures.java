@@ -63,7 +63,7 @@ public final class Procedures {
     private final Map<String, MethodDescriptor<Message, Message>> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
     private final List<String> services = new ArrayList<>();
-    private final Map<String, StatusResolver> statuses = new LinkedHashMap<>();
+    private final Map<String, StatusSource> statuses = new LinkedHashMap<>();
     private Function<MethodDescriptor<?, ?>, Optional<Execution>> defaultExecution =
         method -> Optional.empty();
 
@@ -91,15 +91,20 @@ public final class Procedures {
     }
 
     /**
-     * Sets the status resolver of a resource type, for the options of all methods that {@link
-     * #addAnnotated} adds, before or after this call. A type without a resolver has no asynchronous
+     * Sets the source of the status of a resource type, for the options of all methods that {@link
+     * #addAnnotated} adds, before or after this call. A type without a source has no asynchronous
      * work.
      *
      * @param resourceType the type as in the options, such as {@code order}
      */
-    public Builder status(String resourceType, StatusResolver resolver) {
-      statuses.put(resourceType, resolver);
+    public Builder status(String resourceType, StatusSource source) {
+      statuses.put(resourceType, source);
       return this;
+    }
+
+    /** Sets the resolver of the status of a resource type, as above. */
+    public Builder status(String resourceType, StatusResolver resolver) {
+      return status(resourceType, (StatusSource) resolver);
     }
 
     /**
@@ -119,7 +124,7 @@ public final class Procedures {
           .build()
           .resourceType()
           .flatMap(type -> Optional.ofNullable(statuses.get(type.name())))
-          .ifPresent(builder::status);
+          .ifPresent(source -> builder.status(source));
       return builder.build();
     }
 

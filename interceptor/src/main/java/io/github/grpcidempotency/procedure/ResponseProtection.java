@@ -5,7 +5,7 @@ import com.google.protobuf.ByteString;
 /**
  * Encrypts recorded answers: responses and terminal errors. Thread-safe.
  *
- * <p>{@link TinkProtection} implements it with a Tink keyset.
+ * <p>{@link io.github.grpcidempotency.tink.TinkProtection} implements it with a Tink keyset.
  */
 public interface ResponseProtection {
   /**

@@ -8,16 +8,10 @@ import java.util.UUID;
  * <p>A resolver is called on the thread of the replay. Once it has returned {@code COMPLETED} or
  * {@code FAILED} for a resource, it must not return {@code PROCESSING} again, even if the resource
  * has been deleted. If it throws, the status is {@link IdempotencyStatus#PROCESSING}, and a warning
- * is logged. An outbox query is not called in this way: the PostgreSQL store runs it together with
- * the statements of the replay. Thread-safe.
+ * is logged. Thread-safe.
  */
 @FunctionalInterface
-public interface StatusResolver {
+public non-sealed interface StatusResolver extends StatusSource {
   /** Returns the status of the asynchronous work behind a resource. */
   IdempotencyStatus resolve(UUID resourceId);
-
-  /** Returns whether the store reads the status, so that {@link #resolve} is not called. */
-  default boolean isReadByStore() {
-    return false;
-  }
 }

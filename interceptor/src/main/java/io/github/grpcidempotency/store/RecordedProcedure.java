@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.store;
 
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import java.util.Optional;
 
 /**
@@ -13,9 +13,8 @@ import java.util.Optional;
  * @param resourceType the type of the resource in its answers, for a store that keeps references
  * @param deletes whether its calls delete the resource; a store that keeps references then keeps
  *     none to a resource that does not exist when the answer is recorded
- * @param statusResolver finds the status of the asynchronous work behind an answer. A store that
- *     knows the type of this resolver may read the status together with the record; it ignores all
- *     other types
+ * @param outbox the query for the status of the asynchronous work behind an answer, if it has one;
+ *     a store that can run it reads the status together with the record
  * @param awaited whether duplicates may wait for the end of a running call, so that a {@link
  *     CompletionWatch} has to report it
  * @param sameDatabase whether handlers write only to the store's database: a crash that loses a
@@ -25,7 +24,7 @@ public record RecordedProcedure(
     String name,
     Optional<ResourceType> resourceType,
     boolean deletes,
-    Optional<StatusResolver> statusResolver,
+    Optional<OutboxQuery> outbox,
     boolean awaited,
     boolean sameDatabase) {
 
@@ -35,7 +34,7 @@ public record RecordedProcedure(
         procedure.name(),
         procedure.resourceType(),
         procedure.deletes(),
-        procedure.statusResolver(),
+        procedure.statusSource().filter(OutboxQuery.class::isInstance).map(OutboxQuery.class::cast),
         procedure.inFlightPolicy().attaches(),
         procedure.execution() == Execution.RESERVED_SAME_DATABASE);
   }

@@ -63,7 +63,7 @@ class MethodOptionTest {
     assertThat(procedure.retention()).isEqualTo(Duration.ofHours(24));
     assertThat(procedure.retainedFromLastReplay()).isFalse();
     assertThat(procedure.outagePolicy()).isEqualTo(OutagePolicy.FAIL_OPEN);
-    assertThat(procedure.statusResolver()).isEmpty();
+    assertThat(procedure.statusSource()).isEmpty();
     assertThat(procedure.failurePolicy()).isEqualTo(FailurePolicy.releaseAll());
     assertThat(procedure.keyPolicy()).isEqualTo(KeyPolicy.OPTIONAL);
     assertThat(procedure.keySource()).isEmpty();

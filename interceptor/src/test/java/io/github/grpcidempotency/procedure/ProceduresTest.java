@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.crypto.tink.Aead;
 import com.google.longrunning.OperationsGrpc;
+import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
@@ -15,6 +16,7 @@ import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.testing.v1.UnfitServiceGrpc;
+import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.MethodDescriptor;
 import io.grpc.protobuf.ProtoUtils;
 import io.grpc.testing.TestMethodDescriptors;
@@ -56,7 +58,7 @@ class ProceduresTest {
             .build();
 
     assertThat(procedures.all()).extracting(Procedure::name).containsExactly(CREATE_THING);
-    assertThat(procedures.find(CREATE_THING).flatMap(Procedure::statusResolver))
+    assertThat(procedures.find(CREATE_THING).flatMap(Procedure::statusSource))
         .containsSame(RESOLVER);
   }
 
@@ -196,7 +198,7 @@ class ProceduresTest {
                 + " key policy to PROHIBITED",
             CREATE_OTHER + ": it has two descriptors: remove one of them",
             CREATE_OTHER + ": its retention must be at least a millisecond, not PT-1S",
-            CREATE_OTHER + ": it has a status resolver, but no resource type",
+            CREATE_OTHER + ": it has a status source, but no resource type",
             CREATE_OTHER
                 + ": its key: \"colour\" is not a singular string field of"
                 + " idempotency.testing.v1.CreateThingRequest",
@@ -347,30 +349,6 @@ class ProceduresTest {
             CREATE_OTHER + ": it rebuilds its response from the resource that it deletes");
     assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
         .containsExactly(CREATE_OTHER + ": it has past resources, but does not delete a resource");
-    Procedure ofItsOwn =
-        new Procedure() {
-          @Override
-          public Optional<MethodDescriptor<?, ?>> method() {
-            return Optional.empty();
-          }
-
-          @Override
-          public String name() {
-            return "jobs/own";
-          }
-
-          @Override
-          public Execution execution() {
-            return Execution.RESERVED;
-          }
-
-          @Override
-          public boolean deletes() {
-            return true;
-          }
-        };
-    assertThat(Procedures.of(ofItsOwn).problems())
-        .containsExactly("jobs/own: it deletes a resource, but has no resource type");
   }
 
   @Test
@@ -412,34 +390,6 @@ class ProceduresTest {
         .contains("the settings are gone");
   }
 
-  @Test
-  void theProblemsOfADescriptorAreListed() {
-    Procedure own =
-        new Procedure() {
-          @Override
-          public Optional<MethodDescriptor<?, ?>> method() {
-            return Optional.empty();
-          }
-
-          @Override
-          public String name() {
-            return "jobs/own";
-          }
-
-          @Override
-          public Execution execution() {
-            return Execution.RESERVED;
-          }
-
-          @Override
-          public List<String> problems() {
-            return List.of("it is not finished");
-          }
-        };
-
-    assertThat(Procedures.of(own).problems()).containsExactly("jobs/own: it is not finished");
-  }
-
   /** The record of a response without it could be written, and not be read. */
   @Test
   void aFieldThatAResponseMustHaveCannotBeOmitted() {
@@ -471,24 +421,11 @@ class ProceduresTest {
                 + " protobuf message");
   }
 
-  /** A descriptor that says nothing but what it describes. */
+  @SuppressWarnings("unchecked") // also of a method whose messages are no protobuf messages
   private static Procedure plain(MethodDescriptor<?, ?> method) {
-    return new Procedure() {
-      @Override
-      public Optional<MethodDescriptor<?, ?>> method() {
-        return Optional.of(method);
-      }
-
-      @Override
-      public String name() {
-        return method.getFullMethodName();
-      }
-
-      @Override
-      public Execution execution() {
-        return Execution.RESERVED;
-      }
-    };
+    return Procedure.of((MethodDescriptor<Message, Message>) method)
+        .execution(Execution.RESERVED)
+        .build();
   }
 
   private static final class NoAead implements Aead {

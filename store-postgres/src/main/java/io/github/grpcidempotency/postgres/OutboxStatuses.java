@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.joining;
 
 import com.google.common.collect.Lists;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.Collection;
@@ -47,10 +48,10 @@ final class OutboxStatuses {
    */
   Map<OwnedResource, IdempotencyStatus> of(
       RecordedProcedure procedure, Collection<OwnedResource> resources) {
-    if (resources.isEmpty()
-        || !(procedure.statusResolver().orElse(null) instanceof OutboxStatusResolver outbox)) {
+    if (resources.isEmpty() || procedure.outbox().isEmpty()) {
       return Map.of();
     }
+    OutboxQuery outbox = procedure.outbox().get();
     Map<OwnedResource, IdempotencyStatus> statuses = new HashMap<>();
     List<List<OwnedResource>> byUser =
         List.copyOf(
@@ -84,7 +85,7 @@ final class OutboxStatuses {
                         new OwnedResource(
                             UUID.fromString(row.getString("user_id")),
                             row.getObject("resource_id", UUID.class)),
-                        OutboxStatusResolver.found(row))));
+                        RecordRow.outboxStatus(row))));
   }
 
   private static String sql(RecordedProcedure procedure, int size) {

@@ -169,12 +169,8 @@ final class PostgresOperationCatalog implements OperationCatalog {
         outbox.of(procedure, rows.stream().flatMap(row -> row.resource(caller).stream()).toList());
     Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
     for (OperationRow row : rows) {
-      row.content()
-          .status(
-              procedure,
-              asked ->
-                  row.resource(caller)
-                      .flatMap(resource -> Optional.ofNullable(found.get(resource))))
+      row.resource(caller)
+          .flatMap(resource -> Optional.ofNullable(found.get(resource)))
           .ifPresent(status -> statuses.put(row.content().id(), status));
     }
     return statuses;

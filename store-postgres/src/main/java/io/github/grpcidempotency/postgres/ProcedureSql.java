@@ -276,10 +276,8 @@ final class ProcedureSql {
   /** Returns the outbox query for a resource; empty if there is none. */
   private static Optional<String> status(RecordedProcedure procedure, String resourceId) {
     return procedure
-        .statusResolver()
-        .filter(OutboxStatusResolver.class::isInstance)
-        .map(OutboxStatusResolver.class::cast)
-        .map(outbox -> FOUND_STATUS.replace("${query}", outbox.queryFor(resourceId)));
+        .outbox()
+        .map(outbox -> FOUND_STATUS.replace("${query}", outbox.sql(resourceId)));
   }
 
   private static String selectRecord(RecordedProcedure procedure, String schema, String status) {

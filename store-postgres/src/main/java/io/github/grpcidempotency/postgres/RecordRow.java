@@ -8,6 +8,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -16,7 +17,6 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,7 +61,7 @@ record RecordRow(
         leaseLeft,
         Optional.ofNullable(row.getObject("resource_id", UUID.class)),
         row.getBoolean("names_resource"),
-        OutboxStatusResolver.foundIfAsked(row),
+        outboxStatusIfAsked(row),
         bytes(row.getBytes("trace")));
   }
 
@@ -117,7 +117,7 @@ record RecordRow(
    * the outbox.
    */
   ClaimResult.Recorded recorded(RecordedProcedure asked) {
-    return recorded(status(asked, outbox -> outboxStatus.map(outbox::statusOf)));
+    return recorded(asked.outbox().flatMap(outbox -> outboxStatus.map(outbox::statusOf)));
   }
 
   /**
@@ -141,18 +141,15 @@ record RecordRow(
         : new RecordedOutcome.Reference(resourceId);
   }
 
-  /**
-   * Returns the outbox status of the answer's resource; empty if there is no outbox, or if the
-   * outbox was not queried.
-   */
-  Optional<IdempotencyStatus> status(
-      RecordedProcedure asked,
-      Function<OutboxStatusResolver, Optional<IdempotencyStatus>> askOutbox) {
-    return asked
-        .statusResolver()
-        .filter(OutboxStatusResolver.class::isInstance)
-        .map(OutboxStatusResolver.class::cast)
-        .flatMap(askOutbox);
+  /** Returns the entries that an outbox query found: none, one, or the first two. */
+  static List<String> outboxStatus(ResultSet row) throws SQLException {
+    return outboxStatusIfAsked(row).orElse(List.of());
+  }
+
+  /** Returns as above; empty if the statement did not run the query for this row. */
+  private static Optional<List<String>> outboxStatusIfAsked(ResultSet row) throws SQLException {
+    Array entries = row.getArray("outbox_status");
+    return entries == null ? Optional.empty() : Optional.of(List.of((String[]) entries.getArray()));
   }
 
   private static Duration leaseLeft(@Nullable OffsetDateTime leaseExpires, Instant read) {

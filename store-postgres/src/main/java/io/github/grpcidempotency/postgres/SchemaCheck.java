@@ -105,7 +105,7 @@ final class SchemaCheck {
             .createQuery(outbox)
             .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
             .bind("resource_id", UUID.randomUUID())
-            .map((row, context) -> OutboxStatusResolver.found(row))
+            .map((row, context) -> RecordRow.outboxStatus(row))
             .one();
     return found.size() < 2
         ? Optional.empty()

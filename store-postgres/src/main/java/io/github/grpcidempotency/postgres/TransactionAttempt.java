@@ -4,6 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
@@ -124,7 +125,8 @@ final class TransactionAttempt {
     Optional<RecordRow> found = met.last();
     if (found.filter(RecordRow::isRecord).isPresent()) {
       RecordRow row = found.get();
-      return row.recorded(row.status(request.procedure(), outbox -> ask(outbox, transaction, row)));
+      return row.recorded(
+          request.procedure().outbox().flatMap(outbox -> ask(outbox, transaction, row)));
     }
     if (!met.first().won()) {
       return ClaimResult.InFlight.unseen();
@@ -146,7 +148,7 @@ final class TransactionAttempt {
    * store ends it. Empty if the query fails.
    */
   private Optional<IdempotencyStatus> ask(
-      OutboxStatusResolver outbox, HandlerTransaction transaction, RecordRow row) {
+      OutboxQuery outbox, HandlerTransaction transaction, RecordRow row) {
     if (row.resourceId().isEmpty()) {
       return Optional.empty();
     }
@@ -157,7 +159,7 @@ final class TransactionAttempt {
                   transaction.own(),
                   sql.rollbackWithStatus().orElseThrow(),
                   values -> values.bind("resource_id", row.resourceId().get()),
-                  OutboxStatusResolver::found)));
+                  RecordRow::outboxStatus)));
     } catch (JdbiException failure) {
       database.statusUnknown(request.procedure(), failure);
       return Optional.empty();

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -206,7 +207,7 @@ class AttachTest {
                             .execution(Execution.TRANSACTIONAL))
                 .otherOutage(OutagePolicy.FAIL_CLOSED)
                 .outbox(
-                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                    OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
                         .map(IdempotencyStatus.FAILED, "pending"));
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left =

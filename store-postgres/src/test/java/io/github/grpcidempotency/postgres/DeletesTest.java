@@ -14,6 +14,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -226,8 +227,8 @@ class DeletesTest {
   @ParameterizedTest
   @EnumSource(names = {"PROCESSING", "COMPLETED"})
   void aCreateIsReplayedAsCompletedOnceItsThingIsDeleted(IdempotencyStatus absent) {
-    OutboxStatusResolver statuses =
-        OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY).whenAbsent(absent).build();
+    OutboxQuery statuses =
+        OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).whenAbsent(absent).build();
     try (ThingServer server =
             start(
                 database.app(),
@@ -460,8 +461,8 @@ class DeletesTest {
         .one();
   }
 
-  private static OutboxStatusResolver outbox() {
-    return OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+  private static OutboxQuery outbox() {
+    return OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
         .map(IdempotencyStatus.PROCESSING, "pending")
         .map(IdempotencyStatus.COMPLETED, "done")
         .map(IdempotencyStatus.FAILED, "failed")

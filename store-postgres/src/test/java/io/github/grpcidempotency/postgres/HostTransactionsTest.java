@@ -13,6 +13,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -65,7 +66,7 @@ class HostTransactionsTest {
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.TRANSACTIONAL)
           .status(
-              OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+              OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
                   .map(IdempotencyStatus.COMPLETED, "pending")
                   .build())
           .build();
@@ -133,9 +134,7 @@ class HostTransactionsTest {
     Procedure broken =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .execution(Execution.TRANSACTIONAL)
-            .status(
-                OutboxStatusResolver.query("SELECT 1 / 0 FROM app.things WHERE id = :resource_id")
-                    .build())
+            .status(OutboxQuery.of("SELECT 1 / 0 FROM app.things WHERE id = :resource_id").build())
             .build();
 
     ClaimResult again =

@@ -6,7 +6,7 @@ import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
 import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.procedure.TinkProtection;
+import io.github.grpcidempotency.tink.TinkProtection;
 import java.security.GeneralSecurityException;
 
 /** A Tink keyset of one key. */

@@ -15,6 +15,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -198,8 +199,7 @@ class MistakesTest {
             database.pool(),
             writing()
                 .status(
-                    OutboxStatusResolver.query(
-                            "SELECT state FROM app.outbox WHERE thing_id = :resource_id")
+                    OutboxQuery.of("SELECT state FROM app.outbox WHERE thing_id = :resource_id")
                         .build())));
   }
 
@@ -569,10 +569,7 @@ class MistakesTest {
     return Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
         .execution(Execution.RESERVED)
         .keyPolicy(KeyPolicy.REQUIRED)
-        .status(
-            OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
-                .map(COMPLETED, "done")
-                .build());
+        .status(OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).map(COMPLETED, "done").build());
   }
 
   private static IdempotencyInterceptor interceptor(DataSource pool, Procedures procedures) {

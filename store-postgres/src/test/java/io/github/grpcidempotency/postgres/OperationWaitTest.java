@@ -16,6 +16,7 @@ import com.zaxxer.hikari.HikariPoolMXBean;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
@@ -243,7 +244,7 @@ class OperationWaitTest {
             serverOf(
                 PostgresThingServer.on(database.app())
                     .outbox(
-                        OutboxStatusResolver.query(
+                        OutboxQuery.of(
                                 "SELECT o.status FROM app.outbox AS o JOIN app.things AS t"
                                     + " ON t.id = o.thing_id WHERE t.id = :resource_id"
                                     + " ORDER BY o.id DESC LIMIT 1")

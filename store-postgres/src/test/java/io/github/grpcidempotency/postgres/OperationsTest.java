@@ -18,6 +18,7 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.test.LogLines;
@@ -404,7 +405,7 @@ class OperationsTest {
             PostgresThingServer.on(database.app())
                 .listener(journal.listener())
                 .outbox(
-                    OutboxStatusResolver.query(
+                    OutboxQuery.of(
                         "SELECT (1 / length(substr(status, 8)))::text FROM app.outbox"
                             + " WHERE thing_id = :resource_id")));
     Reply reply = broken.createThing(REQUEST);

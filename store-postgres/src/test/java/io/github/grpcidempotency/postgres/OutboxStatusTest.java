@@ -14,6 +14,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -80,7 +81,7 @@ class OutboxStatusTest {
         ThingServer server =
             PostgresThingServer.on(database.app())
                 .outbox(
-                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                    OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
                         .map(COMPLETED, "done")
                         .map(FAILED, "failed")
                         .whenAbsent(COMPLETED))
@@ -95,9 +96,7 @@ class OutboxStatusTest {
     try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingServer deletingServer =
             PostgresThingServer.on(database.app())
-                .outbox(
-                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
-                        .whenAbsent(COMPLETED))
+                .outbox(OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).whenAbsent(COMPLETED))
                 .start();
         ThingClient client = ThingClient.to(server.port());
         ThingClient toDeleting = ThingClient.to(deletingServer.port()).like(client)) {
@@ -120,7 +119,7 @@ class OutboxStatusTest {
     try (LogLines log = LogLines.listen();
         ThingServer server =
             PostgresThingServer.on(database.app())
-                .outbox(OutboxStatusResolver.query(query))
+                .outbox(OutboxQuery.of(query))
                 .listener(journal.listener())
                 .start()) {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
@@ -141,7 +140,7 @@ class OutboxStatusTest {
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =
             PostgresThingServer.on(pool)
-                .outbox(OutboxStatusResolver.query(query).map(COMPLETED, "done"))
+                .outbox(OutboxQuery.of(query).map(COMPLETED, "done"))
                 .execution(execution)
                 .start();
         ThingClient client = ThingClient.to(server.port())) {
@@ -164,8 +163,8 @@ class OutboxStatusTest {
     String query =
         "SELECT k.status FROM app.outbox AS k WHERE k.thing_id = :resource_id ORDER BY k.id DESC"
             + " LIMIT 1";
-    OutboxStatusResolver.Builder outbox =
-        OutboxStatusResolver.query(query.replaceAll("\\bk\\b", alias))
+    OutboxQuery.Builder outbox =
+        OutboxQuery.of(query.replaceAll("\\bk\\b", alias))
             .map(PROCESSING, "pending")
             .map(COMPLETED, "done");
     try (ThingServer server = PostgresThingServer.on(database.app()).outbox(outbox).start();
@@ -195,7 +194,7 @@ class OutboxStatusTest {
   void aColumnOfTheRecordIsNoColumnOfAQuerys(String query) {
     Procedure procedure =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .status(OutboxStatusResolver.query(query).build())
+            .status(OutboxQuery.of(query).build())
             .build();
     IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
 
@@ -219,7 +218,7 @@ class OutboxStatusTest {
       })
   void aQueryThatCouldReachTheLibrarysNamesIsNoneAtAll(String query) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> OutboxStatusResolver.query(query))
+        .isThrownBy(() -> OutboxQuery.of(query))
         .withMessageContaining("an outbox query must be one SELECT that contains :resource_id");
   }
 
@@ -309,8 +308,7 @@ class OutboxStatusTest {
             PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.execution(execution))
                 .handler(handler)
-                .outbox(
-                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY).whenAbsent(FAILED))
+                .outbox(OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).whenAbsent(FAILED))
                 .start();
         ThingClient client = ThingClient.to(server.port());
         ThingClient absent = client.withNewKey()) {
@@ -340,10 +338,7 @@ class OutboxStatusTest {
     UUID thing = UUID.randomUUID();
     Procedure procedure =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .status(
-                OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
-                    .whenAbsent(COMPLETED)
-                    .build())
+            .status(OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).whenAbsent(COMPLETED).build())
             .execution(execution)
             .build();
     ClaimRequest request =

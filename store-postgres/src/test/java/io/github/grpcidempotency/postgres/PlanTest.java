@@ -8,6 +8,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -48,7 +49,7 @@ class PlanTest {
       Things.claimOf(
           new IdempotencyKey(Caller.of(UUID.randomUUID()), "a key"),
           Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-              .status(OutboxStatusResolver.query(FILTERED).build())
+              .status(OutboxQuery.of(FILTERED).build())
               .build(),
           new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY));
 

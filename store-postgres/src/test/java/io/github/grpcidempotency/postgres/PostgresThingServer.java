@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -86,8 +87,8 @@ final class PostgresThingServer {
     private boolean advisoryLocks = true;
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private Optional<IdempotencyListener> listener = Optional.empty();
-    private OutboxStatusResolver.Builder outbox =
-        OutboxStatusResolver.query(OUTBOX_QUERY)
+    private OutboxQuery.Builder outbox =
+        OutboxQuery.of(OUTBOX_QUERY)
             .map(PROCESSING, "pending", "retrying")
             .map(COMPLETED, "done")
             .map(FAILED, "failed");
@@ -146,7 +147,7 @@ final class PostgresThingServer {
     }
 
     /** Asks another outbox, or asks it otherwise. */
-    Builder outbox(OutboxStatusResolver.Builder outbox) {
+    Builder outbox(OutboxQuery.Builder outbox) {
       this.outbox = outbox;
       return this;
     }

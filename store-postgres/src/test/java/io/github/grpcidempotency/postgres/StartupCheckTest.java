@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -130,9 +131,7 @@ class StartupCheckTest {
   void anOutboxQueryThatFailsIsRefused() {
     Procedure broken =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .status(
-                OutboxStatusResolver.query("SELECT state FROM app.outbox WHERE id = :resource_id")
-                    .build())
+            .status(OutboxQuery.of("SELECT state FROM app.outbox WHERE id = :resource_id").build())
             .build();
 
     assertThatVerifying(database.appUrl(), broken)
@@ -145,7 +144,7 @@ class StartupCheckTest {
     Procedure broken =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .status(
-                OutboxStatusResolver.query(
+                OutboxQuery.of(
                         "SELECT word FROM (VALUES ('a'), ('b')) AS words (word)"
                             + " WHERE :resource_id IS NOT NULL")
                     .build())
@@ -200,9 +199,7 @@ class StartupCheckTest {
     Procedure broken =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .retention(Duration.ZERO)
-            .status(
-                OutboxStatusResolver.query("SELECT state FROM app.outbox WHERE id = :resource_id")
-                    .build())
+            .status(OutboxQuery.of("SELECT state FROM app.outbox WHERE id = :resource_id").build())
             .build();
     Procedure withoutColumn =
         Procedure.of(ThingServiceGrpc.getCreateOtherMethod())

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
@@ -192,9 +193,7 @@ class StartupProbeTest {
             database.app(),
             database.app(),
             Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-                .status(
-                    OutboxStatusResolver.query("SELECT state FROM app.outbox, :resource_id")
-                        .build())
+                .status(OutboxQuery.of("SELECT state FROM app.outbox, :resource_id").build())
                 .build())
         .hasMessageContaining("its outbox query fails")
         .hasMessageContaining("a trial call of the start-up check could not claim a key")

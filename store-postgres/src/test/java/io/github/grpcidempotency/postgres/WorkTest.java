@@ -14,6 +14,7 @@ import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.postgres.ThingWork.Style;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -86,7 +87,7 @@ class WorkTest {
             .execution(Execution.RESERVED)
             .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
             .status(
-                OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
                     .map(IdempotencyStatus.COMPLETED, "pending")
                     .build())
             .build();

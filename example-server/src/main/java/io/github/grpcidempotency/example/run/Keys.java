@@ -8,7 +8,7 @@ import com.google.crypto.tink.TinkJsonProtoKeysetFormat;
 import com.google.crypto.tink.aead.AeadConfig;
 import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.procedure.TinkProtection;
+import io.github.grpcidempotency.tink.TinkProtection;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

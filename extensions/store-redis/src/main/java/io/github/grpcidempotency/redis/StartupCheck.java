@@ -4,7 +4,6 @@ import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -76,10 +75,10 @@ final class StartupCheck {
   }
 
   private void checkProcedure(RecordedProcedure procedure) {
-    if (procedure.statusResolver().filter(StatusResolver::isReadByStore).isPresent()) {
+    if (procedure.outbox().isPresent()) {
       problems.add(
           procedure.name()
-              + ": its status comes from an OutboxStatusResolver, which only the PostgreSQL store"
+              + ": its status comes from an OutboxQuery, which only the PostgreSQL store"
               + " can run: give the procedure a StatusResolver that is implemented in Java");
     }
   }

@@ -7,11 +7,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.ShardedStore;
 import io.lettuce.core.RedisURI;
@@ -23,7 +22,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -150,29 +148,12 @@ class StartupCheckTest {
 
   @Test
   void anOutboxThatOnlyAnotherStoreCanReadIsRefused() {
-    StatusResolver outbox =
-        new StatusResolver() {
-          @Override
-          public IdempotencyStatus resolve(UUID resourceId) {
-            throw new UnsupportedOperationException();
-          }
-
-          @Override
-          public boolean isReadByStore() {
-            return true;
-          }
-        };
+    OutboxQuery outbox = OutboxQuery.of("SELECT state FROM outbox WHERE id = :resource_id").build();
 
     assertThat(problems(redis.uri(), Durability.everyWrite(), withStatus(outbox)))
         .singleElement()
         .asString()
-        .startsWith("jobs/write: its status comes from an OutboxStatusResolver");
-    assertThat(
-            problems(
-                redis.uri(),
-                Durability.everyWrite(),
-                withStatus(resource -> IdempotencyStatus.COMPLETED)))
-        .isEmpty();
+        .startsWith("jobs/write: its status comes from an OutboxQuery");
   }
 
   @Test
@@ -254,9 +235,9 @@ class StartupCheckTest {
     return arguments;
   }
 
-  private static RecordedProcedure withStatus(StatusResolver resolver) {
+  private static RecordedProcedure withStatus(OutboxQuery outbox) {
     return new RecordedProcedure(
-        "jobs/write", Optional.empty(), false, Optional.of(resolver), false, false);
+        "jobs/write", Optional.empty(), false, Optional.of(outbox), false, false);
   }
 
   private static List<String> problemsWith(Map<String, String> settings, Durability durability) {

@@ -85,7 +85,7 @@ public final class RecordedResponse {
                 procedure.name(),
                 problem,
                 operationId,
-                procedure.statusResolver().isPresent()
+                procedure.statusSource().isPresent()
                     ? ", and its answers have no idempotency-status"
                     : ""));
   }

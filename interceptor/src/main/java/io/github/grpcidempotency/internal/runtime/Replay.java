@@ -86,13 +86,14 @@ public sealed interface Replay {
    * Returns the answer of a record: calls the procedure's guard, and then decrypts the answer, or
    * rebuilds it from its resource. Never throws.
    *
-   * @param statusUnknown receives the exception of the status resolver
+   * @param statusUnknown called if the status cannot be read, with the exception of the resolver if
+   *     there is one
    */
   static Replay of(
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<RuntimeException> statusUnknown) {
+      Consumer<Optional<RuntimeException>> statusUnknown) {
     Optional<Refused> denied = ReplayRight.refusal(procedure, key.caller(), recorded);
     if (denied.isPresent()) {
       return denied.get();
@@ -117,13 +118,13 @@ public sealed interface Replay {
     private final Procedure procedure;
     private final IdempotencyKey key;
     private final ClaimResult.Recorded recorded;
-    private final Consumer<RuntimeException> statusUnknown;
+    private final Consumer<Optional<RuntimeException>> statusUnknown;
 
     private Reader(
         Procedure procedure,
         IdempotencyKey key,
         ClaimResult.Recorded recorded,
-        Consumer<RuntimeException> statusUnknown) {
+        Consumer<Optional<RuntimeException>> statusUnknown) {
       this.procedure = procedure;
       this.key = key;
       this.recorded = recorded;

@@ -15,12 +15,12 @@ public final class ReplayStatus {
 
   /**
    * Returns the status for the first answer: {@code processing} if there is asynchronous work,
-   * otherwise {@code completed}. Empty if there is a resolver but the record refers to no resource.
+   * otherwise {@code completed}. Empty if there is such work but the record refers to no resource.
    *
    * @param refers whether the record refers to a resource
    */
   public static Optional<IdempotencyStatus> first(Procedure procedure, boolean refers) {
-    if (procedure.statusResolver().isEmpty()) {
+    if (procedure.statusSource().isEmpty()) {
       return Optional.of(IdempotencyStatus.COMPLETED);
     }
     return refers ? Optional.of(IdempotencyStatus.PROCESSING) : Optional.empty();
@@ -28,15 +28,17 @@ public final class ReplayStatus {
 
   /**
    * Returns the status of a recorded answer, from the store or else from the procedure's resolver.
-   * Never throws: the status is {@code processing} if the resolver throws, and {@code completed} if
-   * there is no asynchronous work. Empty if the record has never referred to a resource, so that
-   * the resolver cannot be called.
+   * Never throws: the status is {@code processing} if it cannot be read, and {@code completed} if
+   * there is no asynchronous work. Empty if the record has never referred to a resource.
    *
-   * @param unknown receives the exception of the resolver
+   * @param unknown called if the status cannot be read, with the exception of the resolver; empty
+   *     if the store should have read it, and has logged the reason
    */
   public static Optional<IdempotencyStatus> of(
-      Procedure procedure, ClaimResult.Recorded recorded, Consumer<RuntimeException> unknown) {
-    if (procedure.statusResolver().isEmpty()) {
+      Procedure procedure,
+      ClaimResult.Recorded recorded,
+      Consumer<Optional<RuntimeException>> unknown) {
+    if (procedure.statusSource().isEmpty()) {
       return Optional.of(IdempotencyStatus.COMPLETED);
     }
     return recorded
@@ -61,29 +63,33 @@ public final class ReplayStatus {
    * of a procedure's resources itself.
    */
   static boolean asksService(Procedure procedure) {
-    return procedure.statusResolver().filter(resolver -> !resolver.isReadByStore()).isPresent();
+    return procedure.statusSource().filter(StatusResolver.class::isInstance).isPresent();
   }
 
-  /** Returns the status of a resource from the procedure's resolver. Never throws. */
+  /** Returns the status of a resource that the store has not read. Never throws. */
   static IdempotencyStatus ofResource(
-      Procedure procedure, UUID resource, Consumer<RuntimeException> unknown) {
-    return procedure
-        .statusResolver()
-        .map(resolver -> resolve(procedure, resolver, resource, unknown))
-        .orElse(IdempotencyStatus.COMPLETED);
+      Procedure procedure, UUID resource, Consumer<Optional<RuntimeException>> unknown) {
+    if (procedure.statusSource().isEmpty()) {
+      return IdempotencyStatus.COMPLETED;
+    }
+    if (procedure.statusSource().get() instanceof StatusResolver resolver) {
+      return resolve(procedure, resolver, resource, unknown);
+    }
+    unknown.accept(Optional.empty());
+    return IdempotencyStatus.PROCESSING;
   }
 
   private static IdempotencyStatus resolve(
       Procedure procedure,
       StatusResolver resolver,
       UUID resource,
-      Consumer<RuntimeException> unknown) {
+      Consumer<Optional<RuntimeException>> unknown) {
     try {
       return Objects.requireNonNull(
           resolver.resolve(resource),
           () -> procedure.name() + ": its status resolver returned null");
     } catch (RuntimeException failed) {
-      unknown.accept(failed);
+      unknown.accept(Optional.of(failed));
       return IdempotencyStatus.PROCESSING;
     }
   }

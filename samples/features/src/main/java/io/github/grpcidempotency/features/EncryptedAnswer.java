@@ -14,7 +14,7 @@ import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceB
 import io.github.grpcidempotency.features.shop.v1.Token;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.TinkProtection;
+import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.security.GeneralSecurityException;

@@ -8,8 +8,8 @@ import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
@@ -24,7 +24,7 @@ final class OutboxStatus extends OrderServiceGrpc.OrderServiceImplBase {
   private static final Procedure CREATE_ORDER =
       Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod())
           .status(
-              OutboxStatusResolver.query(
+              OutboxQuery.of(
                       "SELECT status FROM shop.outbox WHERE order_id = :resource_id"
                           + " ORDER BY id DESC LIMIT 1")
                   .map(IdempotencyStatus.PROCESSING, "pending")

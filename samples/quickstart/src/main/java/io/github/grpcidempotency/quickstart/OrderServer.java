@@ -19,8 +19,8 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
       Metadata.Key.of("subject", Metadata.ASCII_STRING_MARSHALLER);
   private static final Context.Key<String> SUBJECT = Context.key("subject");
 
-  private static final StatusResolver ORDER_OUTBOX =
-      OutboxStatusResolver.query(
+  private static final OutboxQuery ORDER_OUTBOX =
+      OutboxQuery.of(
               "SELECT status FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1")
           .map(PROCESSING, "pending")
           .map(COMPLETED, "done")

@@ -4,14 +4,13 @@ import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
-import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 
 /** Maps the values of {@code authz.outbox} to the statuses for clients. */
 final class OutboxStatus {
   /** The status of the latest entry of a resource. */
-  static final StatusResolver LATEST =
-      OutboxStatusResolver.query(
+  static final OutboxQuery LATEST =
+      OutboxQuery.of(
               """
               SELECT status FROM authz.outbox
               WHERE resource_id = :resource_id

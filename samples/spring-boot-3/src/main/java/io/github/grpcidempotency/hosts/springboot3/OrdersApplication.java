@@ -5,8 +5,8 @@ import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
-import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.procedure.StatusSource;
 import java.util.Optional;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -30,8 +30,8 @@ public class OrdersApplication {
 
   /** Returns the status of an order's asynchronous work. The bean's name is the resource type. */
   @Bean
-  StatusResolver order() {
-    return OutboxStatusResolver.query("SELECT status FROM shop.orders WHERE id = :resource_id")
+  StatusSource order() {
+    return OutboxQuery.of("SELECT status FROM shop.orders WHERE id = :resource_id")
         .map(PROCESSING, "pending")
         .map(COMPLETED, "shipped")
         .build();

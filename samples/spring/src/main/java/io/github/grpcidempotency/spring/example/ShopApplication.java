@@ -4,8 +4,8 @@ import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
-import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.procedure.StatusSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
@@ -19,8 +19,8 @@ public class ShopApplication {
 
   /** Returns the status of an order's asynchronous work. The bean's name is the resource type. */
   @Bean
-  StatusResolver order() {
-    return OutboxStatusResolver.query(
+  StatusSource order() {
+    return OutboxQuery.of(
             "SELECT status FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1")
         .map(PROCESSING, "pending")
         .map(COMPLETED, "done")

@@ -4,10 +4,10 @@ import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -20,8 +20,8 @@ import java.util.UUID;
 public final class ProcedureOf {
   private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
 
-  private static final OutboxStatusResolver OUTBOX =
-      OutboxStatusResolver.query(
+  private static final OutboxQuery OUTBOX =
+      OutboxQuery.of(
               "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT"
                   + " 1")
           .map(IdempotencyStatus.PROCESSING, "pending")

@@ -75,7 +75,7 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
                   return Optional.of(Execution.TRANSACTIONAL);
                 });
     List<String> problems = new ArrayList<>();
-    StatusResolvers statuses = new StatusResolvers(beans);
+    StatusSources statuses = new StatusSources(beans);
     Set<String> bound = new LinkedHashSet<>();
     for (String name :
         BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, BindableService.class)) {

@@ -51,7 +51,7 @@ enum Remedy {
       "Declare a DataSource, for example by spring.datasource.url."),
   CHOOSE_TRANSACTIONS("host-transactions is false", "Remove the bean, or the property."),
   QUALIFY_ONE_RESOLVER(
-      "several StatusResolver beans",
+      "several StatusSource beans",
       "Remove all but one, or use @Qualifier to give each one the name of a resource type."),
   QUALIFY_THE_RESOLVER(
       "is for no resource type",

@@ -21,7 +21,6 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -105,26 +104,12 @@ class SetupFailuresTest {
   }
 
   private static Procedure unbound() {
-    MethodDescriptor<?, ?> other =
-        ThingServiceGrpc.getCreateOtherMethod().toBuilder()
-            .setFullMethodName("other.v1.Others/CreateOther")
-            .build();
-    return new Procedure() {
-      @Override
-      public Optional<MethodDescriptor<?, ?>> method() {
-        return Optional.of(other);
-      }
-
-      @Override
-      public String name() {
-        return other.getFullMethodName();
-      }
-
-      @Override
-      public Execution execution() {
-        return Execution.RESERVED;
-      }
-    };
+    return Procedure.of(
+            ThingServiceGrpc.getCreateOtherMethod().toBuilder()
+                .setFullMethodName("other.v1.Others/CreateOther")
+                .build())
+        .execution(Execution.RESERVED)
+        .build();
   }
 
   @Test
@@ -191,7 +176,7 @@ class SetupFailuresTest {
                 assertProblems(context)
                     .singleElement()
                     .asString()
-                    .contains("several StatusResolver beans", "\"thing\": thing, ofThings"));
+                    .contains("several StatusSource beans", "\"thing\": thing, ofThings"));
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -1,14 +1,14 @@
 package io.github.grpcidempotency.spring.boot;
 
 import com.google.rpc.Code;
-import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.procedure.StatusSource;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Status;
 import java.time.Duration;
@@ -72,8 +72,8 @@ class ThingApplication {
 
   @Bean
   @Qualifier("thing")
-  StatusResolver thingStatus() {
-    return OutboxStatusResolver.query(
+  StatusSource thingStatus() {
+    return OutboxQuery.of(
             "SELECT state FROM app.outbox WHERE thing_id = :resource_id ORDER BY id DESC LIMIT 1")
         .map(IdempotencyStatus.COMPLETED, "done")
         .map(IdempotencyStatus.FAILED, "failed")

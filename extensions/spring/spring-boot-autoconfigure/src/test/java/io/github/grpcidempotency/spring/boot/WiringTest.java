@@ -106,7 +106,7 @@ class WiringTest {
                             .procedures()
                             .find(CREATE_THING)
                             .orElseThrow()
-                            .statusResolver())
+                            .statusSource())
                     .containsSame(resolver));
   }
 

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.procedure.StatusSource;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -14,22 +14,22 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 
 /**
- * Finds the {@link StatusResolver} bean of a resource type: the bean with the resource type as its
+ * Finds the {@link StatusSource} bean of a resource type: the bean with the resource type as its
  * name or qualifier.
  */
-final class StatusResolvers {
+final class StatusSources {
   private final ListableBeanFactory beans;
   private final List<String> names;
   private final Set<String> used = new HashSet<>();
   private final List<String> problems = new ArrayList<>();
 
-  StatusResolvers(ListableBeanFactory beans) {
+  StatusSources(ListableBeanFactory beans) {
     this.beans = beans;
     this.names =
-        List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, StatusResolver.class));
+        List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, StatusSource.class));
   }
 
-  Optional<StatusResolver> find(ResourceType type) {
+  Optional<StatusSource> find(ResourceType type) {
     List<String> found =
         names.stream()
             .filter(
@@ -39,21 +39,21 @@ final class StatusResolvers {
     used.addAll(found);
     if (found.size() > 1) {
       problems.add(
-          "several StatusResolver beans are for the resource type \"%s\": %s"
+          "several StatusSource beans are for the resource type \"%s\": %s"
               .formatted(type.name(), String.join(", ", found)));
     }
     return found.size() == 1
-        ? Optional.of(beans.getBean(found.get(0), StatusResolver.class))
+        ? Optional.of(beans.getBean(found.get(0), StatusSource.class))
         : Optional.empty();
   }
 
-  /** Returns the problems, after all procedures have looked up their resolvers. */
+  /** Returns the problems, after all procedures have looked up their sources. */
   List<String> problems(Procedures procedures) {
     List<String> all = new ArrayList<>(problems.stream().distinct().toList());
     for (String name : names) {
       if (!used.contains(name) && !isDescribed(name, procedures)) {
         all.add(
-            ("the StatusResolver bean \"%s\" is for no resource type: neither its name nor its"
+            ("the StatusSource bean \"%s\" is for no resource type: neither its name nor its"
                     + " qualifier is the resource_type of an annotated method")
                 .formatted(name));
       }
@@ -63,10 +63,10 @@ final class StatusResolvers {
 
   /** A descriptor in Java can refer to the bean by itself. */
   private boolean isDescribed(String name, Procedures procedures) {
-    StatusResolver bean = beans.getBean(name, StatusResolver.class);
+    StatusSource bean = beans.getBean(name, StatusSource.class);
     return procedures.all().stream()
-        .map(Procedure::statusResolver)
+        .map(Procedure::statusSource)
         .flatMap(Optional::stream)
-        .anyMatch(resolver -> resolver == bean);
+        .anyMatch(source -> source == bean);
   }
 }

@@ -1,15 +1,8 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.procedure;
 
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.StatusResolver;
-import java.sql.Array;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -24,11 +17,11 @@ import org.slf4j.LoggerFactory;
  * <p>The outbox needs an index for the query, newest entry first: {@code CREATE INDEX ON outbox
  * (project_id, id DESC)}.
  *
- * <p>Immutable. Only {@link PostgresIdempotencyStore} can run it; with another store the status is
- * {@code processing}.
+ * <p>Immutable. Only the PostgreSQL store can run it; with another store the status is {@code
+ * processing}.
  */
-public final class OutboxStatusResolver implements StatusResolver {
-  private static final Logger logger = LoggerFactory.getLogger(OutboxStatusResolver.class);
+public final class OutboxQuery implements StatusSource {
+  private static final Logger logger = LoggerFactory.getLogger(OutboxQuery.class);
   private static final Pattern PLACEHOLDER = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
 
   /**
@@ -42,14 +35,14 @@ public final class OutboxStatusResolver implements StatusResolver {
   private final Map<String, IdempotencyStatus> statuses;
   private final IdempotencyStatus absent;
 
-  private OutboxStatusResolver(Builder builder) {
+  private OutboxQuery(Builder builder) {
     this.query = builder.query;
     this.statuses = Map.copyOf(builder.statuses);
     this.absent = builder.absent;
   }
 
   /**
-   * Starts a resolver.
+   * Returns a builder.
    *
    * <p>End the query with {@code LIMIT 1}: if it finds more than one row, the status is {@code
    * processing}, with a warning. A query that finds more than one row for a resource that does not
@@ -60,45 +53,26 @@ public final class OutboxStatusResolver implements StatusResolver {
    * @throws IllegalArgumentException if the query lacks {@code :resource_id}, has a semicolon, or
    *     uses a name with {@code idempotency_record} in it, or with Unicode escapes
    */
-  public static Builder query(String query) {
+  public static Builder of(String query) {
     return new Builder(query);
   }
 
-  @Override
-  public IdempotencyStatus resolve(UUID resourceId) {
-    throw new UnsupportedOperationException(
-        "only the PostgreSQL store can run an outbox query, and the query of this call could"
-            + " not be run: the status is reported as processing");
-  }
-
-  @Override
-  public boolean isReadByStore() {
-    return true;
-  }
-
-  /** Returns the query with an expression for the resource id. */
-  String queryFor(String resourceId) {
+  /**
+   * Returns the query with an expression for the resource id. For implementations of stores.
+   *
+   * @param resourceId an SQL expression
+   */
+  public String sql(String resourceId) {
     return PLACEHOLDER.matcher(query).replaceAll(Matcher.quoteReplacement(resourceId));
   }
 
-  /** Returns the entries that the query found: none, one, or the first two. */
-  static List<String> found(ResultSet row) throws SQLException {
-    return foundIfAsked(row).orElse(List.of());
-  }
-
   /**
-   * Returns the entries that the query found; empty if the statement did not run the query for this
-   * row.
+   * Returns the status for what the query found; {@code PROCESSING}, with a warning, for an unknown
+   * value or several rows. For implementations of stores.
+   *
+   * @param found the values: none, one, or the first two
    */
-  static Optional<List<String>> foundIfAsked(ResultSet row) throws SQLException {
-    Array entries = row.getArray("outbox_status");
-    return entries == null ? Optional.empty() : Optional.of(List.of((String[]) entries.getArray()));
-  }
-
-  /**
-   * Maps the entries that the query found to a status. Unknown values map to {@code processing}.
-   */
-  IdempotencyStatus statusOf(List<String> found) {
+  public IdempotencyStatus statusOf(List<String> found) {
     if (found.isEmpty()) {
       return absent;
     }
@@ -114,7 +88,7 @@ public final class OutboxStatusResolver implements StatusResolver {
     if (status == null) {
       logger.warn(
           "the outbox value \"{}\" is not mapped to a status, so the status is reported as"
-              + " processing; map it with OutboxStatusResolver.Builder.map",
+              + " processing; map it with OutboxQuery.Builder.map",
           word);
       return IdempotencyStatus.PROCESSING;
     }
@@ -155,9 +129,9 @@ public final class OutboxStatusResolver implements StatusResolver {
       return this;
     }
 
-    /** Returns the resolver. */
-    public OutboxStatusResolver build() {
-      return new OutboxStatusResolver(this);
+    /** Returns the query. */
+    public OutboxQuery build() {
+      return new OutboxQuery(this);
     }
   }
 }

@@ -1,7 +1,8 @@
-package io.github.grpcidempotency.procedure;
+package io.github.grpcidempotency.tink;
 
 import com.google.crypto.tink.Aead;
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.security.GeneralSecurityException;
 
 /**
