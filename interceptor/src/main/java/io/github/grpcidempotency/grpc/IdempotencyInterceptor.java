@@ -77,7 +77,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private final CallerResolver callers;
   private final Metadata.Key<String> keyHeader;
   private final Optional<Engines> engines;
-  private final Undescribed undescribed = new Undescribed();
+  private final MethodsWithoutDescriptor undescribed = new MethodsWithoutDescriptor();
   private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
 
   private IdempotencyInterceptor(Builder builder) {
@@ -424,7 +424,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotencyInterceptor build() {
-      List<String> problems = new ArrayList<>(Undescribed.problems(procedures));
+      List<String> problems = new ArrayList<>(MethodsWithoutDescriptor.problems(procedures));
       if (store.isEmpty() && !withoutStore) {
         problems.add(
             "the interceptor has no store: call store(…), or withoutStore() to let every call pass"

@@ -119,7 +119,7 @@ public final class Engine implements AutoCloseable {
         keyName,
         timing,
         callLimit,
-        new WaitingRoom(limits),
+        new WaitCapacity(limits),
         executor);
   }
 
@@ -132,7 +132,7 @@ public final class Engine implements AutoCloseable {
       String keyName,
       ClaimTiming timing,
       Duration callLimit,
-      WaitingRoom room,
+      WaitCapacity room,
       Executor executor) {
     this.infos = infos;
     this.shard = shard;

@@ -67,7 +67,7 @@ public final class Engines implements AutoCloseable {
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();
-    WaitingRoom room = new WaitingRoom(limits);
+    WaitCapacity room = new WaitCapacity(limits);
     Map<Optional<String>, Engine> engines = new LinkedHashMap<>();
     Stream.concat(sharded.names().stream().map(Optional::of), Stream.of(Optional.<String>empty()))
         .forEach(

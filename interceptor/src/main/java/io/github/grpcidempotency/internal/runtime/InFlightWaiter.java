@@ -55,7 +55,7 @@ public final class InFlightWaiter implements AutoCloseable {
       RateLimitedLog.of(LoggerFactory.getLogger(InFlightWaiter.class));
   private final BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find;
   private final LeaseKeeper leases;
-  private final WaitingRoom room;
+  private final WaitCapacity room;
   private final CompletionWatch watch;
   private final WaitQueues<IdempotencyKey, Waiter> queues;
   private final ExecutorService probes;
@@ -155,7 +155,7 @@ public final class InFlightWaiter implements AutoCloseable {
       BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
       LeaseKeeper leases,
       IdempotencyStore store,
-      WaitingRoom room) {
+      WaitCapacity room) {
     this(
         find,
         leases,
@@ -169,7 +169,7 @@ public final class InFlightWaiter implements AutoCloseable {
       BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
       LeaseKeeper leases,
       IdempotencyStore store,
-      WaitingRoom room,
+      WaitCapacity room,
       ExecutorService probes,
       ScheduledExecutorService timer) {
     this.find = find;

@@ -38,7 +38,7 @@ final class OperationPage {
   private static final int MOST_BYTES = 1 << 20;
 
   private final Operations operations;
-  private final Question question;
+  private final OperationsCall call;
   private final String filterText;
   private final OperationFilter filter;
   private final int size;
@@ -53,12 +53,12 @@ final class OperationPage {
    *
    * @throws io.grpc.StatusRuntimeException if the request is not valid
    */
-  OperationPage(Operations operations, ListOperationsRequest request, Question question) {
+  OperationPage(Operations operations, ListOperationsRequest request, OperationsCall call) {
     if (request.getPageSize() < 0) {
       throw ServiceError.invalid("page_size must not be negative");
     }
     this.operations = operations;
-    this.question = question;
+    this.call = call;
     this.filterText = request.getFilter();
     this.filter = OperationFilter.parse(filterText);
     this.size = request.getPageSize() == 0 ? USUAL_SIZE : Math.min(request.getPageSize(), MOST);
@@ -93,7 +93,7 @@ final class OperationPage {
         OperationState.of(
             stored.standing(),
             procedure,
-            failure -> question.statusUnknown(stored, procedure, failure));
+            failure -> call.statusUnknown(stored, procedure, failure));
     if (filter.states().contains(state)) {
       Operation operation = OperationMessage.listed(stored, state, procedure);
       bytes += operation.getSerializedSize();

@@ -37,7 +37,7 @@ final class OperationWait implements Drain.Call {
   private final Drain drain;
   private final Engine engine;
   private final Operations operations;
-  private final Question question;
+  private final OperationsCall call;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
   private final long begun = System.nanoTime();
@@ -50,13 +50,13 @@ final class OperationWait implements Drain.Call {
       Drain drain,
       Engine engine,
       Operations operations,
-      Question question,
+      OperationsCall call,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
     this.drain = drain;
     this.engine = engine;
     this.operations = operations;
-    this.question = question;
+    this.call = call;
     this.observer = observer;
     this.limit = limit;
     observer.setOnCancelHandler(
@@ -69,7 +69,7 @@ final class OperationWait implements Drain.Call {
   @Override
   public void stopWaiting() {
     giveUp.run();
-    question.within(() -> fail(ServiceError.refused(Refusal.shuttingDown(question.operation()))));
+    call.within(() -> fail(ServiceError.refused(Refusal.shuttingDown(call.operation()))));
   }
 
   @Override
@@ -78,7 +78,7 @@ final class OperationWait implements Drain.Call {
   }
 
   /** Answers now, or waits. Failures are converted by {@link ServiceError}. */
-  void begin(SeenOperation seen) {
+  void begin(VisibleOperation seen) {
     StoredOperation stored = seen.stored();
     Duration left = left();
     if (over || left.isNegative() || left.isZero()) {
@@ -94,7 +94,7 @@ final class OperationWait implements Drain.Call {
     }
   }
 
-  private void awaitAnswer(SeenOperation seen, ClaimResult.InFlight running, Duration left) {
+  private void awaitAnswer(VisibleOperation seen, ClaimResult.InFlight running, Duration left) {
     IdempotencyKey key = seen.stored().key();
     InFlightWaiter.Waiter waiter =
         engine
@@ -133,7 +133,7 @@ final class OperationWait implements Drain.Call {
     }
   }
 
-  private void awaitWork(SeenOperation seen, ClaimResult.Recorded recorded, Duration left) {
+  private void awaitWork(VisibleOperation seen, ClaimResult.Recorded recorded, Duration left) {
     // The answer itself must not stay in memory while the call waits.
     Operation unfinished = seen.message();
     Caller caller = seen.stored().key().caller();
@@ -174,17 +174,17 @@ final class OperationWait implements Drain.Call {
     operations.read(
         caller,
         id,
-        found -> context.run(() -> question.within(() -> considerAgain(found))),
+        found -> context.run(() -> call.within(() -> considerAgain(found))),
         failure -> context.run(() -> fail(failure)));
   }
 
   /** Runs all steps that depend on the caller, within the caller's own call. */
   private void considerAgain(Optional<StoredOperation> found) {
-    SeenOperation seen;
+    VisibleOperation seen;
     try {
       StoredOperation stored =
           found.orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
-      seen = question.see(stored, operations.procedure(stored));
+      seen = call.see(stored, operations.procedure(stored));
     } catch (RuntimeException failure) {
       fail(failure);
       return;
@@ -195,10 +195,10 @@ final class OperationWait implements Drain.Call {
     begin(seen);
   }
 
-  private void answer(SeenOperation seen) {
+  private void answer(VisibleOperation seen) {
     Operation message = seen.message();
     if (isFirstEnd()) {
-      question.answered(seen);
+      call.answered(seen);
       send(message);
     }
   }
@@ -216,7 +216,7 @@ final class OperationWait implements Drain.Call {
 
   private void fail(RuntimeException failure) {
     if (isFirstEnd()) {
-      observer.onError(question.failed(failure));
+      observer.onError(call.failed(failure));
     }
   }
 

@@ -76,30 +76,30 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   public void getOperation(GetOperationRequest request, StreamObserver<Operation> observer) {
     answer(
         observer,
-        question -> {
-          SeenOperation seen = find(question, ask(question), request.getName());
-          question.answered(seen);
+        call -> {
+          VisibleOperation seen = find(call, ask(call), request.getName());
+          call.answered(seen);
           return seen.message();
         });
   }
 
   @Override
   public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
-    Question question = new Question(engines);
+    OperationsCall call = new OperationsCall(engines);
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
     try {
-      Asked asked = ask(question);
+      Asked asked = ask(call);
       OperationWait wait =
           new OperationWait(
               engines.drain(),
               asked.engine(),
               asked.operations(),
-              question,
+              call,
               (ServerCallStreamObserver<Operation>) observer,
               limit);
-      wait.begin(find(question, asked, request.getName()));
+      wait.begin(find(call, asked, request.getName()));
     } catch (RuntimeException failure) {
-      observer.onError(question.failed(failure));
+      observer.onError(call.failed(failure));
     }
   }
 
@@ -108,12 +108,12 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
       ListOperationsRequest request, StreamObserver<ListOperationsResponse> observer) {
     answer(
         observer,
-        question -> {
+        call -> {
           if (!COLLECTIONS.contains(request.getName())) {
             throw ServiceError.invalid("name must be empty or operations");
           }
-          Asked asked = ask(question);
-          return new OperationPage(asked.operations(), request, question).of(asked.caller());
+          Asked asked = ask(call);
+          return new OperationPage(asked.operations(), request, call).of(asked.caller());
         });
   }
 
@@ -121,15 +121,15 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   public void deleteOperation(DeleteOperationRequest request, StreamObserver<Empty> observer) {
     answer(
         observer,
-        question -> {
-          Asked asked = ask(question);
-          StoredOperation stored = stored(question, asked, request.getName());
+        call -> {
+          Asked asked = ask(call);
+          StoredOperation stored = stored(call, asked, request.getName());
           Procedure procedure = asked.operations().procedure(stored);
           if (!OperationState.isDone(
               OperationState.of(
                   stored.standing(),
                   procedure,
-                  failure -> question.statusUnknown(stored, procedure, failure)))) {
+                  failure -> call.statusUnknown(stored, procedure, failure)))) {
             throw ServiceError.refused(Refusal.operationUnfinished());
           }
           if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
@@ -149,10 +149,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
             .asRuntimeException());
   }
 
-  private Asked ask(Question question) {
+  private Asked ask(OperationsCall call) {
     Caller caller =
         callers.resolve().orElseThrow(() -> ServiceError.refused(Refusal.callerRequired()));
-    Engine engine = question.by(caller);
+    Engine engine = call.by(caller);
     return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
 
@@ -168,27 +168,27 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }
 
-  private SeenOperation find(Question question, Asked asked, String name) {
-    StoredOperation stored = stored(question, asked, name);
-    return question.see(stored, asked.operations().procedure(stored));
+  private VisibleOperation find(OperationsCall call, Asked asked, String name) {
+    StoredOperation stored = stored(call, asked, name);
+    return call.see(stored, asked.operations().procedure(stored));
   }
 
-  private StoredOperation stored(Question question, Asked asked, String name) {
+  private StoredOperation stored(OperationsCall call, Asked asked, String name) {
     StoredOperation stored =
         asked.operations().catalog().find(asked.caller(), List.of(idOf(name))).stream()
             .findFirst()
             .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
-    question.about(stored, asked.operations().procedure(stored));
+    call.about(stored, asked.operations().procedure(stored));
     return stored;
   }
 
-  private <T> void answer(StreamObserver<T> observer, Function<Question, T> work) {
-    Question question = new Question(engines);
+  private <T> void answer(StreamObserver<T> observer, Function<OperationsCall, T> work) {
+    OperationsCall call = new OperationsCall(engines);
     T response;
     try {
-      response = work.apply(question);
+      response = work.apply(call);
     } catch (RuntimeException failure) {
-      observer.onError(question.failed(failure));
+      observer.onError(call.failed(failure));
       return;
     }
     observer.onNext(response);

@@ -73,7 +73,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
           callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
       Engine engine = engines.of(caller);
       events = events.of(Optional.of(caller)).onShard(engine.shard());
-      found = find(AskedKey.of(procedure, caller, request), procedure, engine);
+      found = find(RecoveryKeys.of(procedure, caller, request), procedure, engine);
       events = events.of(found.key(), "key");
       recovery =
           new Recovery(

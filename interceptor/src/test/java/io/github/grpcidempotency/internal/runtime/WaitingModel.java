@@ -31,7 +31,7 @@ public class WaitingModel {
           (key, procedure) -> find(),
           leases,
           store,
-          new WaitingRoom(WaitLimits.defaults()),
+          new WaitCapacity(WaitLimits.defaults()),
           new ManualThreads(),
           timer);
   private final List<Duplicate> duplicates =

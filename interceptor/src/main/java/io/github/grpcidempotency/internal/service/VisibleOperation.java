@@ -15,7 +15,8 @@ import java.util.function.Consumer;
  * @param state the state of the operation
  * @param message the message for its caller
  */
-record SeenOperation(StoredOperation stored, Procedure procedure, State state, Operation message) {
+record VisibleOperation(
+    StoredOperation stored, Procedure procedure, State state, Operation message) {
 
   /**
    * Returns the part of an operation that its caller may see.
@@ -25,12 +26,12 @@ record SeenOperation(StoredOperation stored, Procedure procedure, State state, O
    * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
    *     read
    */
-  static SeenOperation of(
+  static VisibleOperation of(
       StoredOperation stored,
       Procedure procedure,
       Consumer<Optional<RuntimeException>> statusUnknown) {
     State state = OperationState.of(stored.standing(), procedure, statusUnknown);
-    return new SeenOperation(
+    return new VisibleOperation(
         stored, procedure, state, OperationMessage.of(stored, state, procedure));
   }
 }

@@ -8,10 +8,10 @@ import java.util.Map;
 import org.slf4j.LoggerFactory;
 
 /** Limits how many calls wait, and the total size of their requests. Thread-safe. */
-final class WaitingRoom {
+final class WaitCapacity {
   private static final Taken NOTHING = new Taken(0, 0);
 
-  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WaitingRoom.class));
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WaitCapacity.class));
   private final WaitLimits limits;
   private final Map<IdempotencyKey, Taken> byKey = new HashMap<>();
   private Taken all = NOTHING;
@@ -26,7 +26,7 @@ final class WaitingRoom {
     }
   }
 
-  WaitingRoom(WaitLimits limits) {
+  WaitCapacity(WaitLimits limits) {
     this.limits = limits;
   }
 

@@ -20,7 +20,7 @@ import java.util.UUID;
 /**
  * One request about operations, and its events. Created on the thread on which the request arrives.
  */
-final class Question {
+final class OperationsCall {
   /** The description, in events, of an operation that is not found. */
   private static final ProcedureInfo UNKNOWN =
       new ProcedureInfo(
@@ -35,7 +35,7 @@ final class Question {
   private volatile CallEvents events;
   private volatile Optional<UUID> operationId = Optional.empty();
 
-  Question(Engines engines) {
+  OperationsCall(Engines engines) {
     this.engines = engines;
     this.events = engines.events(UNKNOWN);
   }
@@ -64,8 +64,8 @@ final class Question {
    * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
    *     read
    */
-  SeenOperation see(StoredOperation stored, Procedure procedure) {
-    return SeenOperation.of(
+  VisibleOperation see(StoredOperation stored, Procedure procedure) {
+    return VisibleOperation.of(
         stored, procedure, failure -> statusUnknown(stored, procedure, failure));
   }
 
@@ -76,7 +76,7 @@ final class Question {
   }
 
   /** Emits the event of a replay if the answer of an operation is about to be sent. */
-  void answered(SeenOperation seen) {
+  void answered(VisibleOperation seen) {
     if (OperationState.isDone(seen.state())
         && seen.stored().standing() instanceof ClaimResult.Recorded recorded) {
       eventsOf(seen.stored(), seen.procedure())

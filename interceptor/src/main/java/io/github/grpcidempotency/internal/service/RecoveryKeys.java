@@ -27,12 +27,12 @@ import java.util.Set;
  * Finds the keys that a {@code Recover} request may refer to. If a key source computes the key from
  * a value, the client can send the value, the text of the key, or the request.
  */
-final class AskedKey {
+final class RecoveryKeys {
   private final Procedure procedure;
   private final Caller caller;
   private final RecoverRequest asked;
 
-  private AskedKey(Procedure procedure, Caller caller, RecoverRequest asked) {
+  private RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
     this.procedure = procedure;
     this.caller = caller;
     this.asked = asked;
@@ -45,7 +45,7 @@ final class AskedKey {
    * @throws io.grpc.StatusRuntimeException if the request is not of the method's request type
    */
   static List<IdempotencyKey> of(Procedure procedure, Caller caller, RecoverRequest asked) {
-    AskedKey key = new AskedKey(procedure, caller, asked);
+    RecoveryKeys key = new RecoveryKeys(procedure, caller, asked);
     List<IdempotencyKey> keys =
         key.texts().stream()
             .filter(IdempotencyKey::isKey)

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Finds methods that have the {@code (idempotency.v1.procedure)} option but no descriptor in the
  * interceptor, so that the option has no effect. Thread-safe.
  */
-final class Undescribed {
+final class MethodsWithoutDescriptor {
   /** Contains only methods of generated services, so clients cannot make it grow. */
   private final Map<String, Optional<Procedure>> seen = new ConcurrentHashMap<>();
 
@@ -26,7 +26,7 @@ final class Undescribed {
         .flatMap(AnnotatedMethods::ofServiceOf)
         .distinct()
         .filter(schema -> procedures.find(AnnotatedMethods.fullName(schema)).isEmpty())
-        .map(Undescribed::problem)
+        .map(MethodsWithoutDescriptor::problem)
         .sorted()
         .toList();
   }
