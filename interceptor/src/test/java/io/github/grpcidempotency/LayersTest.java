@@ -71,12 +71,12 @@ class LayersTest {
   }
 
   @Test
-  void theLogDependsOnNoOtherPackage() {
+  void theHelpersOfStoresDependOnNoOtherPackage() {
     classes()
-        .that(resideInAPackage(ROOT + ".internal.log"))
+        .that(resideInAPackage(ROOT + ".store.support"))
         .should()
         .onlyDependOnClassesThat(
-            resideInAnyPackage("java..", ROOT + ".internal.log", "org.slf4j..", "org.jspecify.."))
+            resideInAnyPackage("java..", ROOT + ".store.support", "org.slf4j..", "org.jspecify.."))
         .check(MAIN);
   }
 
@@ -114,7 +114,7 @@ class LayersTest {
   @Test
   void theStoreInterfaceDoesNotDependOnTheRunningCall() {
     noClasses()
-        .that(resideInAPackage(ROOT + ".store"))
+        .that(resideInAPackage(ROOT + ".store.."))
         .should()
         .dependOnClassesThat(
             resideInAnyPackage(

@@ -1,13 +1,12 @@
 package io.github.grpcidempotency.grpc;
 
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -113,7 +112,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
           procedure.name() + " commit",
           failure,
           procedure.name() + ": the transaction of a call without a key could not be committed");
-      if (FailureDecider.mayBeDone(failure.failureCause())) {
+      if (failure.failureCause().mayBeDone()) {
         call.close(
             Status.UNKNOWN.withDescription("it is unknown whether the transaction was committed"),
             new Metadata());

@@ -33,6 +33,41 @@ public enum FailureCause {
   /** Any other reason. */
   OTHER;
 
+  /**
+   * Returns whether a failed write may still have been committed. This matters after a handler has
+   * run, because its effect may have been committed.
+   */
+  public boolean mayBeDone() {
+    return switch (this) {
+      case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
+      case NO_CONNECTION,
+          NO_LOGIN,
+          POOL_EXHAUSTED,
+          READ_ONLY,
+          CONTENTION,
+          TIMEOUT,
+          BROKEN,
+          NO_SHARD ->
+          false;
+    };
+  }
+
+  /** Returns whether the cause is temporary, so that a retry may succeed even after a long time. */
+  public boolean isTemporary() {
+    return switch (this) {
+      case NO_CONNECTION,
+          NO_LOGIN,
+          POOL_EXHAUSTED,
+          CONNECTION_LOST,
+          SHUTTING_DOWN,
+          READ_ONLY,
+          CONTENTION,
+          TIMEOUT ->
+          true;
+      case BROKEN, NO_SHARD, OTHER -> false;
+    };
+  }
+
   /** Returns the name of the cause in errors and logs. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);

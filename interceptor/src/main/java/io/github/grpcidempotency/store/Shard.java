@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

@@ -2,10 +2,10 @@ package io.github.grpcidempotency.store;
 
 import static java.util.stream.Collectors.groupingBy;
 
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,9 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.FailureRemedy;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -35,7 +34,7 @@ final class Contention {
         FailureCause cause = Failures.causeOf(failure);
         if (tries == MAX_TRIES
             || Failures.isLockTimeout(failure)
-            || FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) != Remedy.TRY_AGAIN) {
+            || FailureRemedy.of(FailurePhase.NOTHING_SENT, cause) != FailureRemedy.TRY_AGAIN) {
           throw failure;
         }
         pause(tries);

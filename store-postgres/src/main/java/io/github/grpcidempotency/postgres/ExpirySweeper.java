@@ -2,11 +2,11 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.internal.background.DaemonThreads;
-import io.github.grpcidempotency.internal.background.RepeatedTask;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

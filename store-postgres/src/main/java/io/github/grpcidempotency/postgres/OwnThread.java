@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.internal.background.DaemonThreads;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;

@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.primitives.Longs;
-import io.github.grpcidempotency.internal.background.DaemonThreads;
-import io.github.grpcidempotency.internal.background.RepeatedTask;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;

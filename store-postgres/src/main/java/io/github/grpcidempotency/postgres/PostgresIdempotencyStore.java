@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
@@ -116,7 +115,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         failure = failed;
       }
       cut |= Failures.isCut(failure.failureCause());
-      if (!cut || tries == MAX_CHECKS || !FailureDecider.passes(failure.failureCause())) {
+      if (!cut || tries == MAX_CHECKS || !failure.failureCause().isTemporary()) {
         throw failure;
       }
       logger.warn(

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -212,7 +211,7 @@ final class ProbeCall {
           database.onConnection(
               connection -> StatementBatch.run(connection, refuse, none -> none, row -> true));
     } catch (JdbiException failure) {
-      if (FailureDecider.passes(Failures.causeOf(failure))) {
+      if (Failures.causeOf(failure).isTemporary()) {
         throw failure;
       }
       if (Refusal.of(failure).filter(Refusal.CLAIM_LOST::equals).isPresent()) {
@@ -231,7 +230,7 @@ final class ProbeCall {
       trial.run();
       return Optional.empty();
     } catch (RuntimeException failure) {
-      if (FailureDecider.passes(causeOf(failure))) {
+      if (causeOf(failure).isTemporary()) {
         throw failure;
       }
       return Optional.of(problem.formatted(reasonOf(failure)));
@@ -256,7 +255,7 @@ final class ProbeCall {
     } catch (UnexpectedResult unexpected) {
       return Optional.ofNullable(unexpected.getMessage());
     } catch (RuntimeException failure) {
-      if (FailureDecider.passes(causeOf(failure))) {
+      if (causeOf(failure).isTemporary()) {
         throw failure;
       }
       logger.debug("a trial call failed", failure);
@@ -453,7 +452,7 @@ final class ProbeCall {
       if (!(failed.getCause() instanceof StoreException failure)) {
         throw new IllegalStateException(failed.getCause());
       }
-      if (!FailureDecider.passes(failure.failureCause())) {
+      if (!failure.failureCause().isTemporary()) {
         throw failure;
       }
       return keepsOutOfMaintenance(request);

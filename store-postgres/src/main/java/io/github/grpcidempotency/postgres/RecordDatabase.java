@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

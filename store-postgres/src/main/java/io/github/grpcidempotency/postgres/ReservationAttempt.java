@@ -1,12 +1,11 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -71,7 +70,7 @@ final class ReservationAttempt {
     } catch (JdbiException failure) {
       StoreException given =
           new StoreException("could not claim the key", failure, phase, Failures.causeOf(failure));
-      if (FailureDecider.remedy(phase, given.failureCause()) == Remedy.FIND) {
+      if (FailureRemedy.of(phase, given.failureCause()) == FailureRemedy.FIND) {
         return find(given);
       }
       throw given;
@@ -140,7 +139,7 @@ final class ReservationAttempt {
     } catch (JdbiException failure) {
       FailureCause cause = Failures.causeOf(failure);
       if (Failures.isCutOff(failure)) {
-        boolean again = FailureDecider.remedy(phase, cause) == Remedy.SEND_AGAIN;
+        boolean again = FailureRemedy.of(phase, cause) == FailureRemedy.SEND_AGAIN;
         phase = phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST;
         if (again) {
           return statements.apply(newId());

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.base.Throwables;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -120,7 +119,7 @@ final class StartupCheck {
     try {
       return HostCheck.problems(database);
     } catch (TransactionException failure) {
-      if (FailureDecider.passes(Failures.causeOf(failure))) {
+      if (Failures.causeOf(failure).isTemporary()) {
         throw failure;
       }
       return List.of(

@@ -1,13 +1,12 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -90,7 +89,7 @@ final class TransactionAttempt {
       return Contention.retrying(this::claim);
     } catch (JdbiException failure) {
       if (!Failures.isCutOff(failure)
-          || FailureDecider.remedy(phase, Failures.causeOf(failure)) != Remedy.SEND_AGAIN) {
+          || FailureRemedy.of(phase, Failures.causeOf(failure)) != FailureRemedy.SEND_AGAIN) {
         throw failure;
       }
       phase = FailurePhase.ANSWER_LOST;

@@ -1,12 +1,11 @@
 package io.github.grpcidempotency.redis;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -58,7 +57,7 @@ final class ClaimAttempt {
       boolean readable =
           failure.isReadOnly()
               || failure.isForgetful()
-              || FailureDecider.remedy(phase, failure.why()) == Remedy.FIND;
+              || FailureRemedy.of(phase, failure.why()) == FailureRemedy.FIND;
       if (readable) {
         return find(given);
       }
@@ -94,7 +93,7 @@ final class ClaimAttempt {
       // which may have an owner for the key.
       boolean elsewhere = failure.isReadOnly();
       boolean again =
-          failure.mayBeDone() && FailureDecider.remedy(phase, failure.why()) == Remedy.SEND_AGAIN;
+          failure.mayBeDone() && FailureRemedy.of(phase, failure.why()) == FailureRemedy.SEND_AGAIN;
       phase = failure.mayBeDone() || elsewhere ? FailurePhase.ANSWER_LOST : phase;
       if (again || elsewhere) {
         return send();

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.redis;
 
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -91,7 +90,7 @@ final class SettingsWatch {
         problems.addAll(settings.problemsOfFlushing(ServerSettings.flushing(session)));
       }
     } catch (RedisFailure failure) {
-      if (FailureDecider.passes(failure.why())) {
+      if (failure.why().isTemporary()) {
         throw failure;
       }
       problems.add("the settings of Redis cannot be read: \"%s\"".formatted(failure.said()));
@@ -123,8 +122,8 @@ final class SettingsWatch {
           "evicted",
           null,
           ("Redis ran out of memory and deleted %d keys: retries of calls whose records are gone"
-                  + " run the handler again; set maxmemory-policy to noeviction, and give Redis more"
-                  + " memory")
+               + " run the handler again; set maxmemory-policy to noeviction, and give Redis more"
+               + " memory")
               .formatted(now.evicted() - before.evicted()));
     }
   }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.redis;
 
-import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -188,7 +187,7 @@ final class StartupCheck {
     try {
       return Optional.of(command.get());
     } catch (RedisFailure failure) {
-      if (FailureDecider.passes(failure.why())) {
+      if (failure.why().isTemporary()) {
         throw failure;
       }
       problems.add(

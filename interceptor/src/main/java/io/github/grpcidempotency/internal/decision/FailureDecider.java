@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 
 /**
@@ -23,30 +22,7 @@ import io.github.grpcidempotency.store.StoreException;
  * </table>
  */
 public final class FailureDecider {
-  /** How a store handles a failure before it gives up. */
-  public enum Remedy {
-    /** Try again a few times, because nothing was done. */
-    TRY_AGAIN,
-    /** Send the claim once more. If the first claim was done, the second finds it. */
-    SEND_AGAIN,
-    /** Read the record of the key, without writing. */
-    FIND,
-    /** Report the failure. */
-    GIVE_UP
-  }
-
   private FailureDecider() {}
-
-  /** Returns how a store handles a failure. */
-  public static Remedy remedy(FailurePhase phase, FailureCause cause) {
-    return switch (cause) {
-      case CONTENTION -> Remedy.TRY_AGAIN;
-      case CONNECTION_LOST, SHUTTING_DOWN ->
-          phase == FailurePhase.NOTHING_SENT ? Remedy.SEND_AGAIN : Remedy.GIVE_UP;
-      case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND : Remedy.GIVE_UP;
-      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, TIMEOUT, NO_SHARD, OTHER -> Remedy.GIVE_UP;
-    };
-  }
 
   /** Returns the decision for a call after its store has given up the claim. */
   public static Decision decide(StoreException failure, OutagePolicy policy) {
@@ -58,41 +34,6 @@ public final class FailureDecider {
               : unavailable(cause);
       case ANSWER_LOST, HANDLER_DONE -> unavailable(cause);
       case ROW_SEEN -> new Decision.Refuse(Refusal.inProgress());
-    };
-  }
-
-  /**
-   * Returns whether a failed write may still have been committed. This matters after a handler has
-   * run, because its effect may have been committed.
-   */
-  public static boolean mayBeDone(FailureCause cause) {
-    return switch (cause) {
-      case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
-      case NO_CONNECTION,
-          NO_LOGIN,
-          POOL_EXHAUSTED,
-          READ_ONLY,
-          CONTENTION,
-          TIMEOUT,
-          BROKEN,
-          NO_SHARD ->
-          false;
-    };
-  }
-
-  /** Returns whether a cause is temporary, so that a retry may succeed even after a long time. */
-  public static boolean passes(FailureCause cause) {
-    return switch (cause) {
-      case NO_CONNECTION,
-          NO_LOGIN,
-          POOL_EXHAUSTED,
-          CONNECTION_LOST,
-          SHUTTING_DOWN,
-          READ_ONLY,
-          CONTENTION,
-          TIMEOUT ->
-          true;
-      case BROKEN, NO_SHARD, OTHER -> false;
     };
   }
 

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;

@@ -3,13 +3,13 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.partitioningBy;
 
-import io.github.grpcidempotency.internal.background.DaemonThreads;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

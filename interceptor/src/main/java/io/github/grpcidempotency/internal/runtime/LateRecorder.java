@@ -5,13 +5,12 @@ import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
 import io.github.grpcidempotency.event.Settlement;
-import io.github.grpcidempotency.internal.background.DaemonThreads;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -225,7 +224,7 @@ final class LateRecorder implements AutoCloseable {
 
     private void onFailure(StoreException latest) {
       failure = latest;
-      boolean permanent = !FailureDecider.passes(latest.failureCause());
+      boolean permanent = !latest.failureCause().isTemporary();
       permanentFailures += permanent ? 1 : 0;
       Duration passed = Duration.ofNanos(sinceFirst.elapsed(TimeUnit.NANOSECONDS));
       if (permanentFailures >= limits.attempts || passed.compareTo(time()) > 0) {

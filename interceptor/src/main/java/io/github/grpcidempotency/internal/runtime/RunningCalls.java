@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.background.DaemonThreads;
-import io.github.grpcidempotency.internal.background.RepeatedTask;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -4,10 +4,8 @@ import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -16,6 +14,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -194,7 +193,7 @@ public final class Settler {
     }
     leases.drop(claim);
     failed(operation, Settlement.COMPLETE, failure);
-    if (!FailureDecider.mayBeDone(failure.failureCause())) {
+    if (!failure.failureCause().mayBeDone()) {
       throw failure;
     }
     return Settled.LOST;

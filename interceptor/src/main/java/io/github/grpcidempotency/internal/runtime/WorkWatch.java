@@ -3,14 +3,14 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
 
-import io.github.grpcidempotency.internal.background.DaemonThreads;
-import io.github.grpcidempotency.internal.background.RepeatedTask;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -2,10 +2,10 @@ package io.github.grpcidempotency.internal.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.EnumSet;
 import java.util.Set;
@@ -61,10 +61,13 @@ class FailureDeciderTest {
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
   void aStoreRetriesAClaimThatWasNotDoneAndReadsTheRecordIfItCannotWrite(
-      FailureCause cause, Remedy nothingSent, Remedy answerLost, Remedy rowSeen) {
-    assertThat(FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause)).isEqualTo(nothingSent);
-    assertThat(FailureDecider.remedy(FailurePhase.ANSWER_LOST, cause)).isEqualTo(answerLost);
-    assertThat(FailureDecider.remedy(FailurePhase.ROW_SEEN, cause)).isEqualTo(rowSeen);
+      FailureCause cause,
+      FailureRemedy nothingSent,
+      FailureRemedy answerLost,
+      FailureRemedy rowSeen) {
+    assertThat(FailureRemedy.of(FailurePhase.NOTHING_SENT, cause)).isEqualTo(nothingSent);
+    assertThat(FailureRemedy.of(FailurePhase.ANSWER_LOST, cause)).isEqualTo(answerLost);
+    assertThat(FailureRemedy.of(FailurePhase.ROW_SEEN, cause)).isEqualTo(rowSeen);
   }
 
   @Test
@@ -73,7 +76,7 @@ class FailureDeciderTest {
         EnumSet.of(FailureCause.BROKEN, FailureCause.NO_SHARD, FailureCause.OTHER);
 
     for (FailureCause cause : FailureCause.values()) {
-      assertThat(FailureDecider.passes(cause)).as(cause.word()).isEqualTo(!lasting.contains(cause));
+      assertThat(cause.isTemporary()).as(cause.word()).isEqualTo(!lasting.contains(cause));
     }
   }
 
@@ -83,7 +86,7 @@ class FailureDeciderTest {
         EnumSet.of(FailureCause.CONNECTION_LOST, FailureCause.SHUTTING_DOWN, FailureCause.OTHER);
 
     for (FailureCause cause : FailureCause.values()) {
-      assertThat(FailureDecider.mayBeDone(cause)).as(cause.word()).isEqualTo(open.contains(cause));
+      assertThat(cause.mayBeDone()).as(cause.word()).isEqualTo(open.contains(cause));
     }
   }
 

@@ -328,9 +328,9 @@ enum SeededFault {
           .of(Form.FAIL_OPEN)
           .by(
               interceptor(
-                  "internal/decision/FailureDecider",
-                  "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND",
-                  "case READ_ONLY, BROKEN -> phase == null ? Remedy.FIND"))
+                  "store/FailureRemedy",
+                  "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? FIND",
+                  "case READ_ONLY, BROKEN -> phase == null ? FIND"))
           .during(FaultKind.READ_ONLY)),
 
   /** What a listener throws reaches the lease keeper, which renews nothing from then on. */

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.background;
+package io.github.grpcidempotency.store.support;
 
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;

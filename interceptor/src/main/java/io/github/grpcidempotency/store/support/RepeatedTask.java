@@ -1,6 +1,4 @@
-package io.github.grpcidempotency.internal.background;
-
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
+package io.github.grpcidempotency.store.support;
 
 /**
  * A task for periodic execution that survives its exceptions. Everything that a run throws, even an

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.log;
+package io.github.grpcidempotency.store.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.log;
+package io.github.grpcidempotency.store.support;
 
 import java.sql.SQLException;
 import java.time.Duration;
