@@ -152,11 +152,12 @@ abstract sealed class HandlerTransaction implements StoreTransaction
 
   /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
   static Settled onFailure(JdbiException failure) {
-    Optional<Refusal> refusal = Refusal.of(failure);
-    if (refusal.filter(Refusal.TRANSACTION_ENDED::equals).isPresent()) {
+    Optional<CommitRefusal> refusal = CommitRefusal.of(failure);
+    if (refusal.filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent()) {
       throw endedByHandler();
     }
-    if (refusal.filter(Refusal.CLAIM_LOST::equals).isPresent() || Failures.isLostRace(failure)) {
+    if (refusal.filter(CommitRefusal.CLAIM_LOST::equals).isPresent()
+        || Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
     if (Failures.violatesRowSecurity(failure)) {

@@ -58,7 +58,7 @@ final class HostOutcome {
   /** The record could not be written. Returns the exception for the host. */
   RuntimeException recordFailed(JdbiException failure) {
     boolean transactionEnded =
-        Refusal.of(failure).filter(Refusal.TRANSACTION_ENDED::equals).isPresent();
+        CommitRefusal.of(failure).filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent();
     RuntimeException meant = transactionEnded ? HandlerTransaction.endedByHandler() : failure;
     recordFailure = Optional.of(meant);
     return meant;

@@ -203,7 +203,7 @@ final class ProbeCall {
 
   /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
   private Optional<String> problemOfRefusals() {
-    Map<String, String> values = new HashMap<>(Refusal.codes());
+    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
     values.put("schema", database.schema());
     String refuse = SqlFile.load("check/probe_refusal", values);
     try {
@@ -214,7 +214,7 @@ final class ProbeCall {
       if (Failures.causeOf(failure).isTemporary()) {
         throw failure;
       }
-      if (Refusal.of(failure).filter(Refusal.CLAIM_LOST::equals).isPresent()) {
+      if (CommitRefusal.of(failure).filter(CommitRefusal.CLAIM_LOST::equals).isPresent()) {
         return Optional.empty();
       }
     }

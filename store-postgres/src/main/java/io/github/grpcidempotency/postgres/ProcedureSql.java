@@ -196,7 +196,7 @@ final class ProcedureSql {
     return completeWithoutResource;
   }
 
-  /** Records an answer in the handler's own transaction, or raises a {@link Refusal}. */
+  /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
   LastStatements join() {
     return join;
   }
@@ -226,7 +226,7 @@ final class ProcedureSql {
 
   /**
    * Records a response together with the handler's effect. In a transaction of the host, raises a
-   * {@link Refusal} if the current transaction is not the claim's transaction.
+   * {@link CommitRefusal} if the current transaction is not the claim's transaction.
    */
   LastStatements record() {
     return record;
@@ -237,7 +237,9 @@ final class ProcedureSql {
     return beginReserved;
   }
 
-  /** Completes a reservation together with the handler's effect, or raises a {@link Refusal}. */
+  /**
+   * Completes a reservation together with the handler's effect, or raises a {@link CommitRefusal}.
+   */
   LastStatements recordReserved() {
     return recordReserved;
   }

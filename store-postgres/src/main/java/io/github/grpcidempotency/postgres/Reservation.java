@@ -127,8 +127,8 @@ final class Reservation implements Claim {
     if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
       throw new TransactionMisuseException(
           ("operation %s was answered while the transaction that called"
-                  + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
-                  + " back before the handler answers")
+               + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
+               + " back before the handler answers")
               .formatted(row.id()));
     }
   }
@@ -264,7 +264,9 @@ final class Reservation implements Claim {
     try {
       lockedBy = Optional.of(row.lock(connection));
     } catch (JdbiException failure) {
-      throw Refusal.of(failure).equals(Optional.of(Refusal.CLAIM_LOST)) ? claimLost() : failure;
+      throw CommitRefusal.of(failure).equals(Optional.of(CommitRefusal.CLAIM_LOST))
+          ? claimLost()
+          : failure;
     }
   }
 
@@ -354,7 +356,7 @@ final class Reservation implements Claim {
     if (Failures.isSerializationFailure(failure) && lockedBy.isEmpty()) {
       return staleSnapshot();
     }
-    Optional<Refusal> refusal = Refusal.of(failure);
+    Optional<CommitRefusal> refusal = CommitRefusal.of(failure);
     if (refusal.isEmpty()) {
       return failure;
     }

@@ -31,7 +31,7 @@ record ReservationSql(
   }
 
   private static Map<String, String> withCodes(String schema) {
-    Map<String, String> values = new HashMap<>(Refusal.codes());
+    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
     values.put("schema", schema);
     return values;
   }

@@ -66,7 +66,7 @@ record ReservedRow(
    * Locks the row in the handler's own transaction, so that no other transaction can change the
    * row. Returns the transaction's id.
    *
-   * @throws JdbiException for example with a {@link Refusal}, if the row was not the owner's
+   * @throws JdbiException for example with a {@link CommitRefusal}, if the row was not the owner's
    */
   String lock(Connection connection) {
     return run(
@@ -107,7 +107,7 @@ record ReservedRow(
    *
    * @param statements one of {@link #joining}
    * @param lockedBy the id of the transaction that has locked the row
-   * @throws JdbiException for example with a {@link Refusal}, if the row was not the owner's
+   * @throws JdbiException for example with a {@link CommitRefusal}, if the row was not the owner's
    */
   void join(
       Connection connection,

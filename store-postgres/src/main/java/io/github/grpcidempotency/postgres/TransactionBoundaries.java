@@ -40,7 +40,7 @@ enum TransactionBoundaries {
   }
 
   private static Map<String, String> useOf(String schema) {
-    Map<String, String> values = new HashMap<>(Refusal.codes());
+    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
     values.put("schema", schema);
     return values;
   }

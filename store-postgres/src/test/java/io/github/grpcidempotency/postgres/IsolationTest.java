@@ -258,7 +258,7 @@ class IsolationTest {
       assertThatThrownBy(() -> as(actor, owner, join))
           .isInstanceOfSatisfying(
               JdbiException.class,
-              refused -> assertThat(Refusal.of(refused)).contains(Refusal.CLAIM_LOST))
+              refused -> assertThat(CommitRefusal.of(refused)).contains(CommitRefusal.CLAIM_LOST))
           .hasMessageNotContainingAny(owner.toString(), request.key().stored());
       assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
@@ -289,7 +289,8 @@ class IsolationTest {
       assertThatThrownBy(() -> as(actor, owner, record))
           .isInstanceOfSatisfying(
               JdbiException.class,
-              refused -> assertThat(Refusal.of(refused)).contains(Refusal.TRANSACTION_ENDED))
+              refused ->
+                  assertThat(CommitRefusal.of(refused)).contains(CommitRefusal.TRANSACTION_ENDED))
           .hasMessageNotContainingAny(owner.toString(), request.key().stored());
       assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
@@ -433,7 +434,7 @@ class IsolationTest {
     if (name.equals("claim/select_record")) {
       return ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema);
     }
-    Map<String, String> parts = new HashMap<>(Refusal.codes());
+    Map<String, String> parts = new HashMap<>(CommitRefusal.codes());
     parts.putAll(
         Map.ofEntries(
             entry("schema", schema),
@@ -470,7 +471,7 @@ class IsolationTest {
     try {
       return !as(actor, owner, work).isEmpty();
     } catch (JdbiException refused) {
-      if (Refusal.of(refused).isEmpty()) {
+      if (CommitRefusal.of(refused).isEmpty()) {
         throw refused;
       }
       return false;

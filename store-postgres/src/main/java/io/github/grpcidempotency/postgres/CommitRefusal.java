@@ -8,7 +8,7 @@ import org.jdbi.v3.core.JdbiException;
 /**
  * The reasons why the statements in front of a commit raise an error, with the SQLSTATE of each.
  */
-enum Refusal {
+enum CommitRefusal {
   /** Another call owns the key. */
   CLAIM_LOST("IK002"),
   /** The transaction's snapshot may be older than the row's last renewal. */
@@ -18,7 +18,7 @@ enum Refusal {
 
   private final String code;
 
-  Refusal(String code) {
+  CommitRefusal(String code) {
     this.code = code;
   }
 
@@ -29,7 +29,7 @@ enum Refusal {
   }
 
   /** Returns the reason for a refusal; empty if the statements failed for another reason. */
-  static Optional<Refusal> of(JdbiException failure) {
+  static Optional<CommitRefusal> of(JdbiException failure) {
     String state = Failures.sqlState(failure);
     return Stream.of(values()).filter(refusal -> refusal.code.equals(state)).findFirst();
   }
