@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A table moves to partitions while servers use it. */
@@ -56,6 +57,7 @@ class MoveToPartitionsTest {
    * and deletions of resources go on. No key has two effects, and no answer is lost.
    */
   @Test
+  @Tag("torture")
   void callsGoOnWhileTheTableMovesAndIsInterrupted() throws Exception {
     table.add(2_000, LIVE);
     table.add(500, Duration.ofDays(-1));

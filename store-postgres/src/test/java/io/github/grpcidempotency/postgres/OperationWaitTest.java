@@ -36,6 +36,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,7 +51,15 @@ class OperationWaitTest {
   private static final Duration LONG = Duration.ofSeconds(50);
   private static final Duration SHORT = Duration.ofMillis(300);
 
+  private static final ThingServer shared =
+      PostgresThingServer.on(database.app()).withServices().start();
+
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+  @AfterAll
+  static void stopShared() {
+    shared.close();
+  }
 
   @AfterEach
   void stop() throws Exception {
@@ -71,8 +80,8 @@ class OperationWaitTest {
     return client;
   }
 
-  private ThingClient client() {
-    return clientOf(serverOf(PostgresThingServer.on(database.app())));
+  private static ThingClient client() {
+    return ThingClient.on(shared.channel());
   }
 
   @Test
@@ -271,9 +280,9 @@ class OperationWaitTest {
   }
 
   @Test
-  void thousandsOfWaitersNeedNoThreadsAndNoConnections() {
+  void hundredsOfWaitersNeedNoThreadsAndNoConnections() {
     ThingClient client = client();
-    int operations = 100;
+    int operations = 30;
     int waiters = 20;
     List<Reply> replies = new ArrayList<>();
     for (int each = 0; each < operations; each++) {

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.KeySource;
@@ -21,26 +20,15 @@ import java.util.Optional;
 import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Problems that would make the store fail or leak later are found before the first call. */
 class StartupCheckTest {
   private final TestDatabase database = TestDatabase.create();
 
-  @BeforeEach
-  void allIsWellToBeginWith() {
-    verify(database.appUrl(), Things.CREATE_THING);
-  }
-
   @AfterEach
   void close() {
     database.close();
-  }
-
-  @Test
-  void aSuperuserIsRefused() {
-    assertThatVerifying(urlOf("postgres")).hasMessageContaining("the role postgres is a superuser");
   }
 
   @Test
@@ -127,20 +115,6 @@ class StartupCheckTest {
   }
 
   @Test
-  void anOutboxQueryThatFailsIsRefused() {
-    Procedure broken =
-        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .status(
-                OutboxStatusResolver.query("SELECT state FROM app.outbox WHERE id = :resource_id")
-                    .build())
-            .build();
-
-    assertThatVerifying(database.appUrl(), broken)
-        .hasMessageContaining("CreateThing: its outbox query fails")
-        .hasMessageContaining("\"state\" does not exist");
-  }
-
-  @Test
   void anOutboxQueryThatFindsSeveralRowsForANonexistentResourceIsRefused() {
     Procedure broken =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
@@ -166,19 +140,6 @@ class StartupCheckTest {
         assertThat(log.warnings().stream().filter(line -> line.contains("sets no socketTimeout")))
             .hasSize(set ? 0 : 1);
       }
-    }
-  }
-
-  @Test
-  void aPoolWithoutAutocommitIsRefused() {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(database.appUrl());
-    config.setMaximumPoolSize(1);
-    config.setAutoCommit(false);
-    try (HikariDataSource pool = new HikariDataSource(config)) {
-      assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("autocommit");
     }
   }
 
