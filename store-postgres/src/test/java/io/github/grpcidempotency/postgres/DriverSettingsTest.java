@@ -6,7 +6,6 @@ import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -49,10 +48,6 @@ class DriverSettingsTest {
     try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
       check(PostgresThingServer.on(pool));
       check(PostgresThingServer.on(pool).transactional());
-      check(
-          PostgresThingServer.on(pool)
-              .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
-              .transactional());
       check(PostgresThingServer.on(pool).handler(completing(pool)));
     }
   }
@@ -115,6 +110,7 @@ class DriverSettingsTest {
         assertThat(replayed.isReplay()).as(replayed.toString()).isTrue();
         assertThat(replayed.bytes()).isEqualTo(created.bytes());
         assertThat(replayed.operationStatus()).isEqualTo(Optional.of("processing"));
+        assertThat(server.runs()).isEqualTo(call);
       }
       assertThat(table.thingsOf(client.user())).hasSize(6);
       assertThat(server.events()).doesNotContainAnyElementsOf(List.of("ranUnguarded"));

@@ -24,6 +24,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.spi.JdbiPlugin;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -272,6 +273,22 @@ class LateClaimTest {
         assertThat(things()).isEqualTo(call);
       }
     }
+  }
+
+  @Tag("torture")
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "options=-c%20default_transaction_isolation=repeatable%5C%20read",
+        "autosave=conservative",
+        "defaultRowFetchSize=1",
+        "prepareThreshold=1",
+        "preferQueryMode=extendedForPrepared",
+        "preferQueryMode=extendedCacheEverything",
+        "stringtype=unspecified",
+      })
+  void itWorksWithEachOtherSettingThatAPoolMayHave(String settings) throws Exception {
+    itWorksWithSettingsThatChangeHowStatementsAreSent(settings);
   }
 
   @Test

@@ -63,6 +63,7 @@ class StartupProbeTest {
     assertThat(table.count("SELECT count(*) FROM idempotency.idempotency_waits")).isZero();
     execute("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT IF EXISTS own");
     execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_owner");
+    execute("SELECT idempotency.grant_to('things_app')");
     execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO things_owner");
   }
 
