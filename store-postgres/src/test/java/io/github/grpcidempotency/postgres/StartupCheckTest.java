@@ -11,7 +11,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
@@ -186,14 +185,6 @@ class StartupCheckTest {
         .hasMessageContaining("CreateMany: only unary methods can be idempotent")
         .hasMessageContaining("CreateThing: its outbox query fails")
         .hasMessageContaining("CreateOther: idempotency.idempotency_keys has no column widget_id");
-  }
-
-  @Test
-  void anUnreachableDatabaseIsNotReportedAsMisconfigured() {
-    try (HikariDataSource pool = PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
-      assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
-          .isInstanceOf(StoreException.class);
-    }
   }
 
   private static Procedure otherOf(String resourceType) {

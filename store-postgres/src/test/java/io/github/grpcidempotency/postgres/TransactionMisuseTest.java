@@ -4,23 +4,16 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.google.common.base.Throwables;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
-import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -65,21 +58,6 @@ class TransactionMisuseTest {
   /** Does something that only the interceptor may. */
   interface Misuse {
     void of(Handle handle, Connection connection) throws SQLException;
-  }
-
-  @Test
-  void aStoreWithoutTransactionsSaysThatItIsTheWrongOne() {
-    Procedure transactional =
-        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .execution(Execution.TRANSACTIONAL)
-            .build();
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(
-            () -> IdempotentWork.builder(new InMemoryIdempotencyStore(), transactional).build())
-        .withMessageContaining(
-            transactional.name()
-                + ": it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
-                + " transactions");
   }
 
   static Stream<Named<Misuse>> endings() {
