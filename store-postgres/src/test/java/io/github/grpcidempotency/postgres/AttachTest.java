@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -111,6 +112,7 @@ class AttachTest {
   }
 
   @Test
+  @Tag("torture")
   void ofManyWaitersForAKilledServerExactlyOneTakesOverAfterItsLease() {
     Duration lease = Duration.ofSeconds(2);
     try (Gate gate = Gate.shut(database.superuser());
@@ -173,26 +175,6 @@ class AttachTest {
     assertThat(replies).extracting(Reply::bytes).containsOnly(replies.get(0).bytes());
     assertThat(left.runs() + right.runs()).isEqualTo(1);
     assertThat(table.thingsOf(toLeft.user())).containsExactly(replies.get(0).thingId());
-  }
-
-  @Test
-  void aMismatchThatCouldNotBeSeenIsRefusedOnceTheCallItWaitedForIsDone() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer left = attaching(database.app(), Execution.TRANSACTIONAL).start();
-        ThingServer right = attaching(database.newAppPool(), Execution.TRANSACTIONAL).start();
-        ThingClient toLeft = ThingClient.to(left.port());
-        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
-      CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
-      gate.awaitWaiting(1);
-      CompletableFuture<Reply> mismatch = toRight.startThing(Things.named("another thing"));
-      awaitAttached(right, 1);
-      assertThat(toLeft.createThing(Things.named("another thing")).reason())
-          .isEqualTo(Things.KEY_REUSED);
-      gate.open();
-
-      assertThat(first.join().isOk()).isTrue();
-      assertThat(mismatch.join().reason()).isEqualTo(Things.KEY_REUSED);
-    }
   }
 
   @Test

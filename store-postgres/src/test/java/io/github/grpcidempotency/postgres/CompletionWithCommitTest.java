@@ -30,6 +30,7 @@ import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.StatementException;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -49,9 +50,10 @@ class CompletionWithCommitTest {
           .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();
 
+  private static final IdempotentWork runner = runnerOn(database.app());
+
   private final KeyTable table = new KeyTable(database);
   private final Jdbi jdbi = Jdbi.create(database.app());
-  private final IdempotentWork runner = runnerOn(database.app());
   private final Caller caller = Caller.of(UUID.randomUUID());
   private final UUID user = caller.userId();
   private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
@@ -75,9 +77,13 @@ class CompletionWithCommitTest {
             });
   }
 
+  @AfterAll
+  static void stop() {
+    runner.close();
+  }
+
   @AfterEach
   void everyConnectionIsGivenBack() {
-    runner.close();
     database.awaitAllConnectionsBack();
   }
 
@@ -177,7 +183,7 @@ class CompletionWithCommitTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"BY_JDBI", "NOT_AT_ALL"})
   void theTransactionOfACallWithoutAKeyIsCommittedAsWell(Ending ending) throws Exception {
     ending.run(
         jdbi,
@@ -188,40 +194,6 @@ class CompletionWithCommitTest {
 
     assertThat(table.thingsOf(user)).hasSize(1);
     assertThat(table.rowsOf(user)).isEmpty();
-  }
-
-  @Test
-  void aHandlerThatFailsAfterwardsHasItsAnswerReplayed() throws Exception {
-    assertThatThrownBy(
-            () ->
-                run(
-                    () -> {
-                      jdbi.useTransaction(this::insertAndCommit);
-                      throw new IllegalArgumentException("after the commit");
-                    }))
-        .hasMessageContaining("after the commit");
-
-    assertRecorded();
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void anOwnerThatHasLostItsKeyCommitsNothing(boolean swallows) {
-    assertThatExceptionOfType(WorkRefusedException.class)
-        .isThrownBy(
-            () ->
-                run(
-                    () -> {
-                      table.clear();
-                      assertThatExceptionOfType(ClaimLostException.class)
-                          .isThrownBy(() -> jdbi.useTransaction(this::insertAndCommit));
-                      if (swallows) {
-                        return thing;
-                      }
-                      throw new IllegalArgumentException("its claim is lost");
-                    }));
-
-    assertThat(table.thingsOf(user)).isEmpty();
   }
 
   /**

@@ -20,6 +20,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jdbi.v3.core.Handle;
@@ -27,7 +28,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -63,7 +63,7 @@ class DatabaseStatesTest {
     ThingServer two = open(PostgresThingServer.on(pool).withoutResource().start());
     ThingClient toOne = open(ThingClient.to(one.port()));
     ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
-    int keys = 40;
+    int keys = 10;
 
     for (int i = 0; i < keys; i++) {
       String key = UUID.randomUUID().toString();
@@ -97,15 +97,8 @@ class DatabaseStatesTest {
   }
 
   /** The other server's connections live on, so its handler runs. */
-  @ParameterizedTest
-  @CsvSource(
-      textBlock =
-          """
-          NOLOGIN,            LOGIN,               no login
-          CONNECTION LIMIT 0, CONNECTION LIMIT -1, pool exhausted
-          """)
-  void aServerThatIsRefusedALoginRunsNothingBesideOneWhoseConnectionsLiveOn(
-      String refuses, String accepts, String refusedAs) {
+  @Test
+  void aServerThatIsRefusedALoginRunsNothingBesideOneWhoseConnectionsLiveOn() {
     ThingServer one = open(PostgresThingServer.on(database.app()).start());
     ThingClient toOne = open(ThingClient.to(one.port()));
     HikariDataSource pool = open(PostgresThingServer.pool(database.appUrl()));
@@ -115,14 +108,14 @@ class DatabaseStatesTest {
       CreateThingRequest slow = Things.waitingAt(gate);
       CompletableFuture<Reply> first = toOne.startThing(slow);
       gate.awaitWaiting(1);
-      asSuperuser("ALTER ROLE things_app " + refuses);
+      asSuperuser("ALTER ROLE things_app NOLOGIN");
       pool.getHikariPoolMXBean().softEvictConnections();
 
-      assertUnavailable(toTwo.createThing(slow), refusedAs);
+      assertUnavailable(toTwo.createThing(slow), "no login");
       gate.open();
       assertThat(first.join().isOk()).isTrue();
     } finally {
-      asSuperuser("ALTER ROLE things_app " + accepts);
+      asSuperuser("ALTER ROLE things_app LOGIN");
     }
     assertThat(two.runs()).isZero();
   }
@@ -156,24 +149,6 @@ class DatabaseStatesTest {
 
     assertThat(server.runs()).isEqualTo(1);
     assertThat(client.createOther(REQUEST).isReplay()).isTrue();
-  }
-
-  /** HikariCP then names a failure that would be an outage if the pool had no connection at all. */
-  @Test
-  void aPoolThatMayNotGrowIsExhaustedAndNotWithoutADatabase() throws SQLException {
-    HikariDataSource pool = pool("application_name=growing");
-    ThingServer server = open(PostgresThingServer.on(pool).start());
-    ThingClient client = open(ThingClient.to(server.port()));
-    client.createOther(REQUEST);
-    asSuperuser("ALTER ROLE things_app CONNECTION LIMIT 0");
-
-    try (Connection taken = pool.getConnection()) {
-      assertThat(taken.isClosed()).isFalse();
-      assertUnavailable(client.withNewKey().createOther(REQUEST), "pool exhausted");
-    } finally {
-      asSuperuser("ALTER ROLE things_app CONNECTION LIMIT -1");
-    }
-    assertThat(server.runs()).isEqualTo(1);
   }
 
   /** A connection to a demoted primary is of no use, however alive it is. */
@@ -246,28 +221,28 @@ class DatabaseStatesTest {
     assertUnavailable(client.createThing(REQUEST), "");
   }
 
-  @ParameterizedTest
-  @CsvSource(
-      textBlock =
-          """
-          # state, refused as
-          53100,   broken
-          42P01,   broken
-          40P01,   contention
-          55P03,   contention
-          57014,   timeout
-          26000,   other
-          08P01,   other
-          22P05,   other
-          53200,   other
-          """)
-  void anErrorOfTheDatabaseRunsNoCall(String state, String refusedAs) {
+  @Test
+  void anErrorOfTheDatabaseRunsNoCall() {
     ThingServer server = open(PostgresThingServer.on(database.app()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
-    breakInserts(state);
+    Map<String, String> refusals =
+        Map.of(
+            "53100", "broken",
+            "42P01", "broken",
+            "40P01", "contention",
+            "55P03", "contention",
+            "57014", "timeout",
+            "26000", "other",
+            "08P01", "other",
+            "22P05", "other",
+            "53200", "other");
 
-    assertUnavailable(client.withNewKey().createOther(REQUEST), refusedAs);
+    refusals.forEach(
+        (state, refusedAs) -> {
+          breakInserts(state);
+          assertUnavailable(client.withNewKey().createOther(REQUEST), refusedAs);
+        });
 
     assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
     assertThat(server.runs()).isEqualTo(1);
@@ -346,7 +321,7 @@ class DatabaseStatesTest {
         $$
         """
             .formatted(state),
-        "CREATE TRIGGER breaks BEFORE INSERT ON idempotency.idempotency_keys"
+        "CREATE OR REPLACE TRIGGER breaks BEFORE INSERT ON idempotency.idempotency_keys"
             + " FOR EACH ROW EXECUTE FUNCTION app.breaks()");
   }
 

@@ -11,12 +11,9 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
-import io.github.grpcidempotency.thing.ThingClient.Reply;
-import io.github.grpcidempotency.thing.ThingServer;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -24,31 +21,6 @@ class DeletedResourceTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
-
-  private final KeyTable table = new KeyTable(database);
-
-  @Test
-  void aThingIsDeletedInSpiteOfItsKeyRowWhichStillReplays() {
-    try (ThingServer server = PostgresThingServer.on(database.app()).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply created = client.createThing(REQUEST);
-      assertThat(table.rowsOf(client.user()).toString()).contains(created.thingId().toString());
-
-      assertThat(deleteAsTheUser(client.user(), created.thingId())).isEqualTo(1);
-
-      Reply replayed = client.createThing(REQUEST);
-      assertThat(replayed.isReplay()).isTrue();
-      assertThat(replayed.bytes()).isEqualTo(created.bytes());
-      assertThat(replayed.operationStatus()).contains("completed");
-      assertThat(server.runs()).isEqualTo(1);
-      assertThat(
-              table.count(
-                  "SELECT count(*) FROM idempotency.idempotency_keys WHERE thing_id = '"
-                      + created.thingId()
-                      + "'"))
-          .isZero();
-    }
-  }
 
   @Test
   void aThingThatDoesNotExistCostsTheReferenceAndTheStatusOnly() {
@@ -115,18 +87,5 @@ class DeletedResourceTest {
         .createQuery("SELECT count(*) FROM idempotency.idempotency_keys")
         .mapTo(Integer.class)
         .one();
-  }
-
-  private static int deleteAsTheUser(UUID user, UUID thing) {
-    return Jdbi.create(database.app())
-        .inTransaction(
-            handle -> {
-              handle
-                  .createQuery("SELECT set_config('app.current_user_id', :user, true)")
-                  .bind("user", user.toString())
-                  .mapTo(String.class)
-                  .one();
-              return handle.execute("DELETE FROM app.things WHERE id = ?", thing);
-            });
   }
 }

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,17 +40,31 @@ class DriverSettingsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "autosave=always&cleanupSavepoints=true",
+        "binaryTransfer=true&prepareThreshold=1",
+        "options=-c%20default_transaction_isolation=serializable",
+      })
+  void everyCallIsAsSafeAsEver(String settings) {
+    try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
+      check(PostgresThingServer.on(pool));
+      check(PostgresThingServer.on(pool).transactional());
+      check(PostgresThingServer.on(pool).handler(completing(pool)));
+    }
+  }
+
+  @Tag("torture")
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
         "preferQueryMode=extendedForPrepared",
         "preferQueryMode=extendedCacheEverything",
         "prepareThreshold=0",
         "prepareThreshold=1",
         "preparedStatementCacheQueries=0",
         "autosave=always",
-        "autosave=always&cleanupSavepoints=true",
         "autosave=conservative",
         "autosave=conservative&cleanupSavepoints=true&prepareThreshold=1",
         "binaryTransfer=false",
-        "binaryTransfer=true&prepareThreshold=1",
         "defaultRowFetchSize=1",
         "reWriteBatchedInserts=true",
         "stringtype=unspecified",
@@ -58,17 +73,12 @@ class DriverSettingsTest {
         "options=-c%20standard_conforming_strings=off%20-c%20backslash_quote=on",
         "options=-c%20bytea_output=escape%20-c%20timezone=Asia/Kolkata",
         "options=-c%20default_transaction_isolation=repeatable%5C%20read",
-        "options=-c%20default_transaction_isolation=serializable",
         "options=-c%20default_transaction_deferrable=on",
         "options=-c%20search_path=pg_catalog",
         "options=-c%20plan_cache_mode=force_generic_plan",
       })
-  void everyCallIsAsSafeAsEver(String settings) {
-    try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
-      check(PostgresThingServer.on(pool));
-      check(PostgresThingServer.on(pool).transactional());
-      check(PostgresThingServer.on(pool).handler(completing(pool)));
-    }
+  void everyCallIsAsSafeAsEverWithEachOtherSetting(String settings) {
+    everyCallIsAsSafeAsEver(settings);
   }
 
   /** Completes in a transaction that may keep its snapshot. */

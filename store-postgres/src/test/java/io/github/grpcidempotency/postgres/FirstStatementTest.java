@@ -11,7 +11,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.io.ByteArrayInputStream;
-import java.io.StringReader;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.sql.CallableStatement;
@@ -81,11 +80,9 @@ class FirstStatementTest {
                     .executeQuery())),
     RETURNING_BY_QUERY(c -> rows(named(c, NAMED + " RETURNING name").executeQuery())),
     RETURNING_BY_EXECUTE(c -> results(named(c, NAMED + " RETURNING name"))),
-    RETURNING_BY_UPDATE(c -> named(c, NAMED + " RETURNING name").executeUpdate()),
     QUERY_WITHOUT_ROWS(c -> rows(c.prepareStatement("SELECT 1 WHERE false").executeQuery())),
     UPDATE_BY_QUERY(c -> named(c).executeQuery()),
     QUERY_BY_UPDATE(c -> c.prepareStatement("SELECT 1").executeUpdate()),
-    QUERY_BY_LARGE_UPDATE(c -> c.prepareStatement("SELECT 1").executeLargeUpdate()),
     ESCAPE(
         c ->
             rows(
@@ -136,9 +133,7 @@ class FirstStatementTest {
           c.prepareStatement("ROLLBACK TO SAVEPOINT a").execute();
           return first + rows(c.prepareStatement("SELECT count(*) FROM app.things").executeQuery());
         }),
-    CALL(c -> results(c.prepareStatement("DO $$ BEGIN PERFORM 1; END $$"))),
     COPY(c -> results(c.prepareStatement("COPY app.things FROM STDIN"))),
-    COMMENT_ONLY(c -> c.prepareStatement("-- nothing").executeUpdate()),
     USER_IS_SET(
         c ->
             rows(
@@ -150,17 +145,6 @@ class FirstStatementTest {
           insert.clearParameters();
           insert.setString(1, "b");
           return insert.executeUpdate() + rows(names(c));
-        }),
-    PARAMETER_SET_TWICE(
-        c -> {
-          PreparedStatement insert = named(c);
-          insert.setString(1, "b");
-          return insert.executeUpdate() + rows(names(c));
-        }),
-    EXECUTED_TWICE(
-        c -> {
-          PreparedStatement insert = named(c);
-          return insert.executeUpdate() + insert.executeUpdate() + rows(names(c));
         }),
     EXECUTED_AGAIN_WITH_ANOTHER_PARAMETER(
         c -> {
@@ -269,11 +253,6 @@ class FirstStatementTest {
           PreparedStatement insert = c.prepareStatement(NAMED);
           return attempt(insert::executeUpdate) + set(insert, "a").executeUpdate() + rows(names(c));
         }),
-    PARAMETER_ZERO(
-        c -> {
-          c.prepareStatement(NAMED).setString(0, "a");
-          return "set";
-        }),
     PARAMETER_TOO_MUCH(
         c -> {
           c.prepareStatement(NAMED).setString(2, "a");
@@ -287,10 +266,6 @@ class FirstStatementTest {
     FAILING(
         c ->
             attempt(() -> results(c.prepareStatement("SELECT 1/0")))
-                + attempt(() -> rows(names(c)))),
-    WRONG(
-        c ->
-            attempt(() -> results(c.prepareStatement("SELECT FROM WHERE")))
                 + attempt(() -> rows(names(c)))),
     VIOLATING(
         c -> {
@@ -338,14 +313,6 @@ class FirstStatementTest {
               + query.isClosed()
               + c.isWrapperFor(PGConnection.class)
               + c.getAutoCommit();
-        }),
-    RESULT_CLOSED_BEFORE_ITS_STATEMENT(
-        c -> {
-          PreparedStatement query = c.prepareStatement("SELECT 1");
-          ResultSet rows = query.executeQuery();
-          rows.close();
-          query.close();
-          return rows.isClosed();
         }),
     CLOSED_BEFORE_ITS_ROWS_WERE_READ(
         c -> {
@@ -399,11 +366,6 @@ class FirstStatementTest {
           query.close();
           return "" + rows.isClosed() + query.isClosed() + attempt(query::executeQuery);
         }),
-    LARGE_COUNT(
-        c -> {
-          PreparedStatement insert = named(c);
-          return insert.executeLargeUpdate() + insert.getLargeUpdateCount() + rows(names(c));
-        }),
     LIMITS_TAKEN_BACK(
         c -> {
           PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
@@ -443,14 +405,6 @@ class FirstStatementTest {
   /** What cannot be joined to other statements. */
   private enum Alone {
     STATEMENT(c -> c.createStatement().executeUpdate(NAMED.replace("?", "'a'"))),
-    STATEMENT_QUERY(c -> rows(c.createStatement().executeQuery("SELECT 1"))),
-    BATCH_OF_STATEMENTS(
-        c -> {
-          Statement batch = c.createStatement();
-          batch.addBatch(NAMED.replace("?", "'a'"));
-          batch.addBatch(NAMED.replace("?", "'b'"));
-          return Arrays.toString(batch.executeBatch()) + rows(names(c));
-        }),
     BATCH(
         c -> {
           PreparedStatement batch = named(c);
@@ -506,14 +460,6 @@ class FirstStatementTest {
           query.setEscapeProcessing(false);
           return rows(query.executeQuery());
         }),
-    KEYS_AFTERWARDS(
-        c -> {
-          PreparedStatement insert =
-              set(c.prepareStatement(NAMED, Statement.RETURN_GENERATED_KEYS), "a");
-          boolean rows = insert.execute();
-          ResultSet keys = insert.getGeneratedKeys();
-          return "" + rows + keys.next() + keys.getString("name") + insert.getUpdateCount();
-        }),
     SCROLLING(
         c -> {
           ResultSet rows =
@@ -528,12 +474,6 @@ class FirstStatementTest {
         c -> {
           PreparedStatement query = c.prepareStatement("SELECT ?::bytea");
           query.setBinaryStream(1, new ByteArrayInputStream(new byte[] {1, 2}), 2);
-          return rows(query.executeQuery());
-        }),
-    READER(
-        c -> {
-          PreparedStatement query = c.prepareStatement("SELECT ?");
-          query.setCharacterStream(1, new StringReader("text"), 4);
           return rows(query.executeQuery());
         }),
     STREAM_AMONG_OTHERS(
@@ -573,7 +513,6 @@ class FirstStatementTest {
           }
           return rows;
         }),
-    ESCAPING(c -> c.unwrap(PGConnection.class).escapeLiteral("it's")),
     SAVEPOINT(
         c -> {
           var savepoint = c.setSavepoint();
@@ -582,19 +521,11 @@ class FirstStatementTest {
           return rows(names(c));
         }),
     ISOLATION(c -> c.getTransactionIsolation()),
-    SET_ISOLATION(
-        c -> {
-          c.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
-          return "set";
-        }),
     READ_ONLY(
         c -> {
           c.setReadOnly(true);
           return "set";
         }),
-    SCHEMA(c -> c.getSchema()),
-    VALID(c -> c.isValid(1)),
-    EMPTY(c -> c.prepareStatement("").executeUpdate()),
     EMPTY_EXECUTED(c -> results(c.prepareStatement("  ")));
 
     @SuppressWarnings("ImmutableEnumChecker") // it captures nothing

@@ -14,17 +14,11 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.thing.ThingClient;
-import io.github.grpcidempotency.thing.ThingClient.Reply;
-import io.github.grpcidempotency.thing.ThingHandler;
-import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
-import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -32,11 +26,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,23 +39,34 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A reserved call whose answer the host's own transaction records. */
 @ParameterizedClass(name = "carried by the commit: {0}")
 @ValueSource(booleans = {false, true})
+@SuppressWarnings("NullAway") // it does not know the method that starts what is static
 class HostCompletionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final Procedure RESERVED = ThingWork.kind(Execution.RESERVED);
 
+  private static ThreadTransactions host;
+  private static IdempotentWork runner;
+
   private final KeyTable table = new KeyTable(database);
   private final boolean carried;
-  private final ThreadTransactions host;
-  private final IdempotentWork runner;
   private final Caller caller = Caller.of(UUID.randomUUID());
   private final UUID user = caller.userId();
   private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
 
   HostCompletionTest(boolean carried) {
     this.carried = carried;
-    this.host = new ThreadTransactions(database.app(), carried);
-    this.runner = runnerOn(store(host), RESERVED);
+  }
+
+  @BeforeParameterizedClassInvocation
+  static void start(boolean carried) {
+    host = new ThreadTransactions(database.app(), carried);
+    runner = runnerOn(store(host), RESERVED);
+  }
+
+  @AfterParameterizedClassInvocation
+  static void stop() {
+    runner.close();
   }
 
   private static PostgresIdempotencyStore store(HostTransactions host) {
@@ -76,7 +82,7 @@ class HostCompletionTest {
 
   @AfterEach
   void nothingIsLeftOpen() {
-    runner.close();
+    host.behave();
     database.awaitAllConnectionsBack();
     assertThat(host.current()).isEmpty();
   }
@@ -220,13 +226,14 @@ class HostCompletionTest {
   }
 
   @Test
-  void aDeferredSettlementRunsAfterARollbackToo() {
+  void anAnswerWhoseTransactionWasRolledBackIsNotSentAndARetryRuns() throws Exception {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
         () -> {
           Claim claim = CurrentOperation.claim().orElseThrow();
           host.inNew(
               () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
                 TransactionalCompletion.complete(thing);
                 assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
                 host.setRollbackOnly();
@@ -235,21 +242,6 @@ class HostCompletionTest {
         });
 
     assertThat(heard).isTrue();
-  }
-
-  @Test
-  void anAnswerWhoseTransactionWasRolledBackIsNotSentAndARetryRuns() throws Exception {
-    assertRolledBack(
-        () -> {
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-                host.setRollbackOnly();
-              });
-          return thing;
-        });
-
     assertThat(table.rowsOf(user)).isEmpty();
     assertThat(table.thingsOf(user)).isEmpty();
     assertThat(run(this::completing).replayed()).isFalse();
@@ -703,53 +695,6 @@ class HostCompletionTest {
     TransactionalCompletion.complete(thing);
 
     assertThat(table.rowsOf(user)).isEmpty();
-  }
-
-  /** As a gRPC method with {@code @Transactional} does. */
-  @Test
-  void aClientGetsAnAnswerOnceItsTransactionIsCommitted() {
-    CompletableFuture<Boolean> heardEarly = new CompletableFuture<>();
-    AtomicBoolean rollbackOnly = new AtomicBoolean(true);
-    ThingHandler answering =
-        (request, answer) ->
-            host.inNew(
-                () -> {
-                  Thing made = ThingHandler.newThing(request);
-                  ThingHandlers.insert(host.handle(), Things.caller(), made);
-                  TransactionalCompletion.complete(made);
-                  ThingHandler.answer(answer, made);
-                  if (rollbackOnly.get()) {
-                    host.setRollbackOnly();
-                  }
-                });
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .hostTransactions(host)
-                .handler(answering)
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      CreateThingRequest request = Things.named("a thing");
-      Reply undone = client.createThing(request);
-      assertThat(undone.status().getCode()).as(undone.toString()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(table.rowsOf(client.user())).isEmpty();
-
-      rollbackOnly.set(false);
-      CompletableFuture<CompletableFuture<Reply>> started = new CompletableFuture<>();
-      host.step(
-          step -> {
-            if (step.equals("commit")) {
-              heardEarly.complete(started.join().isDone());
-            }
-          });
-      CompletableFuture<Reply> call = client.startThing(request);
-      started.complete(call);
-
-      assertThat(call.join().isOk()).as(call.join().toString()).isTrue();
-      assertThat(heardEarly.join()).isFalse();
-      assertThat(table.joined(client.user())).isTrue();
-      assertThat(client.createThing(request).isReplay()).isTrue();
-      assertThat(server.runs()).isEqualTo(2);
-    }
   }
 
   private Thing completing() {

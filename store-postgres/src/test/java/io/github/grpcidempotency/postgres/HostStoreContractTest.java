@@ -2,8 +2,10 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.store.OperationStore;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 
 /** A store keeps the contract whatever transactions its transactional claims are. */
+@Tag("torture")
 class HostStoreContractTest extends PostgresIdempotencyStoreContractTest {
   @Override
   protected OperationStore newStore(Duration lease) {

@@ -188,17 +188,6 @@ class HostTransactionsTest {
   }
 
   @Test
-  void aTransactionThatSomebodySetToRollbackOnlyRollsBackAndARetryRuns() {
-    Claim claim = win();
-    insert(host.handle(), thing);
-    host.setRollbackOnly();
-
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
-
-    assertNothingIsLeft();
-  }
-
-  @Test
   void aSuspensionOfTheClaimsTransactionIsReportedAndTheOtherEffectStays() {
     Claim claim = win();
     insert(host.handle(), thing);
@@ -355,19 +344,6 @@ class HostTransactionsTest {
   }
 
   @Test
-  void aHandlerThatCommitsAHiddenConnectionFailsTheCall() {
-    host.view(HostTransactionsTest::hidden);
-    Claim claim = win();
-    insert(host.handle(), thing);
-    host.handle().execute("COMMIT");
-
-    assertThatExceptionOfType(TransactionMisuseException.class)
-        .isThrownBy(() -> claim.complete(answer()))
-        .withMessageContaining("the handler has ended its transaction");
-    assertThat(table.rowsOf(user)).isEmpty();
-  }
-
-  @Test
   void aConnectionThatWasClosedIsLost() throws SQLException {
     Claim claim = win();
     insert(host.handle(), thing);
@@ -466,31 +442,18 @@ class HostTransactionsTest {
 
   @Test
   void aHostThatFailsAfterItsCommitHasCommitted() {
-    host.step(step -> failAt("committed", step));
+    host.step(
+        step -> {
+          if (step.equals("committed")) {
+            throw new ThreadTransactions.HostException(new IllegalArgumentException(step));
+          }
+        });
     Claim claim = win();
     insert(host.handle(), thing);
 
     assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
 
     assertThat(table.joined(user)).isTrue();
-  }
-
-  @Test
-  void aHostThatFailsBeforeItsCommitHasRolledBack() {
-    host.step(step -> failAt("commit", step));
-    Claim claim = win();
-    insert(host.handle(), thing);
-
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
-
-    host.step(step -> {});
-    assertNothingIsLeft();
-  }
-
-  private static void failAt(String moment, String step) {
-    if (step.equals(moment)) {
-      throw new ThreadTransactions.HostException(new IllegalArgumentException(moment));
-    }
   }
 
   @Test
@@ -654,12 +617,16 @@ class HostTransactionsTest {
 
   // Faults
 
-  @Test
-  void aConnectionThatHasDiedInTheHostsPoolIsReplacedOnce() {
+  /** The setting is what a framework sends first, such as an isolation level. */
+  @ParameterizedTest
+  @ValueSource(strings = {"a setting", "pg_try_advisory_xact_lock"})
+  void aConnectionThatHasDiedInTheHostsPoolIsReplacedOnce(String statement) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut = new ThreadTransactions(proxied, carried);
-      FaultProxy.Trap trap = proxy.cutBefore("pg_try_advisory_xact_lock");
+      ThreadTransactions cut =
+          new ThreadTransactions(proxied, carried)
+              .settings(connection -> Jdbi.open(connection).execute("SELECT 'a setting'"));
+      FaultProxy.Trap trap = proxy.cutBefore(statement);
 
       ClaimResult result = storeOn(cut).claimInTransaction(request);
 
@@ -669,25 +636,8 @@ class HostTransactionsTest {
     }
   }
 
-  /** As when a framework sets the isolation of a connection that its pool took for a good one. */
-  @Test
-  void aConnectionThatDiesAsTheHostBeginsIsReplacedOnce() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut =
-          new ThreadTransactions(proxied, carried)
-              .settings(connection -> Jdbi.open(connection).execute("SELECT 'a setting'"));
-      FaultProxy.Trap trap = proxy.cutBefore("a setting");
-
-      ClaimResult result = storeOn(cut).claimInTransaction(request);
-
-      assertThat(trap.hasSprung()).isTrue();
-      assertThat(((ClaimResult.Won) result).claim().release()).isEqualTo(Settled.DONE);
-    }
-  }
-
   @ParameterizedTest
-  @ValueSource(strings = {"handler", "flush", "commit"})
+  @ValueSource(strings = {"handler", "commit"})
   void aBackendThatIsKilledLeavesNothingAndARetryRuns(String moment) {
     host.step(step -> killAt(moment, step));
     Claim claim = win();

@@ -7,7 +7,6 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
-import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -15,8 +14,6 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
-import io.github.grpcidempotency.thing.ThingClient.Reply;
-import io.github.grpcidempotency.thing.ThingServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,7 +24,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -141,34 +137,6 @@ class IsolationTest {
   private final KeyTable table = new KeyTable(database);
   private final IdempotencyStore store =
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
-
-  @Test
-  void twoUsersWithOneKeyNeitherSeeNorBlockNorLearnOfEachOther() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = PostgresThingServer.on(database.app()).start();
-        ThingServer otherServer = PostgresThingServer.on(database.app()).start();
-        ThingClient alice = ThingClient.to(server.port());
-        ThingClient toOther = ThingClient.to(otherServer.port())) {
-      CompletableFuture<Reply> slow = alice.startThing(Things.waitingAt(gate));
-      gate.awaitWaiting(1);
-      ThingClient bob = alice.as(UUID.randomUUID());
-
-      Reply bobs = bob.createThing(REQUEST);
-      Reply carols = toOther.like(alice).as(UUID.randomUUID()).createThing(REQUEST);
-
-      for (Reply reply : List.of(bobs, carols)) {
-        assertThat(reply.isOk()).isTrue();
-        assertThat(reply.isReplay()).isFalse();
-      }
-      assertThat(slow).isNotDone();
-      gate.open();
-      assertThat(slow.join().isReplay()).isFalse();
-      assertThat(slow.join().thingId()).isNotEqualTo(bobs.thingId());
-      assertThat(alice.createThing(Things.waitingAt(gate)).bytes()).isEqualTo(slow.join().bytes());
-      assertThat(bob.createThing(REQUEST).bytes()).isEqualTo(bobs.bytes());
-      assertThat(server.runs() + otherServer.runs()).isEqualTo(3);
-    }
-  }
 
   @Test
   void theMatrixHasEveryStatementOfTheStore() throws Exception {

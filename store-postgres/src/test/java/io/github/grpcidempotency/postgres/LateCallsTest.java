@@ -72,25 +72,6 @@ class LateCallsTest {
   }
 
   @Test
-  void effectAndRecordAreOneTransaction() {
-    try (ThingServer server = late(database.app()).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(request);
-      Reply second = client.createThing(request);
-
-      assertThat(table.joined(client.user())).isTrue();
-      assertThat(second.isReplay()).isTrue();
-      assertThat(second.bytes()).isEqualTo(first.bytes());
-      assertThat(second.operation()).isEqualTo(first.operation());
-      assertThat(second.expires()).isEqualTo(first.expires());
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-      assertThat(server.runs()).isEqualTo(2);
-      assertThat(journal.kinds())
-          .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
-    }
-  }
-
-  @Test
   void aDuplicateOfARunningCallNeitherWaitsForItsRowsNorFailsOnThem() {
     try (ThingServer left = late(database.app()).start();
         ThingServer right = late(database.newAppPool()).start();

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
@@ -21,12 +20,11 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.spi.JdbiPlugin;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,29 +49,6 @@ class LateClaimTest {
   @AfterEach
   void everyConnectionIsGivenBack() {
     database.awaitAllConnectionsBack();
-  }
-
-  @Test
-  void aCallOfTwoStatementsTakesThreeRoundTrips() throws Exception {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
-      late.claimLater(request).transaction().orElseThrow().rollback();
-      proxy.forgetRoundTrips();
-
-      Claim claim = late.claimLater(request);
-      Connection connection = LateClaims.connection(claim);
-      assertThat(proxy.roundTrips()).isEmpty();
-      assertThat(claim.isWon()).isFalse();
-      insert(connection);
-      assertThat(claim.isWon()).isTrue();
-      insert(connection);
-      assertThat(claim.confirm()).isTrue();
-      assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
-
-      assertThat(proxy.roundTrips()).hasSize(3);
-      assertThat(things()).isEqualTo(2);
-    }
   }
 
   /** Jdbi asks for the driver to tell it about types, as its plugin for PostgreSQL does. */
@@ -141,30 +116,6 @@ class LateClaimTest {
 
     assertThat(things()).isEqualTo(1);
     assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.Recorded.class);
-  }
-
-  @Test
-  void theFirstStatementCanBeCancelledByAnotherThread() throws Exception {
-    Claim claim = store.claimLater(request);
-    PreparedStatement statement =
-        LateClaims.connection(claim).prepareStatement("SELECT pg_sleep(15)");
-    AtomicBoolean stopped = new AtomicBoolean();
-    CompletableFuture<Void> cancelling =
-        CompletableFuture.runAsync(
-            () ->
-                await()
-                    .until(
-                        () -> {
-                          statement.cancel();
-                          return stopped.get();
-                        }));
-
-    assertThatThrownBy(statement::execute).hasMessageContaining("canceling statement");
-    stopped.set(true);
-    cancelling.join();
-
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.release()).isEqualTo(Settled.DONE);
   }
 
   /** As {@code new CopyManager((BaseConnection) connection.unwrap(PGConnection.class))} does. */
@@ -253,19 +204,6 @@ class LateClaimTest {
   }
 
   @Test
-  void aConnectionThatIsCutBeforeItsFirstFlushIsPreempted() throws Exception {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
-      Claim claim = late.claimLater(request);
-      proxy.cutAll();
-
-      assertPreempted(() -> insert(LateClaims.connection(claim)));
-      assertThat(claim.confirm()).isFalse();
-    }
-  }
-
-  @Test
   void aConnectionThatIsClosedBeforeItsFirstFlushIsPreempted() throws Exception {
     Claim claim = store.claimLater(request);
     PreparedStatement statement = LateClaims.connection(claim).prepareStatement("SELECT 1");
@@ -312,18 +250,11 @@ class LateClaimTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "options=-c%20default_transaction_isolation=repeatable%5C%20read",
         "options=-c%20default_transaction_isolation=serializable",
         "autosave=always",
-        "autosave=conservative",
-        "defaultRowFetchSize=1",
-        "prepareThreshold=1",
-        "preferQueryMode=extendedForPrepared",
-        "preferQueryMode=extendedCacheEverything",
-        "stringtype=unspecified",
         "binaryTransfer=true&prepareThreshold=1",
       })
-  void itWorksWithEverySettingThatAPoolMayHave(String settings) throws Exception {
+  void itWorksWithSettingsThatChangeHowStatementsAreSent(String settings) throws Exception {
     try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(pool).build();
       for (int call = 1; call <= 6; call++) {
@@ -344,6 +275,22 @@ class LateClaimTest {
     }
   }
 
+  @Tag("torture")
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "options=-c%20default_transaction_isolation=repeatable%5C%20read",
+        "autosave=conservative",
+        "defaultRowFetchSize=1",
+        "prepareThreshold=1",
+        "preferQueryMode=extendedForPrepared",
+        "preferQueryMode=extendedCacheEverything",
+        "stringtype=unspecified",
+      })
+  void itWorksWithEachOtherSettingThatAPoolMayHave(String settings) throws Exception {
+    itWorksWithSettingsThatChangeHowStatementsAreSent(settings);
+  }
+
   @Test
   void itsStatementsShowNeitherTheDriverNorTheKey() throws Exception {
     Claim claim = store.claimLater(request);
@@ -357,39 +304,6 @@ class LateClaimTest {
       assertThat(connection.getAutoCommit()).isFalse();
     }
     claim.transaction().orElseThrow().rollback();
-  }
-
-  @Test
-  void aRetryThatWasAnsweredIsReplayedInOneRoundTripAndOneThatWasNotRuns() throws Exception {
-    completeFirst();
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
-      late.claimLater(request).transaction().orElseThrow().rollback();
-      proxy.forgetRoundTrips();
-
-      assertThat(late.claimInTransaction(retryOf(request)))
-          .isInstanceOf(ClaimResult.Recorded.class);
-      assertThat(proxy.roundTrips())
-          .singleElement()
-          .asString()
-          .contains("idempotency_record")
-          .doesNotContain("BEGIN", "advisory");
-
-      ClaimResult fresh = late.claimInTransaction(retryOf(LateClaims.request()));
-      assertThat(fresh).isInstanceOf(ClaimResult.Won.class);
-      ((ClaimResult.Won) fresh).claim().release();
-    }
-  }
-
-  private static ClaimRequest retryOf(ClaimRequest request) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        request.trace(),
-        true);
   }
 
   private void completeFirst() throws SQLException {

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -95,11 +94,6 @@ class MissingDatabaseFeaturesTest {
   }
 
   @Test
-  void withTheSettingsItIsAccepted() {
-    assertThatCode(() -> Things.verify(polling(), TRANSACTIONAL)).doesNotThrowAnyException();
-  }
-
-  @Test
   void withoutAdvisoryLocksNoClaimIsSentWithAFirstStatement() {
     assertThatThrownBy(
             () ->
@@ -164,7 +158,7 @@ class MissingDatabaseFeaturesTest {
    * The lease is renewed beside the transaction; one that keeps its snapshot has locked the row.
    */
   @ParameterizedTest
-  @ValueSource(strings = {"read committed", "repeatable read", "serializable"})
+  @ValueSource(strings = {"read committed", "serializable"})
   void aTransactionalCallOutlivesItsLease(String isolation) {
     try (Gate gate = Gate.shut(database.superuser());
         HikariDataSource pool =

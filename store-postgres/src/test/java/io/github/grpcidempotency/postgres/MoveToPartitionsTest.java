@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A table moves to partitions while servers use it. */
@@ -56,6 +57,7 @@ class MoveToPartitionsTest {
    * and deletions of resources go on. No key has two effects, and no answer is lost.
    */
   @Test
+  @Tag("torture")
   void callsGoOnWhileTheTableMovesAndIsInterrupted() throws Exception {
     table.add(2_000, LIVE);
     table.add(500, Duration.ofDays(-1));
@@ -102,7 +104,8 @@ class MoveToPartitionsTest {
     }
     assertThat(
             table.count(
-                "SELECT count(*) FROM idempotency.idempotency_keys WHERE procedure = 'a.B/C' AND expires > now()"))
+                "SELECT count(*) FROM idempotency.idempotency_keys WHERE procedure = 'a.B/C' AND"
+                    + " expires > now()"))
         .isEqualTo(2_000);
     assertThat(tables())
         .containsExactly(
@@ -332,10 +335,12 @@ class MoveToPartitionsTest {
   private void deleteThings(AtomicBoolean moved) {
     while (!moved.get()) {
       execute(
-          "INSERT INTO app.things (id, user_id, name) SELECT gen_random_uuid(), gen_random_uuid(), 'doomed'");
+          "INSERT INTO app.things (id, user_id, name) SELECT gen_random_uuid(), gen_random_uuid(),"
+              + " 'doomed'");
       execute(
-          "UPDATE idempotency.idempotency_keys SET thing_id = (SELECT id FROM app.things WHERE name = 'doomed' LIMIT 1)"
-              + " WHERE id IN (SELECT id FROM idempotency.idempotency_keys WHERE procedure = 'a.B/C' ORDER BY random() LIMIT 5)");
+          "UPDATE idempotency.idempotency_keys SET thing_id = (SELECT id FROM app.things WHERE name"
+              + " = 'doomed' LIMIT 1) WHERE id IN (SELECT id FROM idempotency.idempotency_keys"
+              + " WHERE procedure = 'a.B/C' ORDER BY random() LIMIT 5)");
       execute("DELETE FROM app.things WHERE name = 'doomed'");
     }
   }

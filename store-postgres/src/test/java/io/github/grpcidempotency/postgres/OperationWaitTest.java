@@ -37,6 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -51,7 +52,15 @@ class OperationWaitTest {
   private static final Duration LONG = Duration.ofSeconds(50);
   private static final Duration SHORT = Duration.ofMillis(300);
 
+  private static final ThingServer shared =
+      PostgresThingServer.on(database.app()).withServices().start();
+
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+  @AfterAll
+  static void stopShared() {
+    shared.close();
+  }
 
   @AfterEach
   void stop() throws Exception {
@@ -72,8 +81,8 @@ class OperationWaitTest {
     return client;
   }
 
-  private ThingClient client() {
-    return clientOf(serverOf(PostgresThingServer.on(database.app())));
+  private static ThingClient client() {
+    return ThingClient.on(shared.channel());
   }
 
   @Test
@@ -272,9 +281,9 @@ class OperationWaitTest {
   }
 
   @Test
-  void thousandsOfWaitersNeedNoThreadsAndNoConnections() {
+  void aThousandWaitersNeedNoThreadsAndNoConnections() {
     ThingClient client = client();
-    int operations = 100;
+    int operations = 50;
     int waiters = 20;
     List<Reply> replies = new ArrayList<>();
     for (int each = 0; each < operations; each++) {
@@ -297,7 +306,7 @@ class OperationWaitTest {
                 Thread.getAllStackTraces().keySet().stream()
                     .filter(thread -> thread.getName().startsWith("idempotency-"))
                     .count(),
-            threads -> threads < waiting.size() / 10);
+            threads -> threads < waiting.size() / 5);
 
     database
         .superuser()

@@ -39,13 +39,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Operations that a client finds by the ids in their trailers. */
 class OperationsTest {
@@ -54,14 +53,16 @@ class OperationsTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
   private static final String CREATE_THING = ThingServer.CREATE_THING.getFullMethodName();
 
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
-  private ThingClient client;
-  private OperationsClient operations;
+  private static final ThingServer server =
+      PostgresThingServer.on(database.app()).withServices().start();
 
-  @BeforeEach
-  void start() {
-    client = clientOf(PostgresThingServer.on(database.app()));
-    operations = OperationsClient.of(client);
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final ThingClient client = ThingClient.on(server.channel());
+  private final OperationsClient operations = OperationsClient.of(client);
+
+  @AfterAll
+  static void stopServer() {
+    server.close();
   }
 
   @AfterEach
@@ -73,15 +74,15 @@ class OperationsTest {
 
   /** Starts a server, and returns a new user of it. */
   private ThingClient clientOf(PostgresThingServer.Builder builder) {
-    ThingServer server = builder.withServices().start();
-    open.push(server);
-    ThingClient connected = ThingClient.to(server.port());
+    ThingServer started = builder.withServices().start();
+    open.push(started);
+    ThingClient connected = ThingClient.to(started.port());
     open.push(connected);
     return connected;
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void anOperationIsDoneWhenTheWorkBehindItsAnswerHasCompleted(Execution execution)
       throws Exception {
     Reply reply =
@@ -315,22 +316,9 @@ class OperationsTest {
     assertThat(second.getNextPageToken()).isEmpty();
   }
 
-  @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "state",
-        "state = ",
-        "state = DREAMING",
-        "done = perhaps",
-        "state = RUNNING OR done = true",
-        "state = RUNNING AND",
-        "AND state = RUNNING",
-        "name = x",
-        "state != RUNNING",
-        "procedure = \"x",
-      })
-  void aFilterThatCannotBeObeyedIsRefused(String filter) {
-    StatusRuntimeException refused = refused(() -> operations.list(filter));
+  @Test
+  void aFilterThatCannotBeObeyedIsRefused() {
+    StatusRuntimeException refused = refused(() -> operations.list("state = DREAMING"));
 
     assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(refused.getStatus().getDescription()).contains("; an example: procedure = ");

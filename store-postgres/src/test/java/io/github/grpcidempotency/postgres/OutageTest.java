@@ -11,9 +11,6 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,19 +18,32 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class OutageTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
+  private static KillablePostgres postgres;
+  private static TestDatabase database;
+
+  @BeforeAll
+  static void start(@TempDir Path data) {
+    postgres = KillablePostgres.in(data);
+    database = TestDatabase.in(postgres.server());
+  }
+
+  @AfterAll
+  static void stop() {
+    database.close();
+    postgres.close();
+  }
+
   @Test
-  void withTheDatabaseStoppedAKeyedCallIsServedOrRefusedAndIdempotencyReturnsWithTheDatabase(
-      @TempDir Path data) throws IOException {
-    int port = freePort();
-    EmbeddedPostgres postgres = start(port, data);
-    try (TestDatabase database = TestDatabase.in(postgres);
-        ThingServer open =
+  void withTheDatabaseStoppedAKeyedCallIsServedOrRefusedAndIdempotencyReturnsWithTheDatabase() {
+    try (ThingServer open =
             PostgresThingServer.on(PostgresThingServer.pool(database.appUrl()))
                 .otherOutage(OutagePolicy.FAIL_OPEN)
                 .start();
@@ -73,25 +83,20 @@ class OutageTest {
       assertThat(refused.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
       assertThat(closed.runs()).isEqualTo(closedRuns);
 
-      postgres = start(port, data);
+      postgres.restart();
       Reply after = await().until(() -> toOpen.createOther(REQUEST), Reply::isReplay);
       assertThat(after.bytes()).isEqualTo(before.bytes());
       ThingClient fresh = toClosed.withKey(UUID.randomUUID().toString());
       Reply first = await().until(() -> fresh.createOther(REQUEST), Reply::isOk);
       assertThat(fresh.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
       assertThat(closed.runs()).isEqualTo(closedRuns + 1);
-    } finally {
-      postgres.close();
     }
   }
 
   /** A fast shutdown ends every connection first, so it is not known whether a new key is held. */
   @Test
-  void aBrandNewKeyIsNotSaidToBeInProgressWhileTheDatabaseStops(@TempDir Path data)
-      throws IOException {
-    EmbeddedPostgres postgres = start(freePort(), data);
-    try (TestDatabase database = TestDatabase.in(postgres);
-        HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
+  void aBrandNewKeyIsNotSaidToBeInProgressWhileTheDatabaseStops() {
+    try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
         ThingServer server =
             PostgresThingServer.on(pool).otherOutage(OutagePolicy.FAIL_CLOSED).start();
         ThingClient client = ThingClient.to(server.port())) {
@@ -123,21 +128,7 @@ class OutageTest {
           .filteredOn(reply -> reply.isOk() || reply.reason().equals(Things.IN_PROGRESS))
           .hasSize(server.runs());
     } finally {
-      postgres.close();
-    }
-  }
-
-  private static EmbeddedPostgres start(int port, Path data) throws IOException {
-    return EmbeddedPostgres.builder()
-        .setPort(port)
-        .setDataDirectory(data)
-        .setCleanDataDirectory(false)
-        .start();
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
+      postgres.restart();
     }
   }
 }

@@ -28,6 +28,7 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -45,11 +46,6 @@ class PgBouncerTest {
   private static final Duration LEASE = Duration.ofSeconds(2);
 
   private static PgBouncer pooler;
-
-  /** Another one, whose way to the database can be cut. */
-  private static PgBouncer behind;
-
-  private static FaultProxy cutting;
 
   private final KeyTable table = new KeyTable(database);
 
@@ -81,19 +77,15 @@ class PgBouncerTest {
   @BeforeAll
   static void startPooler() {
     pooler = PgBouncer.before(database.appUrl(), SERVER_CONNECTIONS);
-    cutting = FaultProxy.before(database.appUrl());
-    behind = PgBouncer.before(cutting.jdbcUrl(), SERVER_CONNECTIONS);
   }
 
   @AfterAll
   static void stopPooler() {
     pooler.close();
-    behind.close();
-    cutting.close();
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "LATE"})
   void manyUsersOnFewServerConnectionsEachGetTheirOwnAnswerAndOneThing(Form form) {
     try (HikariDataSource leftPool = PostgresThingServer.pool(pooler.jdbcUrl());
         HikariDataSource rightPool = PostgresThingServer.pool(pooler.jdbcUrl());
@@ -123,6 +115,13 @@ class PgBouncerTest {
     }
   }
 
+  @Tag("torture")
+  @ParameterizedTest
+  @EnumSource(names = {"COMPLETING", "TRANSACTIONAL"})
+  void manyUsersOfOtherFormsOnFewServerConnectionsEachGetTheirOwnAnswer(Form form) {
+    manyUsersOnFewServerConnectionsEachGetTheirOwnAnswerAndOneThing(form);
+  }
+
   /** Returns the sessions' value of the user when none is set, on every server connection. */
   private static List<String> usersLeftBehind(HikariDataSource pool) {
     Jdbi jdbi = Jdbi.create(pool);
@@ -147,6 +146,7 @@ class PgBouncerTest {
   }
 
   /** The pooler then says that there is an error, and hangs up. */
+  @Tag("torture")
   @ParameterizedTest
   @CsvSource({
     "LATE, INSERT INTO app.things, false",
@@ -158,7 +158,9 @@ class PgBouncerTest {
     "COMPLETING, COMMIT, true"
   })
   void aCallThatIsCutOffBehindThePoolerHasItsEffectOnce(Form form, String sql, boolean executed) {
-    try (HikariDataSource pool = PostgresThingServer.pool(behind.jdbcUrl());
+    try (FaultProxy cutting = FaultProxy.before(database.appUrl());
+        PgBouncer behind = PgBouncer.before(cutting.jdbcUrl(), SERVER_CONNECTIONS);
+        HikariDataSource pool = PostgresThingServer.pool(behind.jdbcUrl());
         ThingServer server = form.start(pool);
         ThingClient client = ThingClient.to(server.port())) {
       FaultProxy.Trap cut = executed ? cutting.cutAfter(sql) : cutting.cutBefore(sql);
@@ -200,6 +202,7 @@ class PgBouncerTest {
     }
   }
 
+  @Tag("torture")
   @ParameterizedTest
   @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aServerKilledWhileItsHandlerRunsIsTakenOver(Form form) {
@@ -232,6 +235,7 @@ class PgBouncerTest {
   }
 
   @Test
+  @Tag("torture")
   void waitingDuplicatesPollForNotificationsDoNotArrive() {
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy proxy = FaultProxy.before(pooler.jdbcUrl());
@@ -272,18 +276,6 @@ class PgBouncerTest {
 
       assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
     }
-  }
-
-  @Test
-  void expiredRecordsAreSwept() {
-    table.clear();
-    table.add(25, Duration.ofHours(-1));
-    table.add(5, Duration.ofHours(1));
-    try (HikariDataSource pool = PostgresThingServer.pool(pooler.jdbcUrl());
-        ExpirySweeper sweeper = ExpirySweeper.builder(pool).batchSize(10).build()) {
-      assertThat(sweeper.sweep()).isEqualTo(25);
-    }
-    assertThat(table.size()).isEqualTo(5);
   }
 
   private static ThingServer attaching(

@@ -50,6 +50,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -65,8 +66,15 @@ class RecoveryTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
+  private static final ThingServer plain = server().start();
+
   private final KeyTable table = new KeyTable(database);
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+  @AfterAll
+  static void stopPlain() {
+    plain.close();
+  }
 
   @AfterEach
   void stop() throws Exception {
@@ -76,7 +84,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aRecordedResponseIsFoundByMethodAndKey(Execution execution) throws Exception {
     ThingServer server =
         start(
@@ -99,7 +107,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aRecordedErrorIsFoundWithItsDetails(Execution execution) throws Exception {
     StatusRuntimeException error =
         StatusProto.toStatusRuntimeException(
@@ -127,7 +135,7 @@ class RecoveryTest {
 
   @Test
   void unknownKeysAndThoseOfOtherCallersGetTheSameAnswer() {
-    ThingClient client = clientOf(start(server()));
+    ThingClient client = ThingClient.on(plain.channel());
     client.createThing(REQUEST);
 
     String absent = unknown(client.withNewKey(), METHOD);
@@ -138,7 +146,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aRunningCallIsReportedOrWaitedForOnAnyServer(Execution execution) throws Exception {
     ThingServer left = start(server().execution(execution));
     ThingServer right = start(server().execution(execution));
@@ -167,7 +175,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void ofACallThatFailedMeanwhileNothingIsKnownAndADuplicateRuns(Execution execution)
       throws Exception {
     EventJournal journal = new EventJournal();
@@ -230,7 +238,7 @@ class RecoveryTest {
 
   @Test
   void anAbandonedCallIsFoundAsSuch() {
-    ThingClient client = clientOf(start(server()));
+    ThingClient client = ThingClient.on(plain.channel());
     abandon(client, Duration.ofMillis(100));
 
     await()
@@ -255,7 +263,7 @@ class RecoveryTest {
 
   @Test
   void anInvalidRequestIsRefused() {
-    ThingClient client = clientOf(start(server()));
+    ThingClient client = ThingClient.on(plain.channel());
 
     assertRefused(
         () -> recover(client.withKey("not a UUID")),
@@ -270,7 +278,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aKeyForWhatAHandlerCallsIsTheSameInEveryRunAndDiffersOtherwise(Execution execution) {
     List<String> keys = new CopyOnWriteArrayList<>();
     ThingClient client =
@@ -300,7 +308,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aResponseThatIsNotRecordedIsMadeAgainFromItsResource(Execution execution) throws Exception {
     ThingServer server = start(server().createThing(RecoveryTest::rebuilding).execution(execution));
     ThingClient client = clientOf(server);
@@ -323,7 +331,7 @@ class RecoveryTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aResourceThatIsGoneIsReported(Execution execution) {
     ThingServer server = start(server().createThing(RecoveryTest::rebuilding).execution(execution));
     ThingClient client = clientOf(server);

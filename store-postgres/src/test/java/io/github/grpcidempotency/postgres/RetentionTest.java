@@ -26,7 +26,7 @@ class RetentionTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aRecordLastsAsLongAsItsProcedureSaysAndTheClientGetsItsExpiry(Execution execution) {
     Duration retention = Duration.ofMillis(90_001);
     try (ThingServer server =
@@ -68,27 +68,6 @@ class RetentionTest {
     }
   }
 
-  @Test
-  void countedFromTheLastReplayARecordLastsAsLongAsItIsAskedFor() {
-    Duration retention = Duration.ofHours(1);
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.retention(retention).retainFromLastReplay())
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.createThing(REQUEST);
-      letPass(client.user(), Duration.ofMinutes(59));
-      Instant asked = now();
-
-      Reply replay = client.createThing(REQUEST);
-
-      Row row = row(client.user());
-      assertThat(replay.isReplay()).isTrue();
-      assertThat(replay.expires().map(Instant::parse)).contains(row.expires());
-      assertThat(row.expires()).isBetween(asked.plus(retention), now().plus(retention));
-    }
-  }
-
   private record Row(Instant created, Instant expires) {}
 
   private static Row row(UUID user) {
@@ -107,10 +86,6 @@ class RetentionTest {
                                 row.getObject("created", OffsetDateTime.class).toInstant(),
                                 row.getObject("expires", OffsetDateTime.class).toInstant()))
                     .one());
-  }
-
-  private static Instant now() {
-    return new KeyTable(database).now().toInstant();
   }
 
   /** Lets a user's record be as old as if so much time had passed since. */

@@ -45,6 +45,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -167,6 +168,7 @@ class ShardRecoveryTest {
   }
 
   @Test
+  @Tag("torture")
   void duplicatesOnTwoServersHaveOneEffectOnEachShardThoughOneIsKilled() throws Exception {
     ThingServer a = serve(SHORT, pool(west), new Journal());
     ThingServer b = serve(SHORT, pool(west), new Journal());

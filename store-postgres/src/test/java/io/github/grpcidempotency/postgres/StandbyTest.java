@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
@@ -9,6 +10,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -23,6 +25,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -63,6 +66,11 @@ class StandbyTest {
       postgres.close();
       Files.createFile(data.resolve("standby.signal"));
       postgres = start(port, data);
+      pool.getHikariPoolMXBean().softEvictConnections();
+      assertThatExceptionOfType(SetupException.class)
+          .isThrownBy(() -> store.verify(List.of()))
+          .withMessageContaining("the store's pool leads to a standby")
+          .withMessageContaining("targetServerType=primary");
       execute(database, "SELECT pg_promote()");
       execute(database, "ALTER SYSTEM RESET synchronous_standby_names");
       execute(database, "SELECT pg_reload_conf()");

@@ -22,6 +22,7 @@ import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,8 +38,17 @@ class StrictCompletionTest {
   private static final Duration SHORT_LEASE = Duration.ofMillis(600);
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
+  private static final ThingServer server =
+      PostgresThingServer.on(database.app()).lease(LONG_LEASE).start();
+
   private final KeyTable table = new KeyTable(database);
+  private final ThingClient client = ThingClient.on(server.channel());
   private final Jdbi jdbi = Jdbi.create(database.app());
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
 
   @AfterEach
   void everyConnectionIsGivenBack() {
@@ -94,7 +104,7 @@ class StrictCompletionTest {
 
   /** Its lease may end meanwhile, because it is not renewed. Still nobody takes it over. */
   @ParameterizedTest
-  @EnumSource(names = {"READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE"})
+  @EnumSource(names = {"READ_COMMITTED", "SERIALIZABLE"})
   void aTransactionThatHasLockedItsRecordCompletesHoweverLongItTakes(
       TransactionIsolationLevel level) {
     ThingHandler handler =
@@ -163,14 +173,12 @@ class StrictCompletionTest {
           }
           answer(answer, thing);
         };
-    try (ThingServer server = server(LONG_LEASE, handler);
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
+    server.things().handle(handler);
+    Reply first = client.createThing(REQUEST);
 
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(told.join()).hasMessageContaining("is repeatable read");
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-    }
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(told.join()).hasMessageContaining("is repeatable read");
+    assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
   }
 
   @Test
@@ -202,12 +210,10 @@ class StrictCompletionTest {
               .hasMessageContaining("transaction is aborted");
           answer(answer, thing);
         };
-    try (ThingServer server = server(LONG_LEASE, handler);
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
-      assertThat(told.join()).isInstanceOf(ClaimLostException.class);
-      assertThat(table.thingsOf(client.user())).isEmpty();
-    }
+    server.things().handle(handler);
+    assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+    assertThat(told.join()).isInstanceOf(ClaimLostException.class);
+    assertThat(table.thingsOf(client.user())).isEmpty();
   }
 
   @Test
@@ -224,15 +230,12 @@ class StrictCompletionTest {
                 handle.rollback();
               });
         };
-    try (ThingServer server = server(LONG_LEASE, handler);
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply reply = client.createThing(REQUEST);
+    server.things().handle(handler);
+    Reply reply = client.createThing(REQUEST);
 
-      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description())
-          .contains(
-              "while the transaction that called TransactionalCompletion.lock was still open");
-    }
+    assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(reply.description())
+        .contains("while the transaction that called TransactionalCompletion.lock was still open");
   }
 
   @Test
@@ -247,13 +250,11 @@ class StrictCompletionTest {
                   answer.onError(Status.INTERNAL.withDescription("told").asRuntimeException());
                   answered.join();
                 });
-    try (ThingServer server = server(LONG_LEASE, handler);
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).description()).isEqualTo("told");
-      answered.complete(null);
+    server.things().handle(handler);
+    assertThat(client.createThing(REQUEST).description()).isEqualTo("told");
+    answered.complete(null);
 
-      await().until(() -> table.rowsOf(client.user()).isEmpty());
-    }
+    await().until(() -> table.rowsOf(client.user()).isEmpty());
   }
 
   @Test
@@ -272,13 +273,11 @@ class StrictCompletionTest {
             handle.commit();
           }
         };
-    try (ThingServer server = server(LONG_LEASE, handler);
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
+    server.things().handle(handler);
+    Reply first = client.createThing(REQUEST);
 
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    }
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
   }
 
   @Test
@@ -296,10 +295,8 @@ class StrictCompletionTest {
               });
           answer(answer, thing);
         };
-    try (ThingServer server = server(LONG_LEASE, handler);
-        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
-      assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    }
+    server.things().handle(handler);
+    assertThat(client.withoutKey().createThing(REQUEST).isOk()).isTrue();
   }
 
   private static ThingServer server(Duration lease, ThingHandler handler) {

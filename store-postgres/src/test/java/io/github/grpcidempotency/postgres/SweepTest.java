@@ -17,11 +17,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
@@ -122,33 +118,6 @@ class SweepTest {
   }
 
   @Test
-  void theSweepRevealsNoContentsOfARow() {
-    table.add(3, EXPIRED);
-    table.add(3, LIVE);
-
-    app.useTransaction(
-        sweeping -> {
-          assertThat(visibleRows(sweeping)).isEmpty();
-          assertThat(
-                  sweeping.execute(
-                      "DELETE FROM idempotency.idempotency_keys WHERE expires <= now()"))
-              .as("rows deleted without the function")
-              .isZero();
-
-          assertThat(
-                  sweeping
-                      .createQuery("SELECT * FROM idempotency.sweep_expired(10)")
-                      .mapToMap()
-                      .list()
-                      .toString())
-              .as("all that a sweep tells")
-              .isEqualTo("[{sweep_expired=3}]");
-
-          assertThat(visibleRows(sweeping)).isEmpty();
-        });
-  }
-
-  @Test
   void aRunningCallIsNotSweptHoweverOldItsKey() {
     table.add(1, EXPIRED);
     database
@@ -180,35 +149,6 @@ class SweepTest {
 
       assertThat(sweeper.sweep()).isEqualTo(6);
       other.rollback();
-    }
-  }
-
-  @Test
-  void sweepersOfSeveralServersShareTheWork() throws Exception {
-    int sweepers = 4;
-    table.add(2_000, EXPIRED);
-    ExecutorService servers = Executors.newFixedThreadPool(sweepers);
-    try {
-      List<Future<Long>> sweeps = new ArrayList<>();
-      for (int server = 0; server < sweepers; server++) {
-        sweeps.add(
-            servers.submit(
-                () -> {
-                  try (ExpirySweeper sweeper =
-                      ExpirySweeper.builder(database.app()).batchSize(50).build()) {
-                    return sweeper.sweep();
-                  }
-                }));
-      }
-
-      long swept = 0;
-      for (Future<Long> sweep : sweeps) {
-        swept += sweep.get();
-      }
-      assertThat(swept).isEqualTo(2_000);
-      assertThat(table.size()).isZero();
-    } finally {
-      servers.shutdownNow();
     }
   }
 
@@ -319,9 +259,5 @@ class SweepTest {
   private static boolean sweeperIsAlive() {
     return Thread.getAllStackTraces().keySet().stream()
         .anyMatch(thread -> thread.getName().equals("idempotency-sweeper"));
-  }
-
-  private static List<?> visibleRows(Handle handle) {
-    return handle.createQuery("SELECT * FROM idempotency.idempotency_keys").mapToMap().list();
   }
 }

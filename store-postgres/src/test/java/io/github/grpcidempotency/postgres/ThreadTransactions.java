@@ -59,6 +59,17 @@ final class ThreadTransactions implements HostTransactions {
     return carrying ? new CarryingConnection(connection).proxy() : connection;
   }
 
+  /** Takes back everything that was set. */
+  void behave() {
+    view = connection -> connection;
+    settings = connection -> {};
+    step = moment -> {};
+    forgetful = false;
+    byStatement = false;
+    opaque = false;
+    afterwards = Optional.empty();
+  }
+
   /** Shows connections in another way. */
   ThreadTransactions view(UnaryOperator<Connection> other) {
     this.view = other;

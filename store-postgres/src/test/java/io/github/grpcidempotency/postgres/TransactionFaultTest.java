@@ -19,8 +19,6 @@ import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +26,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -44,7 +43,21 @@ class TransactionFaultTest {
   /** Outlasts any test: nothing here is to be had by waiting for a lease to end. */
   private static final Duration LEASE = Duration.ofMinutes(5);
 
+  private static final FaultProxy proxy = FaultProxy.before(database.appUrl());
+  private static final HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+  private static final ThingServer server =
+      PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
+
   private final KeyTable table = new KeyTable(database);
+  private final ThingClient client = ThingClient.on(server.channel());
+  private final int before = server.runs();
+
+  @AfterAll
+  static void stop() {
+    server.close();
+    proxied.close();
+    proxy.close();
+  }
 
   @AfterEach
   void everyConnectionIsGivenBack() {
@@ -53,91 +66,67 @@ class TransactionFaultTest {
 
   @Test
   void aConnectionCutBeforeItsCommitLeavesNothingAndARetryRuns() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      FaultProxy.Trap cut = proxy.cutBefore(COMMIT);
+    FaultProxy.Trap cut = proxy.cutBefore(COMMIT);
 
-      Reply lost = client.createThing(REQUEST);
-      assertThat(cut.hasSprung()).isTrue();
-      assertThat(lost.status().getCode()).isEqualTo(Status.Code.ABORTED);
-      assertThat(lost.reason()).isEqualTo(Things.IN_PROGRESS);
-      assertThat(table.thingsOf(client.user())).isEmpty();
+    Reply lost = client.createThing(REQUEST);
+    assertThat(cut.hasSprung()).isTrue();
+    assertThat(lost.status().getCode()).isEqualTo(Status.Code.ABORTED);
+    assertThat(lost.reason()).isEqualTo(Things.IN_PROGRESS);
+    assertThat(table.thingsOf(client.user())).isEmpty();
 
-      Reply retried = untilAnswered(client, REQUEST);
-      assertThat(retried.isReplay()).isFalse();
-      assertThat(server.runs()).isEqualTo(2);
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
+    Reply retried = untilAnswered(client, REQUEST);
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(server.runs() - before).isEqualTo(2);
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
   }
 
   @Test
   void aConnectionCutAfterItsCommitIsRetriedAndReplayed() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      FaultProxy.Trap cut = proxy.cutAfter(COMMIT);
+    FaultProxy.Trap cut = proxy.cutAfter(COMMIT);
 
-      Reply lost = client.createThing(REQUEST);
-      assertThat(cut.hasSprung()).isTrue();
-      assertThat(lost.status().getCode()).isEqualTo(Status.Code.ABORTED);
-      assertThat(lost.retryAfter()).isPresent();
+    Reply lost = client.createThing(REQUEST);
+    assertThat(cut.hasSprung()).isTrue();
+    assertThat(lost.status().getCode()).isEqualTo(Status.Code.ABORTED);
+    assertThat(lost.retryAfter()).isPresent();
 
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(server.runs()).isEqualTo(1);
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
+    Reply retried = client.createThing(REQUEST);
+    assertThat(retried.isReplay()).isTrue();
+    assertThat(server.runs() - before).isEqualTo(1);
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
   }
 
   @Test
   void aCommitOfACallWithoutAKeyWhoseAnswerIsLostIsUnknown() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = PostgresThingServer.on(proxied).transactional().start();
-        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
-      proxy.cutAfter(COMMIT);
+    proxy.cutAfter(COMMIT);
 
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+    assertThat(client.withoutKey().createThing(REQUEST).status().getCode())
+        .isEqualTo(Status.Code.UNKNOWN);
 
-      assertThat(table.thingsOf(client.user())).hasSize(1);
-    }
+    assertThat(table.thingsOf(client.user())).hasSize(1);
   }
 
   @Test
   void aConnectionCutInTheHandlerLeavesNothingAndARetryRuns() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      FaultProxy.Trap cut = proxy.cutAfter(EFFECT);
+    FaultProxy.Trap cut = proxy.cutAfter(EFFECT);
 
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
-      assertThat(cut.hasSprung()).isTrue();
+    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+    assertThat(cut.hasSprung()).isTrue();
 
-      Reply retried = untilAnswered(client, REQUEST);
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-      assertThat(proxied.getHikariPoolMXBean().getActiveConnections()).isZero();
-    }
+    Reply retried = untilAnswered(client, REQUEST);
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    assertThat(proxied.getHikariPoolMXBean().getActiveConnections()).isZero();
   }
 
   @Test
   void aClaimThatIsCutOffIsTriedAgain() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      for (FaultProxy.Trap cut : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
-        // Cut off after it has won the lock, a claim is in its own way until the database notices.
-        Reply reply = untilAnswered(client, REQUEST);
+    for (FaultProxy.Trap cut : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
+      // Cut off after it has won the lock, a claim is in its own way until the database notices.
+      Reply reply = untilAnswered(client, REQUEST);
 
-        assertThat(cut.hasSprung()).isTrue();
-        assertThat(table.thingsOf(client.user())).containsExactly(reply.thingId());
-        table.clear();
-        database.superuser().useHandle(handle -> handle.execute("TRUNCATE app.things CASCADE"));
-      }
+      assertThat(cut.hasSprung()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(reply.thingId());
+      table.clear();
+      database.superuser().useHandle(handle -> handle.execute("TRUNCATE app.things CASCADE"));
     }
   }
 
@@ -159,24 +148,6 @@ class TransactionFaultTest {
 
       proxy.restore();
       assertThat(untilAnswered(client, REQUEST).isReplay()).isFalse();
-    }
-  }
-
-  @Test
-  void anExhaustedPoolRefusesEveryCallAndNoHandlerRuns() throws SQLException {
-    try (HikariDataSource small = PostgresThingServer.pool(database.appUrl());
-        ThingServer server = PostgresThingServer.on(small).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      small.getHikariConfigMXBean().setMaximumPoolSize(1);
-      small.getHikariPoolMXBean().softEvictConnections(); // the start-up check needs two
-      try (Connection taken = small.getConnection()) {
-        assertThat(taken.isValid(1)).isTrue();
-        assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.STORE_UNAVAILABLE);
-        assertThat(client.withoutKey().createThing(REQUEST).status().getCode())
-            .isEqualTo(Status.Code.UNAVAILABLE);
-      }
-      assertThat(server.runs()).isZero();
-      assertThat(client.createThing(REQUEST).isOk()).isTrue();
     }
   }
 
@@ -232,43 +203,18 @@ class TransactionFaultTest {
 
   @Test
   void claimAndRecordTakeOneRoundTripMoreThanAPlainTransaction() {
-    ThingHandler writing = ThingHandlers.transactional();
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server =
-            PostgresThingServer.on(proxied).lease(LEASE).transactional(writing).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.withNewKey().createThing(REQUEST);
-      proxy.forgetRoundTrips();
+    client.withNewKey().createThing(REQUEST);
+    proxy.forgetRoundTrips();
 
-      client.createThing(REQUEST);
+    client.createThing(REQUEST);
 
-      List<String> flushes = proxy.roundTrips();
-      assertThat(flushes).hasSize(4);
-      assertThat(flushes.get(0)).contains("BEGIN", CLAIM, "FROM idempotency.idempotency_keys");
-      assertThat(flushes.get(1)).contains(EFFECT);
-      assertThat(flushes.get(2)).contains("INSERT INTO app.outbox");
-      assertThat(flushes.get(3)).contains("INSERT INTO idempotency.idempotency_keys", COMMIT);
-      assertThat(flushes).filteredOn(flush -> flush.contains(COMMIT)).hasSize(1);
-    }
-  }
-
-  @Test
-  void aCancelledCallGivesItsConnectionBackAndItsAnswerIsReplayed() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = server().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      CreateThingRequest request = Things.waitingAt(gate);
-      CompletableFuture<Reply> call = client.startThing(request);
-      gate.awaitWaiting(1);
-      call.cancel(true);
-      gate.open();
-
-      Reply replayed = untilAnswered(client, request);
-      assertThat(replayed.isReplay()).isTrue();
-      assertThat(server.runs()).isEqualTo(1);
-      assertThat(table.thingsOf(client.user())).containsExactly(replayed.thingId());
-    }
+    List<String> flushes = proxy.roundTrips();
+    assertThat(flushes).hasSize(4);
+    assertThat(flushes.get(0)).contains("BEGIN", CLAIM, "FROM idempotency.idempotency_keys");
+    assertThat(flushes.get(1)).contains(EFFECT);
+    assertThat(flushes.get(2)).contains("INSERT INTO app.outbox");
+    assertThat(flushes.get(3)).contains("INSERT INTO idempotency.idempotency_keys", COMMIT);
+    assertThat(flushes).filteredOn(flush -> flush.contains(COMMIT)).hasSize(1);
   }
 
   /** The handler keeps the call, as a future does that nobody completes. */

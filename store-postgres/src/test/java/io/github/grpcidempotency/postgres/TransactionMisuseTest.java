@@ -4,23 +4,16 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.google.common.base.Throwables;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
-import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -30,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -45,7 +39,16 @@ class TransactionMisuseTest {
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
+  private static final ThingServer server =
+      PostgresThingServer.on(database.app()).transactional().start();
+
   private final KeyTable table = new KeyTable(database);
+  private final ThingClient client = ThingClient.on(server.channel());
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
 
   @AfterEach
   void everyConnectionIsGivenBack() {
@@ -55,21 +58,6 @@ class TransactionMisuseTest {
   /** Does something that only the interceptor may. */
   interface Misuse {
     void of(Handle handle, Connection connection) throws SQLException;
-  }
-
-  @Test
-  void aStoreWithoutTransactionsSaysThatItIsTheWrongOne() {
-    Procedure transactional =
-        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .execution(Execution.TRANSACTIONAL)
-            .build();
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(
-            () -> IdempotentWork.builder(new InMemoryIdempotencyStore(), transactional).build())
-        .withMessageContaining(
-            transactional.name()
-                + ": it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
-                + " transactions");
   }
 
   static Stream<Named<Misuse>> endings() {
@@ -96,17 +84,15 @@ class TransactionMisuseTest {
             throw new IllegalStateException(thrown);
           }
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply reply = client.createThing(REQUEST);
+    server.things().handle(ends);
+    Reply reply = client.createThing(REQUEST);
 
-      assertThat(told.join())
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("the interceptor ends this transaction, not the handler");
-      assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNKNOWN);
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-    }
+    assertThat(told.join())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("the interceptor ends this transaction, not the handler");
+    assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+    assertThat(table.rowsOf(client.user())).isEmpty();
+    assertThat(table.thingsOf(client.user())).isEmpty();
   }
 
   @Test
@@ -125,14 +111,12 @@ class TransactionMisuseTest {
           answer.onNext(thing);
           answer.onCompleted();
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(closes).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
+    server.things().handle(closes);
+    Reply first = client.createThing(REQUEST);
 
-      assertThat(first.isOk()).isTrue();
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-    }
+    assertThat(first.isOk()).isTrue();
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
   }
 
   static Stream<Named<Misuse>> endingStatements() {
@@ -177,19 +161,17 @@ class TransactionMisuseTest {
           }
           answer(answer, thing);
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply reply = client.createThing(REQUEST);
+    server.things().handle(ends);
+    Reply reply = client.createThing(REQUEST);
 
-      assertThat(told)
-          .isCompletedWithValueMatching(
-              thrown ->
-                  thrown instanceof IllegalStateException
-                      && thrown.toString().contains("the interceptor ends this transaction"));
-      assertThat(reply.isOk()).as(reply.toString()).isTrue();
-      assertThat(table.joined(client.user())).as("nothing has ended it").isTrue();
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    }
+    assertThat(told)
+        .isCompletedWithValueMatching(
+            thrown ->
+                thrown instanceof IllegalStateException
+                    && thrown.toString().contains("the interceptor ends this transaction"));
+    assertThat(reply.isOk()).as(reply.toString()).isTrue();
+    assertThat(table.joined(client.user())).as("nothing has ended it").isTrue();
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
   }
 
   @ParameterizedTest
@@ -229,12 +211,10 @@ class TransactionMisuseTest {
           endBehindTheGuardsBack(Connection::rollback);
           answer(answer, thing);
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-    }
+    server.things().handle(ends);
+    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(table.rowsOf(client.user())).isEmpty();
+    assertThat(table.thingsOf(client.user())).isEmpty();
   }
 
   @Test
@@ -294,13 +274,11 @@ class TransactionMisuseTest {
           endBehindTheGuardsBack(Connection::commit);
           answer(answer, newThing(request));
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
-        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
-      Reply reply = client.createThing(REQUEST);
+    server.things().handle(ends);
+    Reply reply = client.withoutKey().createThing(REQUEST);
 
-      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description()).contains("the handler has ended its transaction");
-    }
+    assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(reply.description()).contains("the handler has ended its transaction");
   }
 
   @Test
@@ -320,25 +298,22 @@ class TransactionMisuseTest {
           }
           ThingHandlers.transactional().create(request, answer);
         };
-    try (ThingServer server =
-            PostgresThingServer.on(database.app()).transactional(keeping).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      for (ThingClient kind : List.of(client, client.withoutKey())) {
-        assertThat(kind.createThing(REQUEST).isOk()).isTrue();
+    server.things().handle(keeping);
+    for (ThingClient kind : List.of(client, client.withoutKey())) {
+      assertThat(kind.createThing(REQUEST).isOk()).isTrue();
 
-        assertThatIllegalStateException()
-            .isThrownBy(() -> handle.join().execute("DELETE FROM app.things"))
-            .withMessageContaining("the transaction of this call has ended");
-        assertThatIllegalStateException()
-            .isThrownBy(() -> connection.join().createStatement())
-            .withMessageContaining("the transaction of this call has ended");
-        assertThatIllegalStateException()
-            .isThrownBy(() -> statement.join().execute())
-            .withMessageContaining("the transaction of this call has ended");
-        assertThat(closed(connection.join())).isTrue();
-      }
-      assertThat(table.thingsOf(client.user())).hasSize(2);
+      assertThatIllegalStateException()
+          .isThrownBy(() -> handle.join().execute("DELETE FROM app.things"))
+          .withMessageContaining("the transaction of this call has ended");
+      assertThatIllegalStateException()
+          .isThrownBy(() -> connection.join().createStatement())
+          .withMessageContaining("the transaction of this call has ended");
+      assertThatIllegalStateException()
+          .isThrownBy(() -> statement.join().execute())
+          .withMessageContaining("the transaction of this call has ended");
+      assertThat(closed(connection.join())).isTrue();
     }
+    assertThat(table.thingsOf(client.user())).hasSize(2);
   }
 
   @Test
@@ -377,12 +352,9 @@ class TransactionMisuseTest {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }
         };
-    try (ThingServer server =
-            PostgresThingServer.on(database.app()).transactional(completing).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).description())
-          .contains("is transactional, so the interceptor records its response");
-    }
+    server.things().handle(completing);
+    assertThat(client.createThing(REQUEST).description())
+        .contains("is transactional, so the interceptor records its response");
   }
 
   private static boolean closed(Connection connection) {

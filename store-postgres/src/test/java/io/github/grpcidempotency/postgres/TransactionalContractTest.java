@@ -41,6 +41,7 @@ class TransactionalContractTest {
   }
 
   @Nested
+  @Tag("torture")
   class OfPartitions extends Contract {
     @RegisterExtension static final TestDatabase partitioned = TestDatabase.partitioned();
 
@@ -98,6 +99,7 @@ class TransactionalContractTest {
   }
 
   @Nested
+  @Tag("torture")
   class OfAHostWithoutAdvisoryLocks extends Contract {
     @Override
     protected TransactionalStore newStore(Duration lease) {

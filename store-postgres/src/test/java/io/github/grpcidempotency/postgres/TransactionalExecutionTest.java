@@ -17,22 +17,16 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.grpc.Context;
 import io.grpc.Status;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,7 +36,16 @@ class TransactionalExecutionTest {
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
+  private static final ThingServer server =
+      PostgresThingServer.on(database.app()).transactional().start();
+
   private final KeyTable table = new KeyTable(database);
+  private final ThingClient client = ThingClient.on(server.channel());
+
+  @AfterAll
+  static void stop() {
+    server.close();
+  }
 
   @AfterEach
   void everyConnectionIsGivenBack() {
@@ -64,16 +67,6 @@ class TransactionalExecutionTest {
           .contains("too large to be recorded", "maxRecordedBytes is 10", "omit", "rebuild");
       assertThat(table.thingsOf(client.user())).isEmpty();
       assertThat(table.rowsOf(client.user())).isEmpty();
-    }
-  }
-
-  @Test
-  void effectAndRecordAreOneTransaction() {
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.createThing(REQUEST);
-
-      assertThat(table.joined(client.user())).isTrue();
     }
   }
 
@@ -100,65 +93,6 @@ class TransactionalExecutionTest {
       assertThat(other.withNewKey().createThing(REQUEST).thing().getName()).isEqualTo("1 before");
       assertThat(other.withoutKey().createThing(REQUEST).thing().getName()).isEqualTo("2 before");
     }
-  }
-
-  @Test
-  void aHandlerMayUseAPlainConnection() {
-    ThingHandler plain =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          Connection connection = ClaimTransaction.connection();
-          try (PreparedStatement insert =
-              connection.prepareStatement("INSERT INTO app.things (id, name) VALUES (?, ?)")) {
-            insert.setObject(1, UUID.fromString(thing.getId()));
-            insert.setString(2, thing.getName());
-            insert.executeUpdate();
-          } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-          }
-          answer(answer, thing);
-        };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(plain).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    }
-  }
-
-  @Test
-  void aSavepointIsTheHandlersOwn() {
-    ThingHandler retrying =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          Connection connection = ClaimTransaction.connection();
-          try {
-            var before = connection.setSavepoint();
-            insert(ClaimTransaction.handle(), newThing(request));
-            connection.rollback(before);
-          } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-          }
-          insert(ClaimTransaction.handle(), thing);
-          answer(answer, thing);
-        };
-    try (ThingServer server =
-            PostgresThingServer.on(database.app()).transactional(retrying).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-    }
-  }
-
-  @Test
-  void aHandlerThatThrowsLeavesNothing() {
-    leavesNothing(
-        (request, answer) -> {
-          throw new IllegalArgumentException("on purpose");
-        },
-        Status.Code.UNKNOWN);
   }
 
   @Test
@@ -198,56 +132,18 @@ class TransactionalExecutionTest {
             answer(answer, thing);
           }
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(once).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(code);
-      assertThat(client.withoutKey().createThing(REQUEST).status().getCode()).isEqualTo(code);
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-      assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
+    server.things().handle(once);
+    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(code);
+    assertThat(client.withoutKey().createThing(REQUEST).status().getCode()).isEqualTo(code);
+    assertThat(table.rowsOf(client.user())).isEmpty();
+    assertThat(table.thingsOf(client.user())).isEmpty();
+    assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
 
-      fail.set(false);
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isOk()).isTrue();
-      assertThat(retried.isReplay()).isFalse();
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
-  }
-
-  @Test
-  void aHandlerMayFinishOnAnotherThread() {
-    ExecutorService elsewhere = Executors.newSingleThreadExecutor();
-    ThingHandler asynchronous =
-        (request, answer) ->
-            elsewhere.execute(
-                Context.current()
-                    .wrap(() -> ThingHandlers.transactional().create(request, answer)));
-    try (ThingServer server =
-            PostgresThingServer.on(database.app()).transactional(asynchronous).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-      Reply withoutKey = client.withoutKey().createThing(REQUEST);
-
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-      assertThat(table.thingsOf(client.user()))
-          .containsExactlyInAnyOrder(first.thingId(), withoutKey.thingId());
-    } finally {
-      elsewhere.shutdownNow();
-    }
-  }
-
-  @Test
-  void aCallWithoutAKeyRunsInATransactionAsWell() {
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
-        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
-      Reply one = client.createThing(REQUEST);
-      Reply other = client.createThing(REQUEST);
-
-      assertThat(one.operation()).isEmpty();
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user()))
-          .containsExactlyInAnyOrder(one.thingId(), other.thingId());
-    }
+    fail.set(false);
+    Reply retried = client.createThing(REQUEST);
+    assertThat(retried.isOk()).isTrue();
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
   }
 
   @Test
@@ -263,13 +159,10 @@ class TransactionalExecutionTest {
                   .findOne();
           answer(answer, newThing(request).toBuilder().setName(user.toString()).build());
         };
-    try (ThingServer server =
-            PostgresThingServer.on(database.app()).transactional(looking).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.withoutUser().createThing(REQUEST).thing().getName())
-          .isEqualTo("Optional.empty");
-      assertThat(transaction).isTrue();
-    }
+    server.things().handle(looking);
+    assertThat(client.withoutUser().createThing(REQUEST).thing().getName())
+        .isEqualTo("Optional.empty");
+    assertThat(transaction).isTrue();
   }
 
   @Test
@@ -369,31 +262,6 @@ class TransactionalExecutionTest {
 
       gate.open();
       assertThat(first.join().isOk()).isTrue();
-    }
-  }
-
-  @Test
-  void aHandlerThatNeverUsesItsTransactionIsReported() {
-    Jdbi own = Jdbi.create(database.app());
-    ThingHandler past =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          own.useTransaction(handle -> insert(handle, Things.caller(), thing));
-          if (request.containsLabels("fail")) {
-            answer.onError(Status.INTERNAL.asRuntimeException());
-          } else {
-            answer(answer, thing);
-          }
-        };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(past).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.createThing(REQUEST);
-      assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
-    }
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(past).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.createThing(REQUEST.toBuilder().putLabels("fail", "").build());
-      assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
     }
   }
 

@@ -36,6 +36,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,7 +101,7 @@ class WorkTest {
 
   /** Even for a kind whose calls would fail open: the guarantee is at most once. */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void nothingIsRunWhileTheDatabaseIsOutOfReach(Execution execution) throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
@@ -121,6 +122,7 @@ class WorkTest {
   }
 
   @Test
+  @Tag("torture")
   void aProcessKilledAfterItCommittedEffectAndResultIsReplayed() throws Exception {
     ThingWork survivor = work(database.app(), Execution.RESERVED);
     try (Gate gate = Gate.shut(database.superuser());
@@ -138,6 +140,7 @@ class WorkTest {
 
   /** The fence: what wakes up too late can neither record nor, in its transaction, take effect. */
   @Test
+  @Tag("torture")
   void aProcessThatWakesUpAfterAnotherTookOverChangesNothing() throws Exception {
     ThingWork survivor = work(database.app(), Execution.RESERVED, SHORT_LEASE);
     try (Gate gate = Gate.shut(database.superuser());
@@ -159,7 +162,7 @@ class WorkTest {
 
   /** A job may make up for calls that its users might still repeat: one kind, one token. */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aCallAndAPieceOfWorkOfOneKindAndTokenAreOneOperation(Execution execution) throws Exception {
     Procedure kind =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).execution(execution).build();

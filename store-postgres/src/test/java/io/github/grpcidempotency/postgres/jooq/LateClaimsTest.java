@@ -34,7 +34,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
-import org.jooq.Cursor;
 import org.jooq.DSLContext;
 import org.jooq.ExecuteContext;
 import org.jooq.ExecuteListener;
@@ -120,25 +119,6 @@ class LateClaimsTest {
         assertThat(key).isPositive();
       }
     },
-    KEYS_OF_SEVERAL_ROWS(true) {
-      @Override
-      void on(DSLContext dsl) {
-        List<String> returned =
-            dsl.insertInto(NOTES, NOTE)
-                .values("one")
-                .values("another")
-                .returningResult(NOTE)
-                .fetch(NOTE);
-        assertThat(returned).containsExactly("one", "another");
-      }
-    },
-    QUERY(true) {
-      @Override
-      void on(DSLContext dsl) {
-        assertThat(dsl.selectOne().fetchSingle().value1()).isOne();
-        insert(dsl, "after a query");
-      }
-    },
     NULLS_ARRAYS_AND_JSON(true) {
       @Override
       void on(DSLContext dsl) {
@@ -158,16 +138,6 @@ class LateClaimsTest {
       @Override
       void on(DSLContext dsl) {
         insert(with(dsl, new Settings().withQueryTimeout(60)), "with a timeout");
-      }
-    },
-    IN_PORTIONS(false) {
-      @Override
-      void on(DSLContext dsl) {
-        try (Cursor<Record> cursor =
-            dsl.resultQuery("SELECT n FROM generate_series(1, 5) AS n").fetchSize(2).fetchLazy()) {
-          assertThat(cursor.fetch()).hasSize(5);
-        }
-        insert(dsl, "after portions");
       }
     },
     BATCH(false) {
