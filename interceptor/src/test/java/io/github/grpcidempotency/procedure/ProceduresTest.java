@@ -347,28 +347,7 @@ class ProceduresTest {
             CREATE_OTHER + ": it rebuilds its response from the resource that it deletes");
     assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
         .containsExactly(CREATE_OTHER + ": it has past resources, but does not delete a resource");
-    Procedure ofItsOwn =
-        new Procedure() {
-          @Override
-          public Optional<MethodDescriptor<?, ?>> method() {
-            return Optional.empty();
-          }
-
-          @Override
-          public String name() {
-            return "jobs/own";
-          }
-
-          @Override
-          public Execution execution() {
-            return Execution.RESERVED;
-          }
-
-          @Override
-          public boolean deletes() {
-            return true;
-          }
-        };
+    Procedure ofItsOwn = new Own(Optional.empty(), "jobs/own", true, List.of());
     assertThat(Procedures.of(ofItsOwn).problems())
         .containsExactly("jobs/own: it deletes a resource, but has no resource type");
   }
@@ -414,29 +393,7 @@ class ProceduresTest {
 
   @Test
   void theProblemsOfADescriptorAreListed() {
-    Procedure own =
-        new Procedure() {
-          @Override
-          public Optional<MethodDescriptor<?, ?>> method() {
-            return Optional.empty();
-          }
-
-          @Override
-          public String name() {
-            return "jobs/own";
-          }
-
-          @Override
-          public Execution execution() {
-            return Execution.RESERVED;
-          }
-
-          @Override
-          public List<String> problems() {
-            return List.of("it is not finished");
-          }
-        };
-
+    Procedure own = new Own(Optional.empty(), "jobs/own", false, List.of("it is not finished"));
     assertThat(Procedures.of(own).problems()).containsExactly("jobs/own: it is not finished");
   }
 
@@ -471,24 +428,18 @@ class ProceduresTest {
                 + " protobuf message");
   }
 
-  /** A descriptor that says nothing but what it describes. */
   private static Procedure plain(MethodDescriptor<?, ?> method) {
-    return new Procedure() {
-      @Override
-      public Optional<MethodDescriptor<?, ?>> method() {
-        return Optional.of(method);
-      }
+    return new Own(Optional.of(method), method.getFullMethodName(), false, List.of());
+  }
 
-      @Override
-      public String name() {
-        return method.getFullMethodName();
-      }
-
-      @Override
-      public Execution execution() {
-        return Execution.RESERVED;
-      }
-    };
+  /** A descriptor that is not made by a builder. */
+  private record Own(
+      Optional<MethodDescriptor<?, ?>> method, String name, boolean deletes, List<String> problems)
+      implements Procedure {
+    @Override
+    public Execution execution() {
+      return Execution.RESERVED;
+    }
   }
 
   private static final class NoAead implements Aead {
