@@ -42,12 +42,12 @@ final class IntentSql {
               ""));
 
   private final Dialect dialect;
-  private final String write;
+  final String write;
   private final String take;
-  private final String renew;
-  private final String postpone;
-  private final String answered;
-  private final String done;
+  final String renew;
+  final String postpone;
+  final String answered;
+  final String done;
   private final String any;
   private final String others;
 
@@ -63,28 +63,8 @@ final class IntentSql {
     this.others = statement("others");
   }
 
-  String write() {
-    return write;
-  }
-
   String take(int routes) {
     return with(routes, take);
-  }
-
-  String renew() {
-    return renew;
-  }
-
-  String postpone() {
-    return postpone;
-  }
-
-  String answered() {
-    return answered;
-  }
-
-  String done() {
-    return done;
   }
 
   String any(int routes) {

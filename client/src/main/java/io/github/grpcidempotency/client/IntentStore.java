@@ -101,8 +101,7 @@ public final class IntentStore {
     Route route = route(target, method);
     ByteString bytes = bytes(method, request);
     int unused =
-        inTransaction(
-            sql.write(), insert -> setIntent(insert, intent, route, bytes).executeUpdate());
+        inTransaction(sql.write, insert -> setIntent(insert, intent, route, bytes).executeUpdate());
   }
 
   /**
@@ -140,7 +139,7 @@ public final class IntentStore {
       RequestT request)
       throws SQLException {
     Route route = route(target, method);
-    try (PreparedStatement insert = transaction.prepareStatement(sql.write())) {
+    try (PreparedStatement insert = transaction.prepareStatement(sql.write)) {
       setIntent(insert, intent, route, bytes(method, request)).executeUpdate();
     }
   }
@@ -164,7 +163,7 @@ public final class IntentStore {
   void renew(Collection<StoredIntent> taken, Duration lease) {
     int[] unused =
         run(
-            sql.renew(),
+            sql.renew,
             renew -> {
               for (StoredIntent held : taken) {
                 renew.setLong(1, lease.toMillis());
@@ -183,7 +182,7 @@ public final class IntentStore {
   void postpone(StoredIntent taken, Duration delay, boolean neverSent) {
     int unused =
         run(
-            sql.postpone(),
+            sql.postpone,
             postpone -> {
               postpone.setLong(1, delay.toMillis());
               postpone.setBoolean(2, neverSent);
@@ -199,7 +198,7 @@ public final class IntentStore {
    */
   boolean answered(StoredIntent taken, ByteString answer, Duration lease) {
     return run(
-            sql.answered(),
+            sql.answered,
             answered -> {
               answered.setLong(1, lease.toMillis());
               answered.setBytes(2, answer.toByteArray());
@@ -213,7 +212,7 @@ public final class IntentStore {
   void done(StoredIntent taken) {
     int unused =
         run(
-            sql.done(),
+            sql.done,
             done -> {
               setOwned(done, 1, taken);
               return done.executeUpdate();

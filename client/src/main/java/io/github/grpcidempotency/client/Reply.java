@@ -2,8 +2,10 @@ package io.github.grpcidempotency.client;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import io.github.grpcidempotency.proto.WireNames;
+import io.grpc.ClientInterceptor;
 import io.grpc.Metadata;
 import io.grpc.stub.AbstractStub;
+import io.grpc.stub.MetadataUtils;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
@@ -12,6 +14,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -105,9 +109,9 @@ public final class Reply<T> {
    * @throws io.grpc.StatusRuntimeException if the call fails
    */
   public static <S extends AbstractStub<S>, T> Reply<T> blocking(S stub, Function<S, T> call) {
-    TrailersCapture capture = new TrailersCapture();
-    T response = call.apply(stub.withInterceptors(capture));
-    return of(response, capture.trailers());
+    AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
+    T response = call.apply(stub.withInterceptors(capturing(trailers)));
+    return of(response, trailers.get());
   }
 
   /**
@@ -116,11 +120,10 @@ public final class Reply<T> {
    */
   public static <S extends AbstractStub<S>, T> CompletableFuture<Reply<T>> future(
       S stub, Function<S, ListenableFuture<T>> call) {
-    TrailersCapture capture = new TrailersCapture();
-    ListenableFuture<T> response = call.apply(stub.withInterceptors(capture));
+    AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
+    ListenableFuture<T> response = call.apply(stub.withInterceptors(capturing(trailers)));
     CompletableFuture<Reply<T>> reply = new CompletableFuture<>();
-    response.addListener(
-        () -> TrailersCapture.complete(reply, response, capture::trailers), Runnable::run);
+    response.addListener(() -> complete(reply, response, trailers.get()), Runnable::run);
     CompletableFuture<Reply<T>> unused =
         reply.whenComplete(
             (done, failure) -> {
@@ -129,6 +132,26 @@ public final class Reply<T> {
               }
             });
     return reply;
+  }
+
+  /** Keeps the trailers of a call before its end is reported to the caller. */
+  private static ClientInterceptor capturing(AtomicReference<Metadata> trailers) {
+    return MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers);
+  }
+
+  /** Completes a reply with a response that has arrived. */
+  private static <T> void complete(
+      CompletableFuture<Reply<T>> reply, ListenableFuture<T> response, Metadata trailers) {
+    try {
+      reply.complete(of(response.get(), trailers));
+    } catch (ExecutionException failure) {
+      reply.completeExceptionally(Optional.ofNullable(failure.getCause()).orElse(failure));
+    } catch (InterruptedException impossible) {
+      Thread.currentThread().interrupt();
+      reply.completeExceptionally(impossible);
+    } catch (RuntimeException cancelled) {
+      reply.completeExceptionally(cancelled);
+    }
   }
 
   /** Returns the method's response. */

@@ -48,7 +48,7 @@ class AwaitOverPostgresTest {
   @ParameterizedTest
   @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
   void oneCallWaitsForTheOutbox(String state, Reply.Status status) {
-    PackingServer server = closing(PackingServer.start(shop, 0));
+    ShopServer server = closing(ShopServer.packing(shop));
     CompletableFuture<Reply<Order>> reply = start(server);
     await().until(() -> calls.of("WaitOperation") == 1);
     assertThat(reply).isNotDone();
@@ -71,7 +71,7 @@ class AwaitOverPostgresTest {
   @ParameterizedTest
   @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
   void withoutOperationsTheRecordIsReadThroughRecovery(String state, Reply.Status status) {
-    PackingServer server = closing(PackingServer.startWithRecoveryOnly(shop));
+    ShopServer server = closing(ShopServer.packingWithRecoveryOnly(shop));
     CompletableFuture<Reply<Order>> reply = start(server);
     await().until(() -> calls.of("Recover") > 1);
     assertThat(reply).isNotDone();
@@ -86,7 +86,7 @@ class AwaitOverPostgresTest {
 
   @Test
   void aRecordThatIsGoneEndsAWaitThroughRecoveryAndRunsNothing() {
-    PackingServer server = closing(PackingServer.startWithRecoveryOnly(shop));
+    ShopServer server = closing(ShopServer.packingWithRecoveryOnly(shop));
     CompletableFuture<Reply<Order>> reply = start(server);
     await().until(() -> calls.of("Recover") > 1);
 
@@ -105,7 +105,7 @@ class AwaitOverPostgresTest {
 
   @Test
   void aRecordThatHasExpiredIsNotRunAgain() {
-    PackingServer server = closing(PackingServer.start(shop, 0));
+    ShopServer server = closing(ShopServer.packing(shop));
     Intent intent = Intent.create();
     Reply<Order> answer =
         caller.call(intent.on(stub(server)), OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
@@ -127,8 +127,8 @@ class AwaitOverPostgresTest {
 
   @Test
   void anAttemptThatTookTooLongIsWaitedForOnTheServer() {
-    PackingServer server = closing(PackingServer.start(shop, 0));
-    Semaphore gate = server.holdHandler();
+    ShopServer server = closing(ShopServer.packing(shop));
+    Semaphore gate = server.holdHandlers("");
     CompletableFuture<Reply<Order>> reply =
         RetryingCaller.builder()
             .attemptTimeout(Duration.ofSeconds(2))
@@ -137,8 +137,8 @@ class AwaitOverPostgresTest {
                 stub(server), OrderServiceGrpc.getCreateWithRequestIdMethod(), REQUEST);
     await().until(() -> calls.of("WaitOperation") > 0);
 
+    assertThat(server.waiting()).isEqualTo(1);
     gate.release(10);
-    await().until(() -> server.runs() == 1);
     outbox("packed");
 
     assertThat(reply)
@@ -151,11 +151,11 @@ class AwaitOverPostgresTest {
     assertThat(server.runs()).isEqualTo(1);
   }
 
-  private CompletableFuture<Reply<Order>> start(PackingServer server) {
+  private CompletableFuture<Reply<Order>> start(ShopServer server) {
     return caller.callAndAwaitAsync(stub(server), OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
   }
 
-  private OrderServiceBlockingStub stub(PackingServer server) {
+  private OrderServiceBlockingStub stub(ShopServer server) {
     ManagedChannel channel =
         NettyChannelBuilder.forAddress("localhost", server.port())
             .usePlaintext()

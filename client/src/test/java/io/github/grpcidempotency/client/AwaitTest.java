@@ -30,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client waits until the work behind an answer has ended. */
 class AwaitTest {
@@ -65,17 +66,6 @@ class AwaitTest {
     assertThat(server.calls()).isEqualTo(1);
   }
 
-  @Test
-  void failedWorkIsAReplyWithTheStatusFailed() throws Exception {
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.waiting() == 1);
-
-    server.end(Reply.Status.FAILED);
-
-    assertThat(reply.get().status()).contains(Reply.Status.FAILED);
-    assertThat(reply.get().response().getName()).isEqualTo("tea");
-  }
-
   @ParameterizedTest
   @EnumSource(
       value = Reply.Status.class,
@@ -90,19 +80,6 @@ class AwaitTest {
     assertThat(reply)
         .succeedsWithin(Duration.ofSeconds(10))
         .satisfies(done -> assertThat(done.status()).contains(status));
-  }
-
-  @Test
-  void aBlockingCallCanWaitToo() {
-    CompletableFuture<Void> unused =
-        CompletableFuture.runAsync(
-            () -> {
-              await().until(() -> server.waiting() == 1);
-              server.end(Reply.Status.COMPLETED);
-            });
-
-    assertThat(caller.callAndAwait(stub, CREATE, REQUEST).status())
-        .contains(Reply.Status.COMPLETED);
   }
 
   @Test
@@ -267,31 +244,8 @@ class AwaitTest {
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
   }
 
-  @ParameterizedTest
-  @EnumSource(
-      value = Reply.Status.class,
-      names = {"COMPLETED", "FAILED"})
-  void aServerThatCannotWaitIsSentTheCallAgain(Reply.Status status) {
-    server.withoutOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() > 2);
-    assertThat(reply).isNotDone();
-
-    server.end(status);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(
-            done -> {
-              assertThat(done.status()).contains(status);
-              assertThat(done.response().getSecret()).isEqualTo("secret");
-              assertThat(done.replayed()).isFalse();
-            });
-    assertThat(server.runs()).isEqualTo(1);
-  }
-
   @Test
-  void everyReplaySaysThatItIsARetry() {
+  void aServerThatCannotWaitIsSentTheCallAgainAsARetry() {
     server.withoutOperations();
     Intent intent = Intent.create();
     Reply<Order> answer = caller.call(intent.on(stub), CREATE, REQUEST);
@@ -300,20 +254,17 @@ class AwaitTest {
     await().until(() -> server.calls() > 2);
     server.end(Reply.Status.COMPLETED);
 
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(10))
+        .satisfies(
+            done -> {
+              assertThat(done.status()).contains(Reply.Status.COMPLETED);
+              assertThat(done.response().getSecret()).isEqualTo("secret");
+              assertThat(done.replayed()).isFalse();
+            });
+    assertThat(server.runs()).isEqualTo(1);
     assertThat(server.retries().get(0)).isFalse();
     assertThat(server.retries().stream().skip(1)).hasSizeGreaterThan(1).containsOnly(true);
-  }
-
-  @Test
-  void theWaitsBetweenReplaysGrow() {
-    server.withoutOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-
-    await().during(Duration.ofMillis(1_500)).until(() -> !reply.isDone());
-
-    assertThat(server.calls()).isBetween(3, 8);
-    assertThat(reply.cancel(true)).isTrue();
   }
 
   @ParameterizedTest
@@ -489,24 +440,6 @@ class AwaitTest {
   }
 
   @Test
-  void aCallIsSentAgainAtTheServersTimeWhateverTheStateOfItsOperation() {
-    Intent intent = Intent.create();
-    server.refusingFor(Duration.ofSeconds(1)).runElsewhere(intent);
-    CompletableFuture<Reply<Order>> reply =
-        quick()
-            .attemptTimeout(Duration.ofSeconds(1))
-            .build()
-            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-    await().until(() -> server.waits().size() == 1);
-
-    server.answer();
-
-    await().until(() -> server.calls() == 2);
-    server.end(Reply.Status.COMPLETED);
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-  }
-
-  @Test
   void aCallThatHasFailedElsewhereIsSentAgainAtOnce() {
     Intent intent = Intent.create();
     server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
@@ -579,24 +512,6 @@ class AwaitTest {
   }
 
   @Test
-  void aRefusalNamesTheOperationThatIsInTheWay() {
-    Intent intent = Intent.create();
-    server.runElsewhere(intent);
-
-    CallFailedException failure =
-        catchThrowableOfType(
-            CallFailedException.class,
-            () ->
-                quick()
-                    .within(Duration.ofSeconds(1))
-                    .build()
-                    .call(intent.on(stub), CREATE, REQUEST));
-
-    assertThat(failure.operationId()).isPresent();
-    assertThat(server.waits()).isEmpty();
-  }
-
-  @Test
   void atTheDeadlineTheFailureContainsTheLastKnownStatus() {
     Intent intent = Intent.create();
 
@@ -623,26 +538,19 @@ class AwaitTest {
     await().until(() -> server.waiting() == 0);
   }
 
-  @Test
-  void theDeadlineEndsReplaysToo() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theDeadlineEndsReplaysToo(boolean answered) {
     server.withoutOperations();
+    if (!answered) {
+      server.silentOfReplays();
+    }
 
     AwaitFailedException failure = failure(start(quick().within(Duration.ofSeconds(1)).build()));
 
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
     assertThat(failure).hasMessageContaining("is still running");
     assertThat(server.calls()).isGreaterThan(1);
-  }
-
-  @Test
-  void theDeadlineEndsAReplayThatIsNotAnsweredToo() {
-    server.withoutOperations().silentOfReplays();
-
-    AwaitFailedException failure = failure(start(quick().within(Duration.ofSeconds(1)).build()));
-
-    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(failure).hasMessageContaining("is still running");
-    assertThat(server.calls()).isEqualTo(2);
   }
 
   @Test
@@ -669,9 +577,13 @@ class AwaitTest {
     assertThat(server.calls()).isEqualTo(1);
   }
 
-  @Test
-  void aServerThatHasLostTheRecordIsDetected() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aServerThatHasLostTheRecordIsDetected(boolean namesOperations) {
     server.withoutOperations();
+    if (!namesOperations) {
+      server.silentOfOperations();
+    }
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.calls() == 2);
     server.forget();
@@ -697,16 +609,6 @@ class AwaitTest {
   }
 
   @Test
-  void aSecondRunIsDetectedWithoutAnOperationToo() {
-    server.silentOfOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() == 2);
-    server.forget();
-
-    assertThat(failure(reply).getStatus().getCode()).isEqualTo(Status.Code.DATA_LOSS);
-  }
-
-  @Test
   void aCancelledFutureCancelsItsWait() {
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.waiting() == 1);
@@ -715,17 +617,6 @@ class AwaitTest {
 
     await().until(() -> server.waiting() == 0);
     await().during(Duration.ofMillis(300)).until(() -> server.waits().size() == 1);
-  }
-
-  @Test
-  void aCancelledFutureSendsNoMoreReplays() {
-    server.withoutOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() == 2);
-
-    assertThat(reply.cancel(true)).isTrue();
-
-    await().during(Duration.ofSeconds(1)).until(() -> server.calls() == 2);
   }
 
   @Test

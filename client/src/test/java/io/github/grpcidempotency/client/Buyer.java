@@ -41,10 +41,12 @@ final class Buyer implements AutoCloseable {
   private static final Duration LEASE = Duration.ofSeconds(1);
 
   private final Step step;
+  private final String place;
   private final ManagedChannel channel;
 
-  Buyer(Step step, int port) {
+  Buyer(Step step, String place, int port) {
     this.step = step;
+    this.place = place;
     this.channel =
         NettyChannelBuilder.forAddress("localhost", port)
             .usePlaintext()
@@ -54,15 +56,15 @@ final class Buyer implements AutoCloseable {
 
   /**
    * Runs buyers until they are killed: with the server's port, a count of orders, and for each
-   * buyer its step and a JDBC URL.
+   * buyer its step, the name of its place, and a JDBC URL.
    */
   public static void main(String[] arguments) throws Exception {
     int port = Integer.parseInt(arguments[0]);
     int orders = Integer.parseInt(arguments[1]);
-    for (int i = 2; i < arguments.length; i += 2) {
-      Buyer buyer = new Buyer(Step.valueOf(arguments[i]), port);
-      String place = arguments[i + 1];
-      new Thread(() -> buyer.run(orders, place)).start();
+    for (int i = 2; i < arguments.length; i += 3) {
+      Buyer buyer = new Buyer(Step.valueOf(arguments[i]), arguments[i + 1], port);
+      String url = arguments[i + 2];
+      new Thread(() -> buyer.run(orders, url)).start();
     }
     new CountDownLatch(1).await();
   }
@@ -88,7 +90,7 @@ final class Buyer implements AutoCloseable {
       worker.start();
     }
     for (int i = 0; i < orders; i++) {
-      String name = step + " " + UUID.randomUUID();
+      String name = step + " " + place + " " + UUID.randomUUID();
       try (Connection connection = database.connection()) {
         connection.setAutoCommit(false);
         execute(connection, database.named("INSERT INTO {decisions} VALUES (?)"), name);

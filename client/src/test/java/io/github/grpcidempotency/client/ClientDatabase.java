@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.client;
 
 import com.zaxxer.hikari.HikariDataSource;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -24,7 +22,6 @@ final class ClientDatabase implements AutoCloseable {
   private final HikariDataSource pool;
   private final DataSource owner;
   private final IntentStore intents;
-  private boolean moved;
 
   private ClientDatabase(String url, HikariDataSource pool, DataSource owner, IntentStore intents) {
     this.url = url;
@@ -127,24 +124,12 @@ final class ClientDatabase implements AutoCloseable {
             .replace("{answers}", "buyer.answers");
   }
 
-  /** Moves the intents of a PostgreSQL database to a disk, until it is closed. */
-  void moveTo(SmallDisk disk) throws IOException {
-    Path directory = Files.createDirectory(disk.directory().resolve("postgres"));
-    execute("CREATE TABLESPACE small LOCATION '" + directory + "'");
-    execute("ALTER TABLE {intents} SET TABLESPACE small");
-    moved = true;
-  }
-
   private boolean isSqlite() {
     return url.startsWith(SQLITE);
   }
 
   @Override
   public void close() {
-    if (moved) {
-      execute("ALTER TABLE {intents} SET TABLESPACE pg_default");
-      execute("DROP TABLESPACE small");
-    }
     pool.close();
   }
 }

@@ -131,7 +131,7 @@ class HowToPageTest {
   @Test
   void theWorkBehindAnAnswerIsAwaitedAsShown() {
     Databases.Database packingShop = Databases.packingShop();
-    try (PackingServer packing = PackingServer.start(packingShop, 0)) {
+    try (ShopServer packing = ShopServer.packing(packingShop)) {
       ManagedChannel channel =
           Grpc.newChannelBuilder("localhost:" + packing.port(), InsecureChannelCredentials.create())
               .build();

@@ -9,10 +9,16 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.grpc.BindableService;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -25,6 +31,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -34,15 +41,27 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
  * A server on loopback with the library and its store, whose handler inserts a row: the effect that
- * must happen once.
+ * must happen once. A server that packs answers once an order is inserted, and an outbox has the
+ * state of its packing.
  */
 final class ShopServer implements AutoCloseable {
   private static final Caller CALLER = Caller.ofSubject("buyer");
 
+  private static final OutboxQuery OUTBOX =
+      OutboxQuery.of(
+              "SELECT state FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT"
+                  + " 1")
+          .map(IdempotencyStatus.PROCESSING, "pending")
+          .map(IdempotencyStatus.COMPLETED, "packed")
+          .map(IdempotencyStatus.FAILED, "out of stock")
+          .build();
+
+  private final boolean packs;
   private final HikariDataSource pool;
   private final IdempotencyInterceptor interceptor;
   private final Network network = new Network();
@@ -51,27 +70,55 @@ final class ShopServer implements AutoCloseable {
   private final List<ManagedChannel> channels = new ArrayList<>();
 
   ShopServer(Databases.Database database) {
+    this(database, false, interceptor -> List.of());
+  }
+
+  private ShopServer(
+      Databases.Database database,
+      boolean packs,
+      Function<IdempotencyInterceptor, List<BindableService>> services) {
+    this.packs = packs;
     this.pool = database.pool();
+    Procedures.Builder procedures =
+        Procedures.builder()
+            .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
+            .defaultExecution(method -> Optional.of(Execution.RESERVED));
+    if (packs) {
+      procedures
+          .add(packed(OrderServiceGrpc.getCreateOrderMethod()))
+          .add(packed(OrderServiceGrpc.getCreateWithRequestIdMethod()));
+    }
     this.interceptor =
-        IdempotencyInterceptor.builder(
-                Procedures.builder()
-                    .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
-                    .defaultExecution(method -> Optional.of(Execution.RESERVED))
-                    .build(),
-                () -> Optional.of(CALLER))
+        IdempotencyInterceptor.builder(procedures.build(), () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(pool).build())
             .build();
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+            .addService(service)
+            .intercept(interceptor)
+            .intercept(network);
+    services.apply(interceptor).forEach(builder::addService);
     try {
-      this.server =
-          NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-              .addService(service)
-              .intercept(interceptor)
-              .intercept(network)
-              .build()
-              .start();
+      this.server = builder.build().start();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
+  }
+
+  /** Starts a server that packs, with the services for operations and for recovery. */
+  static ShopServer packing(Databases.Database database) {
+    return new ShopServer(database, true, on -> List.of(on.operations(), on.recovery()));
+  }
+
+  static ShopServer packingWithRecoveryOnly(Databases.Database database) {
+    return new ShopServer(database, true, on -> List.of(on.recovery()));
+  }
+
+  private static Procedure packed(MethodDescriptor<OrderRequest, Order> method) {
+    return Procedure.annotated(method)
+        .resource(ResourceType.of("order"), order -> UUID.fromString(order.getId()))
+        .status(OUTBOX)
+        .build();
   }
 
   int port() {
@@ -136,7 +183,7 @@ final class ShopServer implements AutoCloseable {
     pool.close();
   }
 
-  private static final class Service extends OrderServiceGrpc.OrderServiceImplBase {
+  private final class Service extends OrderServiceGrpc.OrderServiceImplBase {
     private final AtomicInteger runs = new AtomicInteger();
     private final AtomicInteger toFail = new AtomicInteger();
     private volatile Optional<Semaphore> gate = Optional.empty();
@@ -155,29 +202,54 @@ final class ShopServer implements AutoCloseable {
         return;
       }
       String id = UUID.randomUUID().toString();
-      try (PreparedStatement insert =
-          ClaimTransaction.connection()
-              .prepareStatement("INSERT INTO shop.orders (id, name) VALUES (?::uuid, ?)")) {
-        insert.setString(1, id);
-        insert.setString(2, request.getName());
-        insert.executeUpdate();
-        if (request.getName().startsWith(held)) {
-          gate.ifPresent(Semaphore::acquireUninterruptibly);
-        }
+      try {
+        insert(ClaimTransaction.connection(), request, id);
+        holdIfWanted(request);
+        answer(request, id, observer);
       } catch (SQLException failure) {
         observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException());
-        return;
       }
-      answer(request, id, observer);
     }
 
     @Override
     public void createWithRequestId(OrderRequest request, StreamObserver<Order> observer) {
       runs.incrementAndGet();
-      answer(request, UUID.randomUUID().toString(), observer);
+      String id = UUID.randomUUID().toString();
+      try (Connection connection = pool.getConnection()) {
+        insert(connection, request, id);
+        holdIfWanted(request);
+        answer(request, id, observer);
+      } catch (SQLException failure) {
+        observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException());
+      }
     }
 
-    private static void answer(OrderRequest request, String id, StreamObserver<Order> observer) {
+    private void holdIfWanted(OrderRequest request) {
+      if (request.getName().startsWith(held)) {
+        gate.ifPresent(Semaphore::acquireUninterruptibly);
+      }
+    }
+
+    private void insert(Connection connection, OrderRequest request, String id)
+        throws SQLException {
+      try (PreparedStatement order =
+          connection.prepareStatement(
+              "INSERT INTO shop.orders (id, user_id, name) VALUES (?::uuid, ?, ?)")) {
+        order.setString(1, id);
+        order.setObject(2, CALLER.userId());
+        order.setString(3, request.getName());
+        order.executeUpdate();
+      }
+      if (packs) {
+        try (PreparedStatement outbox =
+            connection.prepareStatement("INSERT INTO shop.outbox (order_id) VALUES (?::uuid)")) {
+          outbox.setString(1, id);
+          outbox.executeUpdate();
+        }
+      }
+    }
+
+    private void answer(OrderRequest request, String id, StreamObserver<Order> observer) {
       observer.onNext(
           Order.newBuilder().setId(id).setName(request.getName()).setSecret("secret").build());
       observer.onCompleted();

@@ -36,9 +36,28 @@ class SqliteIntentStoreTest extends IntentStoreContract {
     return ClientDatabase.sqlite(file);
   }
 
-  @Override
-  ClientDatabase on(SmallDisk disk) {
-    return ClientDatabase.sqlite(disk.directory().resolve("intents"));
+  @Test
+  void aFullDiskRefusesAnIntentAndLosesNone(@TempDir Path directory) throws Exception {
+    try (SmallDisk disk = SmallDisk.mount(directory)) {
+      IntentStore intents = IntentStore.sqlite(disk.directory().resolve("intents"));
+      Intent before = write(intents);
+      disk.fill();
+
+      assertThatThrownBy(
+              () ->
+                  intents.write(
+                      "shop",
+                      OrderServiceGrpc.getCreateOrderMethod(),
+                      OrderRequest.newBuilder().setName("tea ".repeat(50_000)).build()))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("disk is full");
+
+      disk.free();
+      Intent after = write(intents);
+      assertThat(intents.take(ROUTES, 10, Duration.ofMinutes(1)))
+          .extracting(StoredIntent::intent)
+          .containsExactlyInAnyOrder(before, after);
+    }
   }
 
   @Test

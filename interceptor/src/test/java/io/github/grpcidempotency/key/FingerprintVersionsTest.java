@@ -49,14 +49,6 @@ class FingerprintVersionsTest {
   }
 
   @Test
-  void aFieldThatDoesNotExistIsAProblem() {
-    assertThat(WHOLE.ignoringSince(2, "nom").problems(REQUEST.getDescriptorForType()))
-        .singleElement()
-        .asString()
-        .contains("\"nom\", which is not a field");
-  }
-
-  @Test
   void aVersionFitsItsColumn() {
     assertThatIllegalArgumentException().isThrownBy(() -> WHOLE.ignoringSince(0, "name"));
     assertThatIllegalArgumentException().isThrownBy(() -> WHOLE.ignoringSince(32_768, "name"));

@@ -13,12 +13,8 @@ class IdempotencyKeyTest {
   private static final Caller USER = Caller.of(new UUID(1, 2));
 
   @Test
-  void withoutANamespaceTheKeyIsStoredAsItIs() {
-    assertThat(new IdempotencyKey(USER, "a-key").stored()).isEqualTo("a-key");
-  }
-
-  @Test
   void theNamespaceIsStoredBeforeAColon() {
+    assertThat(new IdempotencyKey(USER, "a-key").stored()).isEqualTo("a-key");
     assertThat(new IdempotencyKey(USER.inTenant("tenant").inProject("1"), "a-key").stored())
         .isEqualTo("tenant/1:a-key");
   }

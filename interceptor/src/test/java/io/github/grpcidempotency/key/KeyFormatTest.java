@@ -11,11 +11,6 @@ class KeyFormatTest {
   private static final String UUID = "0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff";
 
   @Test
-  void aUuidIsKept() {
-    assertThat(KeyFormat.uuid().canonicalize(UUID)).contains(UUID);
-  }
-
-  @Test
   void aUuidIsConvertedToLowerCase() {
     assertThat(KeyFormat.uuid().canonicalize("0193A0C4-7e5B-7cC1-9D6E-AABBCCDDEEFF"))
         .contains(UUID);

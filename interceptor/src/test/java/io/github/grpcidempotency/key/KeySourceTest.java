@@ -76,14 +76,6 @@ class KeySourceTest {
   }
 
   @Test
-  void onlyARandomUuidIsARequestId() {
-    KeyFormat format = KeyFormat.uuid4();
-
-    assertThat(format.canonicalize("0193a0c4-7e5b-4cc1-9d6e-aabbccddeeff")).isPresent();
-    assertThat(format.canonicalize("0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff")).isEmpty();
-  }
-
-  @Test
   void aFormatReadsNoKeyThatIsTooLong() {
     String longest = "k".repeat(512);
     KeySource source =
@@ -128,18 +120,6 @@ class KeySourceTest {
         .isNotEqualTo(key);
     assertThat(value(source, new Call("a.B/D", Optional.of(ALICE), Map.of(), NAMED)))
         .isNotEqualTo(key);
-  }
-
-  @Test
-  void aContentKeyDoesNotDependOnTheOrderOfAMap() {
-    CreateThingRequest ab =
-        CreateThingRequest.newBuilder().putLabels("a", "1").putLabels("b", "2").build();
-    CreateThingRequest ba =
-        CreateThingRequest.newBuilder().putLabels("b", "2").putLabels("a", "1").build();
-
-    assertThat(value(KeySource.content("labels"), call(ba)))
-        .isPresent()
-        .isEqualTo(value(KeySource.content("labels"), call(ab)));
   }
 
   @Test

@@ -8,13 +8,6 @@ import org.junit.jupiter.api.Test;
 
 class FailurePolicyTest {
   @Test
-  void byDefaultNoErrorIsSpecial() {
-    assertThat(FailurePolicy.releaseAll().terminal()).isEmpty();
-    assertThat(FailurePolicy.releaseAll().unknown()).isEmpty();
-    assertThat(FailurePolicy.releaseAll().noEffect()).isEmpty();
-  }
-
-  @Test
   void theCodesOfEachSetAreReplacedSeparately() {
     FailurePolicy policy =
         FailurePolicy.releaseAll()

@@ -20,7 +20,6 @@ import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.MarkedRequest;
-import io.github.grpcidempotency.testing.v1.MisdescribedServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Nested;
 import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -70,12 +69,6 @@ class MethodOptionTest {
     assertThat(procedure.execution()).isEqualTo(Execution.RESERVED);
     assertThat(procedure.inFlightPolicy()).isEqualTo(InFlightPolicy.refuse());
     assertThat(procedure.omittedFields()).isEmpty();
-  }
-
-  @Test
-  void theOptionSetsTheOutagePolicy() {
-    assertThat(annotated(OptionServiceGrpc.getOpenMethod()).outagePolicy())
-        .isEqualTo(OutagePolicy.FAIL_OPEN);
   }
 
   @Test
@@ -155,7 +148,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void theOptionSetsTheExecutionAndTheInFlightPolicy() {
+  void theOptionSetsTheExecutionTheClaimTimingAndTheInFlightPolicy() {
     Procedure reserved = annotated(OptionServiceGrpc.getReservedMethod());
     Procedure transactional = annotated(OptionServiceGrpc.getTransactionalMethod());
 
@@ -165,11 +158,7 @@ class MethodOptionTest {
         .isEqualTo(Execution.RESERVED_SAME_DATABASE);
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
     assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
-  }
-
-  @Test
-  void theOptionSetsTheClaimTiming() {
-    assertThat(annotated(OptionServiceGrpc.getTransactionalMethod()).claimTiming()).isEmpty();
+    assertThat(transactional.claimTiming()).isEmpty();
     assertThat(annotated(OptionServiceGrpc.getClaimedBeforeMethod()).claimTiming())
         .contains(ClaimTiming.BEFORE_HANDLER);
     assertThat(annotated(OptionServiceGrpc.getClaimedLateMethod()).claimTiming())
@@ -286,28 +275,6 @@ class MethodOptionTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("idempotency.testing.v1.OptionService/Unannotated")
         .hasMessageContaining("(idempotency.v1.procedure)");
-  }
-
-  @Test
-  void aPathThatDoesNotEndInAStringIsAProblem() {
-    for (MethodDescriptor<CreateThingRequest, Nested> method :
-        List.of(
-            MisdescribedServiceGrpc.getUnknownFieldMethod(),
-            MisdescribedServiceGrpc.getNotAStringMethod(),
-            MisdescribedServiceGrpc.getBeyondAStringMethod(),
-            MisdescribedServiceGrpc.getRepeatedMethod())) {
-      assertThat(Procedure.annotated(method).execution(Execution.RESERVED).build().problems())
-          .as(method.getFullMethodName())
-          .singleElement()
-          .asString()
-          .contains("is not a singular string field of idempotency.testing.v1.Nested");
-    }
-    assertThat(
-            Procedure.annotated(MisdescribedServiceGrpc.getNoFieldMethod())
-                .execution(Execution.RESERVED)
-                .build()
-                .problems())
-        .containsExactly("it has a resource_type, but no resource_id_field");
   }
 
   /** A schema compiled with a newer library, in a server that runs an older one. */

@@ -2,11 +2,8 @@ package io.github.grpcidempotency.internal.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.key.KeyProblem;
-import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Optional;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -37,17 +34,5 @@ class RefusalTest {
           """)
   void anUnknownOutcomeIsWaitedForUntilTheLeaseEnds(Duration leaseLeft, Duration retryAfter) {
     assertThat(Refusal.outcomeUnknown(Optional.of(leaseLeft)).retryAfter()).contains(retryAfter);
-  }
-
-  @Test
-  void tryingAgainIsPointlessWithAWrongKey() {
-    assertThat(Refusal.invalidKey(KeyProblem.EMPTY).retryAfter()).isEmpty();
-    assertThat(Refusal.reused("request").retryAfter()).isEmpty();
-  }
-
-  @Test
-  void aCallDuringAnOutageMayBeRetried() {
-    assertThat(Refusal.storeUnavailable(FailureCause.OTHER).retryAfter())
-        .contains(Duration.ofSeconds(1));
   }
 }

@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -99,16 +98,6 @@ class AnswersTest extends CallTest {
   }
 
   @Test
-  void aRetryAtAnotherServerGetsTheFirstAnswer() {
-    Seen first = keyed(start()).end().first();
-    ThingServer other = start();
-
-    keyed(other).end().replays(first);
-
-    assertThat(other.things().runs()).isZero();
-  }
-
-  @Test
   void asynchronousWorkIsProcessingFirstAndThenWhatItsResolverSays() {
     ThingServer server =
         start(server().createThing(procedure -> procedure.status(id -> IdempotencyStatus.FAILED)));
@@ -134,27 +123,6 @@ class AnswersTest extends CallTest {
     keyed(server).end().replays(first);
 
     assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void aResponseThatNamesNoResourceIsRecordedNevertheless() {
-    ThingServer server =
-        start(
-            (request, observer) -> {
-              observer.onNext(Thing.newBuilder().setId("not a uuid").build());
-              observer.onCompleted();
-            });
-    Seen first = keyed(server).end().first();
-
-    keyed(server).end().replays(first);
-  }
-
-  @Test
-  void theSpellingOfAUuidDoesNotMatter() {
-    ThingServer server = start();
-    Seen first = keyed(server).end().first();
-
-    call(server, "a thing").as(ALICE).key(KEY.toUpperCase(Locale.ROOT)).end().replays(first);
   }
 
   @Test

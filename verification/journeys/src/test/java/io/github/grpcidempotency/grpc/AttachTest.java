@@ -202,19 +202,6 @@ class AttachTest extends CallTest {
   }
 
   @Test
-  void aKeyWhoseDuplicatesAreAllCancelledIsFree() throws InterruptedException {
-    ThingServer server = start(attaching(LONG));
-    keepOneRunning(server);
-    cancel(attach(server, 3).toArray(Started[]::new));
-
-    ThingService.Running running = server.things().nextRunning();
-    server.things().succeed();
-    running.fail(Status.UNAVAILABLE);
-
-    keyed(server).end().first();
-  }
-
-  @Test
   void aDuplicateThatIsCancelledJustWhenItsTurnComesDoesNotStrandTheKey()
       throws InterruptedException {
     ThingServer server = start(attaching(LONG));
@@ -232,21 +219,6 @@ class AttachTest extends CallTest {
       assertThat(duplicates.get(1).end().code()).isEqualTo(Status.Code.ABORTED);
       assertThat(keyed(server).end().trailer(WireMetadata.PUSHBACK)).isEmpty();
     }
-  }
-
-  @Test
-  void aDuplicateOfAnotherRequestIsRefusedAtOnce() throws InterruptedException {
-    ThingServer server = start(attaching(LONG));
-    keepOneRunning(server);
-
-    call(server, "another thing")
-        .as(ALICE)
-        .key(KEY)
-        .end()
-        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED")
-        .forGood();
-
-    server.things().nextRunning().succeed();
   }
 
   @Test
@@ -330,27 +302,6 @@ class AttachTest extends CallTest {
     duplicate.cancel();
 
     assertThat(cancelledAfterReturn.join()).isTrue();
-  }
-
-  @Test
-  void aDuplicateGoesOnWhereItIsTold() throws InterruptedException {
-    ThingServer server = start(attaching(LONG));
-    keepOneRunning(server);
-    Started duplicate = attach(server, 1).get(0);
-    CompletableFuture<String> thread = new CompletableFuture<>();
-    ThingService.Running running = server.things().nextRunning();
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              thread.complete(Thread.currentThread().getName());
-              ThingHandler.answer(request, answer);
-            });
-
-    running.fail(Status.UNAVAILABLE);
-
-    duplicate.end().first();
-    assertThat(thread.join()).isEqualTo("of-the-server");
   }
 
   @Test

@@ -8,14 +8,13 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,23 +27,28 @@ class BackgroundFailuresTest extends CallTest {
   private static final Duration SHORT_LEASE = Duration.ofMillis(300);
 
   private final AtomicInteger attached = new AtomicInteger();
-  private final List<String> fatal = new CopyOnWriteArrayList<>();
+
+  /** Throws at every event an exception that a service's metrics may throw: an error of linkage. */
+  private final EventJournal fatal = new EventJournal();
 
   BackgroundFailuresTest() {
-    super(Transport.IN_PROCESS);
+    fatal.onEach(
+        event -> {
+          throw new NoClassDefFoundError("metrics");
+        });
   }
 
   @Test
   void anErrorOutOfAListenerDoesNotEndLeaseRenewal() throws InterruptedException {
     InMemoryIdempotencyStore leases = new InMemoryIdempotencyStore(SHORT_LEASE);
     UnreliableStore shortLeases = new UnreliableStore(leases);
-    ThingServer server = start(server().store(shortLeases).listener(new FatalListener()));
+    ThingServer server = start(server().store(shortLeases).listener(fatal.listener()));
     ThingServer other = start(server().store(shortLeases));
     TestCall.Started lost = keepOneRunning(server);
     ThingService.Running losing = server.things().nextRunning();
     leases.advance(SHORT_LEASE);
     keyed(other).end().first();
-    await().until(() -> fatal.contains("leaseLost"));
+    await().until(() -> fatal.kinds().contains("LeaseLost"));
 
     String key = UUID.randomUUID().toString();
     TestCall.Started call = call(server, "a thing").as(ALICE).key(key).start();
@@ -82,23 +86,8 @@ class BackgroundFailuresTest extends CallTest {
   }
 
   @Test
-  void anErrorOutOfAListenerReachesNoCall() {
-    ThingServer server = start(server().listener(new FatalListener()));
-
-    Seen first = keyed(server).end().first();
-
-    keyed(server).end().replays(first);
-    call(server, "another thing")
-        .as(ALICE)
-        .key(KEY)
-        .end()
-        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
-    assertThat(fatal).contains("claimed", "settled", "replayed", "refused");
-  }
-
-  @Test
   void anErrorOutOfAListenerLosesNoAnswer() {
-    ThingServer server = start(server().listener(new FatalListener()));
+    ThingServer server = start(server().listener(fatal.listener()));
     store.failSettlements();
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
     store.recover();
@@ -106,7 +95,7 @@ class BackgroundFailuresTest extends CallTest {
     await().until(() -> keyed(server).end().isReplayed());
 
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(fatal).contains("recordingDeferred", "recordedLate");
+    assertThat(fatal.kinds()).contains("RecordingDeferred", "RecordedLate");
   }
 
   @Test
@@ -154,22 +143,6 @@ class BackgroundFailuresTest extends CallTest {
     running.succeed();
     await().until(() -> store.errors() > 0);
     store.recover();
-
-    Seen answer = first.end().first();
-    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
-  }
-
-  @Test
-  void aRejectingExecutorLosesNoWaitingCall() throws InterruptedException {
-    Executor full =
-        task -> {
-          throw new RejectedExecutionException("full");
-        };
-    ThingServer server = start(attaching(full));
-    TestCall.Started first = keepOneRunning(server);
-    List<TestCall.Started> duplicates = attach(server, 5);
-
-    server.things().nextRunning().succeed();
 
     Seen answer = first.end().first();
     duplicates.forEach(duplicate -> duplicate.end().replays(answer));
@@ -304,48 +277,5 @@ class BackgroundFailuresTest extends CallTest {
   private static void awaitTwoLeases(UnreliableStore shortLeases) {
     int before = shortLeases.renewals();
     await().until(() -> shortLeases.renewals() >= before + 6);
-  }
-
-  /** Throws at every event what a service's metrics may throw: an error of linkage. */
-  private final class FatalListener implements IdempotencyListener {
-    @Override
-    public void claimed(IdempotencyEvent.Claimed event) {
-      fail("claimed");
-    }
-
-    @Override
-    public void replayed(IdempotencyEvent.Replayed event) {
-      fail("replayed");
-    }
-
-    @Override
-    public void refused(IdempotencyEvent.Refused event) {
-      fail("refused");
-    }
-
-    @Override
-    public void settled(IdempotencyEvent.Settled event) {
-      fail("settled");
-    }
-
-    @Override
-    public void leaseLost(IdempotencyEvent.LeaseLost event) {
-      fail("leaseLost");
-    }
-
-    @Override
-    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
-      fail("recordingDeferred");
-    }
-
-    @Override
-    public void recordedLate(IdempotencyEvent.RecordedLate event) {
-      fail("recordedLate");
-    }
-
-    private void fail(String event) {
-      fatal.add(event);
-      throw new NoClassDefFoundError("metrics");
-    }
   }
 }

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -26,10 +25,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What a service passes to the library as code, and that returns null against its type. */
 @SuppressWarnings("NullAway") // the mistake under test
 class CallbacksTest extends CallTest {
-  CallbacksTest() {
-    super(Transport.IN_PROCESS);
-  }
-
   static Stream<Arguments> callbacks() {
     return Stream.of(
         of("its status resolver", thing -> thing.status(id -> null)),
@@ -65,17 +60,6 @@ class CallbacksTest extends CallTest {
                   line.contains(name + " returned null")
                       && line.contains("ThingService/CreateThing"));
     }
-  }
-
-  @Test
-  void aStatusResolverThatReturnsNullLeavesTheStatusAtProcessing() {
-    ThingServer server = start(server().createThing(thing -> thing.status(id -> null)));
-    Seen first = keyed(server).end().first();
-
-    Seen replay = keyed(server).end();
-
-    replay.replays(first);
-    assertThat(replay.trailer(IdempotencyMetadata.STATUS)).contains("processing");
   }
 
   @Test

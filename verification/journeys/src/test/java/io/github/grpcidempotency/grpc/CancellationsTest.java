@@ -64,22 +64,6 @@ class CancellationsTest extends CallTest {
   }
 
   @Test
-  void theAnswerToACallWhoseDeadlinePassedIsRecorded() throws InterruptedException {
-    ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).deadlineAfter(Duration.ofSeconds(1)).start();
-    ThingService.Running running = server.things().nextRunning();
-    assertThat(call.end().code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    await().until(running.context()::isCancelled);
-    server.things().succeed();
-
-    running.context().run(running::succeed);
-
-    assertReplayedWithoutRunning(server);
-    assertThat(store.settledInCancelledContext()).isZero();
-  }
-
-  @Test
   void aCancelledCallThatFailsFreesItsKey() throws InterruptedException {
     ThingServer server = start();
     TestCall.Started call = keepOneRunning(server);

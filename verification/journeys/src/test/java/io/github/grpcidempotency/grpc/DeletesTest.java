@@ -8,7 +8,6 @@ import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -18,7 +17,6 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -32,12 +30,8 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Deletes: their retries, and what is told to those that find nothing to delete. */
-@ParameterizedClass
-@EnumSource(Transport.class)
 class DeletesTest extends CallTest {
   private static final String GONE = "IDEMPOTENCY_RESOURCE_GONE";
   private static final UUID THING = UUID.randomUUID();
@@ -52,8 +46,7 @@ class DeletesTest extends CallTest {
   private final Set<UUID> tombstones = ConcurrentHashMap.newKeySet();
   private final List<Caller> asked = Collections.synchronizedList(new ArrayList<>());
 
-  DeletesTest(Transport transport) {
-    super(transport);
+  DeletesTest() {
     things.add(THING);
   }
 
@@ -108,42 +101,6 @@ class DeletesTest extends CallTest {
     assertThat(other.trailers().keys())
         .filteredOn(name -> name.startsWith("idempotency-"))
         .containsExactly("idempotency-operation");
-  }
-
-  @Test
-  void anErrorWithoutDetailsGetsThem() {
-    ThingServer server = start(deleting(AS_IT_IS));
-    tombstones.add(THING);
-    endWith(server, Status.NOT_FOUND.withDescription("gone").asRuntimeException());
-
-    Reply reply = ThingClient.on(server.channel()).deleteThing(THING);
-
-    assertThat(reply.status().getCode()).isEqualTo(Status.Code.NOT_FOUND);
-    assertThat(reply.description()).isEqualTo("gone");
-    assertThat(reply.reason()).isEqualTo(GONE);
-  }
-
-  @Test
-  void theReasonIsRecordedWithATerminalError() {
-    ThingServer server =
-        start(
-            deleting(
-                procedure ->
-                    procedure.failures(FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND))));
-    ThingClient client = ThingClient.on(server.channel());
-    tombstones.add(THING);
-    things.clear();
-    Reply first = client.deleteThing(THING);
-    tombstones.clear();
-
-    Reply retry = client.deleteThing(THING);
-
-    assertThat(first.reason()).isEqualTo(GONE);
-    assertThat(retry.trailers().get(Seen.DETAILS))
-        .isNotNull()
-        .isEqualTo(first.trailers().get(Seen.DETAILS));
-    assertThat(server.runs()).isEqualTo(1);
-    assertThat(asked).hasSize(1);
   }
 
   @Test

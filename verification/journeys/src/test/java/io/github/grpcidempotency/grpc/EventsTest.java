@@ -19,7 +19,6 @@ import io.github.grpcidempotency.event.IdempotencyEvent.KeyMissing;
 import io.github.grpcidempotency.event.IdempotencyEvent.LeaseLost;
 import io.github.grpcidempotency.event.IdempotencyEvent.LeasesRenewed;
 import io.github.grpcidempotency.event.IdempotencyEvent.RecordedLate;
-import io.github.grpcidempotency.event.IdempotencyEvent.RecordingAbandoned;
 import io.github.grpcidempotency.event.IdempotencyEvent.RecordingDeferred;
 import io.github.grpcidempotency.event.IdempotencyEvent.Refused;
 import io.github.grpcidempotency.event.IdempotencyEvent.RenewalFailed;
@@ -60,7 +59,6 @@ import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
@@ -78,10 +76,6 @@ class EventsTest extends CallTest {
   private static final String HEADER = IdempotencyMetadata.KEY.name();
 
   private final EventJournal journal = new EventJournal();
-
-  EventsTest() {
-    super(Transport.IN_PROCESS);
-  }
 
   @Test
   void aRunIsReportedFromItsKeyToItsSettlement() {
@@ -179,17 +173,10 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aCallWithoutAKeyIsReportedWhereAKeyIsTaken() {
-    ThingServer server = heard();
-
-    call(server, "a thing").as(ALICE).end().untouched();
-
-    assertThat(journal.kinds()).containsExactly("KeyMissing");
-    assertThat(journal.only(KeyMissing.class).refused()).isFalse();
-  }
-
-  @Test
   void aCallWithoutARequiredKeyIsReportedAndThenItsRefusal() {
+    call(heard(), "a thing").as(ALICE).end().untouched();
+    assertThat(journal.only(KeyMissing.class).refused()).isFalse();
+    journal.clear();
     ThingServer server = heard(thing -> thing.keyPolicy(KeyPolicy.REQUIRED));
 
     call(server, "a thing").as(ALICE).end();
@@ -355,31 +342,6 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aWaitThatClosingEndsIsReported() throws InterruptedException {
-    ThingServer server = patient(Duration.ofMinutes(1));
-    ThingService.Running running = runningOne(server);
-    TestCall.Started duplicate = attach(server);
-
-    server.closeInterceptor();
-    duplicate.end();
-
-    assertWaitEnded(WaitEnd.GAVE_UP);
-    running.succeed();
-  }
-
-  @Test
-  void aReleasedKeyIsReported() {
-    ThingServer server = heard();
-    server
-        .things()
-        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
-
-    keyed(server).end();
-
-    assertThat(journal.only(Settled.class).settlement()).isEqualTo(Settlement.RELEASE);
-  }
-
-  @Test
   void aSettlementThatFailsIsReported() {
     ThingServer server = heard();
     server
@@ -415,18 +377,6 @@ class EventsTest extends CallTest {
         .isEqualTo(journal.only(Claimed.class).operationId());
     await().until(() -> live.lateAnswers() == 0);
     assertThat(journal.all(Settled.class)).isEmpty();
-  }
-
-  @Test
-  void anAnswerThatIsGivenUpIsReported() {
-    ThingServer server = heard();
-    store.failSettlements();
-    keyed(server).end();
-
-    server.closeInterceptor();
-
-    assertThat(journal.only(RecordingAbandoned.class).operationId())
-        .isEqualTo(journal.only(Claimed.class).operationId());
   }
 
   @Test
@@ -527,16 +477,6 @@ class EventsTest extends CallTest {
     assertThat(journal.kinds())
         .isEqualTo(second.kinds())
         .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
-  }
-
-  @Test
-  void aListenerHearsWhoStartsAndStops() {
-    ThingServer server = heard();
-    assertThat(journal.live()).isPresent();
-
-    server.closeInterceptor();
-    assertThat(journal.live()).isEmpty();
-    server.closeInterceptor();
   }
 
   private ThingServer heard() {

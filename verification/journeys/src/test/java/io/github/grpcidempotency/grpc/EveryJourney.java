@@ -27,30 +27,14 @@ abstract class EveryJourney {
   }
 
   @Nested
-  class Failures extends FailuresTest {
-    Failures(Transport transport) {
-      super(transport);
-    }
-  }
+  class Failures extends FailuresTest {}
 
   @Nested
-  class Ownership extends OwnershipTest {
-    Ownership(Transport transport) {
-      super(transport);
-    }
-  }
+  class Ownership extends OwnershipTest {}
 
   @Nested
-  class Policies extends PoliciesTest {
-    Policies(Transport transport) {
-      super(transport);
-    }
-  }
+  class Policies extends PoliciesTest {}
 
   @Nested
-  class Refusals extends RefusalsTest {
-    Refusals(Transport transport) {
-      super(transport);
-    }
-  }
+  class Refusals extends RefusalsTest {}
 }

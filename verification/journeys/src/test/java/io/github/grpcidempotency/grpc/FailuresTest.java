@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Any;
 import com.google.rpc.Code;
@@ -10,27 +11,22 @@ import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-@ParameterizedClass
-@MethodSource("transports")
 class FailuresTest extends CallTest {
   private static final Metadata.Key<String> OWN = WireMetadata.ascii("own");
 
   private static final FailurePolicy NONE_SPECIAL = FailurePolicy.releaseAll();
-
-  FailuresTest(Transport transport) {
-    super(transport);
-  }
 
   @Test
   void anErrorReachesTheClientAsItIsAndFreesTheKey() {
@@ -46,56 +42,43 @@ class FailuresTest extends CallTest {
     assertKeyIsFree(server);
   }
 
-  @Test
-  void anErrorAfterAMessageIsAnError() {
-    ThingServer server =
-        start(
+  static Stream<Arguments> failures() {
+    return Stream.of(
+        of(
+            Status.Code.NOT_FOUND,
             (request, observer) -> {
               observer.onNext(ThingHandler.newThing(request));
               observer.onError(Status.NOT_FOUND.asRuntimeException());
-            });
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.NOT_FOUND);
-
-    assertKeyIsFree(server);
-  }
-
-  @Test
-  void anExceptionOfTheHandlerFreesTheKey() {
-    ThingServer server =
-        start(
+            }),
+        of(
+            Status.Code.UNKNOWN,
             (request, observer) -> {
               throw new IllegalStateException("the handler has a defect");
-            });
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
-
-    assertKeyIsFree(server);
-  }
-
-  @Test
-  void anErrorOfTheHandlersVirtualMachineFreesTheKey() {
-    ThingServer server =
-        start(
+            }),
+        of(
+            Status.Code.UNKNOWN,
             (request, observer) -> {
               throw new NoSuchMethodError("a library is missing");
-            });
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
-
-    assertKeyIsFree(server);
-  }
-
-  @Test
-  void anExceptionAfterAMessageFreesTheKey() {
-    ThingServer server =
-        start(
+            }),
+        of(
+            Status.Code.UNKNOWN,
             (request, observer) -> {
               observer.onNext(ThingHandler.newThing(request));
               throw new IllegalStateException("the handler has a defect");
-            });
+            }));
+  }
 
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+  private static Arguments of(Status.Code code, ThingHandler handler) {
+    return arguments(code, handler);
+  }
+
+  @ParameterizedTest
+  @MethodSource("failures")
+  void anErrorOrExceptionOfAHandlerThatHasNotAnsweredFreesTheKey(
+      Status.Code code, ThingHandler handler) {
+    ThingServer server = start(handler);
+
+    assertThat(keyed(server).end().code()).isEqualTo(code);
 
     assertKeyIsFree(server);
   }
@@ -201,23 +184,6 @@ class FailuresTest extends CallTest {
   }
 
   @Test
-  void aTerminalErrorIsForItsOwnRequestOnly() {
-    ThingServer server =
-        start(
-            with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND))
-                .handler(
-                    (request, observer) ->
-                        observer.onError(Status.NOT_FOUND.asRuntimeException())));
-    keyed(server).end();
-
-    call(server, "another thing")
-        .as(ALICE)
-        .key(KEY)
-        .end()
-        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
-  }
-
-  @Test
   void anUnknownOutcomeHoldsTheKeyUntilTheLeaseEnds() {
     ThingServer server =
         start(
@@ -236,20 +202,6 @@ class FailuresTest extends CallTest {
     assertThat(server.things().runs()).isEqualTo(1);
     letPass(LEASE);
     keyed(server).end().first();
-  }
-
-  @Test
-  void aThrownExceptionIsAnUnknownErrorToThePolicy() {
-    ThingServer server =
-        start(
-            with(NONE_SPECIAL.withUnknown(Code.UNKNOWN))
-                .handler(
-                    (request, observer) -> {
-                      throw new IllegalStateException("the handler has a defect");
-                    }));
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
-
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_OUTCOME_UNKNOWN");
   }
 
   @Test

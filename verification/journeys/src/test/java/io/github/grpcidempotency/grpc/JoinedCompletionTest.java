@@ -14,7 +14,6 @@ import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkResult;
 import io.grpc.Status;
@@ -28,10 +27,6 @@ import org.junit.jupiter.api.Test;
 class JoinedCompletionTest extends CallTest {
   private final EventJournal journal = new EventJournal();
   private JoiningStore joining = new JoiningStore(memory);
-
-  JoinedCompletionTest() {
-    super(Transport.IN_PROCESS);
-  }
 
   @Test
   void anAnswerIsSentOnceItsTransactionHasEnded() {

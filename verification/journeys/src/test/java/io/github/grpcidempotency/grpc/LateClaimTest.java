@@ -23,7 +23,6 @@ import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
@@ -65,7 +64,6 @@ class LateClaimTest extends CallTest {
   private LateStore late;
 
   LateClaimTest(boolean bound) {
-    super(Transport.IN_PROCESS);
     this.bound = bound;
     this.late = new LateStore(memory, bound);
   }
@@ -80,58 +78,43 @@ class LateClaimTest extends CallTest {
 
   /** What the handler of a duplicate does once it is stopped. */
   private enum Ending {
-    LETS_IT_THROUGH {
-      @Override
-      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
-        throw stopped;
-      }
-    },
-    ANSWERS_ALL_THE_SAME {
-      @Override
-      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
-        ThingHandler.answer(request, call);
-      }
-    },
-    ANSWERS_AND_THEN_THROWS {
-      @Override
-      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
-        ThingHandler.answer(request, call);
-        throw stopped;
-      }
-    },
-    ANSWERS_WITH_AN_ERROR {
-      @Override
-      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
-        call.onError(Status.FAILED_PRECONDITION.asRuntimeException());
-      }
-    },
-    ANSWERS_TWICE {
-      @Override
-      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
-        call.onNext(ThingHandler.newThing(request));
-        ThingHandler.answer(request, call);
-      }
-    },
-    ANSWERS_ON_ANOTHER_THREAD_BEFORE_IT_RETURNS {
-      @Override
-      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
-        CompletableFuture.runAsync(() -> ThingHandler.answer(request, call)).join();
-      }
-    },
-    NEVER_ANSWERS {
-      @Override
-      void after(
-          RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {}
-    };
+    LETS_IT_THROUGH(
+        (stopped, request, call) -> {
+          throw stopped;
+        }),
+    ANSWERS_ALL_THE_SAME((stopped, request, call) -> ThingHandler.answer(request, call)),
+    ANSWERS_AND_THEN_THROWS(
+        (stopped, request, call) -> {
+          ThingHandler.answer(request, call);
+          throw stopped;
+        }),
+    ANSWERS_WITH_AN_ERROR(
+        (stopped, request, call) -> call.onError(Status.FAILED_PRECONDITION.asRuntimeException())),
+    ANSWERS_TWICE(
+        (stopped, request, call) -> {
+          call.onNext(ThingHandler.newThing(request));
+          ThingHandler.answer(request, call);
+        }),
+    ANSWERS_ON_ANOTHER_THREAD_BEFORE_IT_RETURNS(
+        (stopped, request, call) ->
+            CompletableFuture.runAsync(() -> ThingHandler.answer(request, call)).join()),
+    NEVER_ANSWERS((stopped, request, call) -> {});
 
-    abstract void after(
-        RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call);
+    interface Deed {
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call);
+    }
+
+    private final Deed deed;
+
+    Ending(Deed deed) {
+      this.deed = deed;
+    }
 
     void handle(CreateThingRequest request, StreamObserver<Thing> call) {
       try {
         LateStore.write("an effect");
       } catch (LateStore.Preempted stopped) {
-        after(stopped, request, call);
+        deed.after(stopped, request, call);
         return;
       }
       ThingHandler.answer(request, call);
@@ -455,7 +438,7 @@ class LateClaimTest extends CallTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "0", "-1", "1.5", "one", "99999999999", "true"})
+  @ValueSource(strings = {"", "0", "1.5", "99999999999"})
   void aMalformedHintIsNone(String hint) {
     ThingServer server = start(late());
 

@@ -24,7 +24,6 @@ import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.ClientInterceptor;
 import io.grpc.Context;
 import io.grpc.Contexts;
@@ -58,10 +57,6 @@ class OperationWaitersTest extends CallTest {
 
   private final AtomicInteger waiting = new AtomicInteger();
   private final Set<String> asked = ConcurrentHashMap.newKeySet();
-
-  OperationWaitersTest() {
-    super(Transport.IN_PROCESS);
-  }
 
   @Test
   void everyWaiterIsGuardedInTheContextOfItsOwnCall() throws Exception {

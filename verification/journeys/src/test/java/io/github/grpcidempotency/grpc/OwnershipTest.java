@@ -6,25 +6,20 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Who may run, who may settle, and what becomes of those who may not. */
-@ParameterizedClass
-@MethodSource("transports")
 class OwnershipTest extends CallTest {
-  OwnershipTest(Transport transport) {
-    super(transport);
-  }
-
   @Test
   void ofManyCallsToTwoServersOneRunsAndAllTheOthersGetItsAnswerOrComeBack() {
     List<ThingServer> servers = List.of(start(), start());
@@ -118,6 +113,25 @@ class OwnershipTest extends CallTest {
     assertThat(other.things().runs()).isZero();
   }
 
+  static Stream<Consumer<UnreliableStore>> otherFaults() {
+    return Stream.of(
+        UnreliableStore::loseAnswersOfSettlements,
+        UnreliableStore::failSettlementsInAnIllegalState);
+  }
+
+  @ParameterizedTest
+  @MethodSource("otherFaults")
+  void anAnswerIsRecordedLaterWhateverTheFaultOfItsFirstRecording(Consumer<UnreliableStore> fault) {
+    ThingServer server = start();
+    fault.accept(store);
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    store.recover();
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
   @Test
   void anAnswerThatIsToBeRecordedLaterKeepsItsKeyForManyLeases() {
     UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
@@ -132,44 +146,5 @@ class OwnershipTest extends CallTest {
     shortLeases.recover();
     await().until(() -> keyed(other).end().isReplayed());
     assertThat(server.things().runs() + other.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void anAnswerWhoseRecordingIsNotKnownToHaveWorkedIsReplayed() {
-    ThingServer server = start();
-    store.loseAnswersOfSettlements();
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-
-    store.recover();
-
-    await().until(() -> keyed(server).end().isReplayed());
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void anIllegalStateBelowDoesNotCostARecordItsAnswer() {
-    ThingServer server = start();
-    store.failSettlementsInAnIllegalState();
-
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-
-    store.recover();
-    await().until(() -> keyed(server).end().isReplayed());
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void aDefectOfTheStoreNeitherHangsACallNorFreesItsKey() throws InterruptedException {
-    ThingServer server = start();
-    TestCall.Started call = keepOneRunning(server);
-    ThingService.Running running = server.things().nextRunning();
-    store.breakSettlements();
-
-    // On the test's own thread, where gRPC catches nothing.
-    running.succeed();
-
-    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    assertThat(server.things().runs()).isEqualTo(1);
   }
 }

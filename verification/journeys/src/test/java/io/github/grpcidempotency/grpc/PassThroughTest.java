@@ -3,7 +3,6 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -11,18 +10,10 @@ import io.grpc.ServerInterceptor;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
 
-@ParameterizedClass
-@EnumSource(Transport.class)
 class PassThroughTest extends CallTest {
   private final Witness outside = new Witness();
   private final Witness inside = new Witness();
-
-  PassThroughTest(Transport transport) {
-    super(transport);
-  }
 
   @Test
   void aCallWithoutAKeyIsNotTouched() {

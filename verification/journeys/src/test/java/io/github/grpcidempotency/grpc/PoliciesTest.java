@@ -12,9 +12,6 @@ import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.FoundKey;
-import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -24,7 +21,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.Status;
 import java.security.GeneralSecurityException;
@@ -34,16 +30,8 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.MethodSource;
 
-@ParameterizedClass
-@MethodSource("transports")
 class PoliciesTest extends CallTest {
-  PoliciesTest(Transport transport) {
-    super(transport);
-  }
-
   @Test
   void whereAKeyIsRequiredACallWithoutOneIsRefused() {
     ThingServer server =
@@ -71,30 +59,16 @@ class PoliciesTest extends CallTest {
                 .withoutResource()
                 .createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
 
-    keyed(server)
-        .end()
-        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED")
-        .forGood();
-    call(server, "a thing").as(ALICE).end().untouched();
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void whereAKeyIsProhibitedItIsSoInWhateverForm() {
-    ThingServer server =
-        start(
-            server()
-                .withoutResource()
-                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
-
     for (TestCall call :
         List.of(
+            keyed(server),
             call(server, "a thing").key("no uuid"),
             call(server, "a thing").key(""),
             call(server, "a thing").key(KEY).key(KEY))) {
       call.end().refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED").forGood();
     }
-    assertThat(server.things().runs()).isZero();
+    call(server, "a thing").as(ALICE).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(1);
   }
 
   @Test
@@ -116,15 +90,6 @@ class PoliciesTest extends CallTest {
     assertThat(server.things().runs()).isEqualTo(1);
   }
 
-  @Test
-  void aStreamWithoutADescriptorIsUntouchedWhateverItsHeadersSay() {
-    ThingServer server = start();
-
-    keyed(server).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
-    keyed(server).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
-    assertThat(server.things().runs()).isEqualTo(2);
-  }
-
   /** An outage would let it run unguarded. */
   @Test
   void aKeyThatNoStoreCouldKeepIsMalformed() {
@@ -140,19 +105,6 @@ class PoliciesTest extends CallTest {
     }
     call(server, "k".repeat(512)).as(ALICE).end().first();
     assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void callsOfAHandlerThatManagesKeysItselfPassThrough() {
-    ThingServer server =
-        start(
-            server()
-                .withoutResource()
-                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.HANDLER_INTERNAL)));
-
-    keyed(server).end().untouched();
-    keyed(server).end().untouched();
-    assertThat(server.things().runs()).isEqualTo(2);
   }
 
   @Test
@@ -173,45 +125,6 @@ class PoliciesTest extends CallTest {
         .end()
         .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED");
     assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void theSameContentIsTheSameOperation() {
-    ThingServer server =
-        start(server().createThing(procedure -> procedure.keyFrom(KeySource.content("name"))));
-
-    Seen first = call(server, "a thing").as(ALICE).end().first();
-
-    call(server, "a thing").as(ALICE).end().replays(first);
-    call(server, "another thing").as(ALICE).end().first();
-    call(server, "a thing").as(BOB).end().first();
-  }
-
-  @Test
-  void aKeyMayBeOptionalWhereverItComesFrom() {
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    procedure ->
-                        procedure
-                            .keyFrom(KeySource.requestField("name").as(KeyFormat.opaque()))
-                            .keyPolicy(KeyPolicy.OPTIONAL)));
-
-    call(server, "").as(ALICE).end().untouched();
-    call(server, "k").end().untouched();
-    call(server, "k").as(ALICE).end().first();
-  }
-
-  @Test
-  void aSourceMayKnowWhoseKeyItIs() {
-    Caller principal = Caller.of(new UUID(7, 7));
-    KeySource webhook = call -> Optional.of(new FoundKey("event-1", Optional.of(principal)));
-    ThingServer server = start(server().createThing(procedure -> procedure.keyFrom(webhook)));
-
-    Seen first = call(server, "a thing").end().first();
-
-    call(server, "a thing").as(ALICE).end().replays(first);
   }
 
   @Test
@@ -257,21 +170,6 @@ class PoliciesTest extends CallTest {
   }
 
   @Test
-  void aFieldLeftOutOfTheFingerprintMayChange() {
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    procedure ->
-                        procedure.fingerprint(
-                            Fingerprinter.wholeRequest().ignoringSince(2, "name"))));
-
-    Seen first = keyed(server).end().first();
-
-    call(server, "another name").as(ALICE).key(KEY).end().replays(first);
-  }
-
-  @Test
   void anAnswerIsNotReplayedToACallerWhoLostTheRight() {
     AtomicBoolean allowed = new AtomicBoolean(true);
     ThingServer server =
@@ -311,22 +209,6 @@ class PoliciesTest extends CallTest {
     Caller caller = Caller.of(ALICE).inTenant("acme").inProject("apollo");
     Optional<UUID> thing = Optional.of(UUID.fromString(first.thing().getId()));
     assertThat(asked).containsExactly("%s %s %s".formatted(caller, thing, caller));
-  }
-
-  @Test
-  void aGuardThatFailsLetsNothingThrough() {
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    procedure ->
-                        procedure.guard(
-                            (caller, resource) -> {
-                              throw new IllegalStateException("the rights cannot be read");
-                            })));
-    keyed(server).end().first();
-
-    keyed(server).end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED");
   }
 
   @Test

@@ -12,14 +12,21 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client or handler that breaks the protocol gets the same from the interceptor as from gRPC. */
 @ParameterizedClass
@@ -31,101 +38,70 @@ class ProtocolViolationsTest extends CallTest {
     super(transport);
   }
 
-  // Of the client
-
-  @Test
-  void aSecondRequestIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(call -> call.requests(2), ThingHandler::answer);
-
-    assertThat(store.claims()).isZero();
-  }
-
-  @Test
-  void aMissingRequestIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(call -> call.requests(0), ThingHandler::answer);
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2})
+  void aMissingOrSecondRequestIsAnsweredAsGrpcDoes(int requests) throws InterruptedException {
+    assertSameAsBare(call -> call.requests(requests), ThingHandler::answer);
 
     assertThat(store.claims()).isZero();
   }
 
-  // Of the handler
-
-  @Test
-  void aMissingResponseIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(UnaryOperator.identity(), (request, observer) -> observer.onCompleted());
-  }
-
-  @Test
-  void aSecondResponseIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(
-        UnaryOperator.identity(),
-        (request, observer) -> {
+  /** What a handler does with its observer, in violation of the protocol. */
+  enum Violation {
+    NO_RESPONSE(StreamObserver::onCompleted),
+    TWO_RESPONSES(
+        observer -> {
           observer.onNext(theSameThing());
-          observer.onNext(theSameThing());
+          answer(observer);
+        }),
+    TWO_ENDS(
+        observer -> {
+          answer(observer);
           observer.onCompleted();
-        });
-  }
-
-  @Test
-  void aSecondEndIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(
-        UnaryOperator.identity(),
-        (request, observer) -> {
-          observer.onNext(theSameThing());
-          observer.onCompleted();
-          observer.onCompleted();
-        });
-  }
-
-  @Test
-  void anErrorAfterTheEndIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(
-        UnaryOperator.identity(),
-        (request, observer) -> {
-          observer.onNext(theSameThing());
-          observer.onCompleted();
+        }),
+    AN_ERROR_AFTER_THE_END(
+        observer -> {
+          answer(observer);
           observer.onError(Status.NOT_FOUND.asRuntimeException());
-        });
-  }
-
-  @Test
-  void anEndAfterAnErrorIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(
-        UnaryOperator.identity(),
-        (request, observer) -> {
+        }),
+    AN_END_AFTER_AN_ERROR(
+        observer -> {
           observer.onError(Status.NOT_FOUND.withDescription("no thing").asRuntimeException());
           observer.onCompleted();
-        });
-  }
-
-  @Test
-  void aMessageAfterTheEndIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(
-        UnaryOperator.identity(),
-        (request, observer) -> {
-          observer.onNext(theSameThing());
-          observer.onCompleted();
+        }),
+    A_MESSAGE_AFTER_THE_END(
+        observer -> {
+          answer(observer);
           observer.onNext(theSameThing());
         });
+
+    private final Consumer<StreamObserver<Thing>> deed;
+
+    Violation(Consumer<StreamObserver<Thing>> deed) {
+      this.deed = deed;
+    }
+
+    private static void answer(StreamObserver<Thing> observer) {
+      observer.onNext(theSameThing());
+      observer.onCompleted();
+    }
   }
 
-  @Test
-  void aMessageWithoutHeadersIsAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(new RawHandler(call -> call.sendMessage(theSameThing())));
-  }
-
-  @Test
-  void headersSentTwiceAreAnsweredAsGrpcDoes() throws InterruptedException {
+  @ParameterizedTest
+  @EnumSource
+  void aHandlersViolationIsAnsweredAsGrpcDoes(Violation violation) throws InterruptedException {
     assertSameAsBare(
+        UnaryOperator.identity(), (request, observer) -> violation.deed.accept(observer));
+  }
+
+  static Stream<RawHandler> rawHandlers() {
+    return Stream.of(
+        new RawHandler(call -> call.sendMessage(theSameThing())),
         new RawHandler(
             call -> {
               call.sendHeaders(new Metadata());
               call.sendHeaders(new Metadata());
-            }));
-  }
-
-  @Test
-  void headersAfterTheEndAreAnsweredAsGrpcDoes() throws InterruptedException {
-    assertSameAsBare(
+            }),
         new RawHandler(
             call -> {
               call.close(Status.NOT_FOUND, new Metadata());
@@ -133,36 +109,27 @@ class ProtocolViolationsTest extends CallTest {
             }));
   }
 
-  @Test
-  void aSecondResponseFreesTheKey() {
-    assertFreesTheKey(
-        (request, observer) -> {
-          observer.onNext(theSameThing());
-          observer.onNext(theSameThing());
-          observer.onCompleted();
-        });
+  @ParameterizedTest
+  @MethodSource("rawHandlers")
+  void missingRepeatedAndLateHeadersAreAnsweredAsGrpcDoes(RawHandler handler) {
+    assertSameAsBare(handler);
   }
 
   @Test
-  void aMissingResponseFreesTheKey() {
-    assertFreesTheKey((request, observer) -> observer.onCompleted());
-  }
-
-  @Test
-  void aResponseThatIsNoMessageFreesTheKey() {
-    assertFreesTheKey(
-        (request, observer) -> {
-          observer.onNext(nothing());
-          observer.onCompleted();
-        });
+  void aMissingASecondOrANullResponseFreesTheKey() {
+    assertFreesTheKey((request, observer) -> Violation.NO_RESPONSE.deed.accept(observer));
+    assertFreesTheKey((request, observer) -> Violation.TWO_RESPONSES.deed.accept(observer));
+    assertFreesTheKey((request, observer) -> observer.onNext(nothing()));
   }
 
   private void assertFreesTheKey(ThingHandler handler) {
     ThingServer server = start(handler);
-    assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
+    String key = UUID.randomUUID().toString();
+    assertThat(call(server, "a thing").as(ALICE).key(key).end().code())
+        .isNotEqualTo(Status.Code.OK);
     server.things().succeed();
 
-    keyed(server).end().first();
+    call(server, "a thing").as(ALICE).key(key).end().first();
   }
 
   private void assertSameAsBare(UnaryOperator<TestCall> change, ThingHandler handler)

@@ -1,12 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
-import static io.github.grpcidempotency.store.FailureCause.CONNECTION_LOST;
-import static io.github.grpcidempotency.store.FailureCause.CONTENTION;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.store.FailureCause.OTHER;
-import static io.github.grpcidempotency.store.FailureCause.POOL_EXHAUSTED;
-import static io.github.grpcidempotency.store.FailureCause.SHUTTING_DOWN;
-import static io.github.grpcidempotency.store.FailureCause.TIMEOUT;
 import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static io.github.grpcidempotency.store.FailurePhase.ROW_SEEN;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,33 +14,22 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
-@ParameterizedClass
-@MethodSource("transports")
 class RefusalsTest extends CallTest {
   private static final String EXPECTS_A_UUID =
       "; expected a UUID: 36 characters, hexadecimal digits in groups of 8-4-4-4-12";
-
-  RefusalsTest(Transport transport) {
-    super(transport);
-  }
 
   @ParameterizedTest
   @CsvSource({
@@ -98,17 +81,6 @@ class RefusalsTest extends CallTest {
   }
 
   @Test
-  void anEmptyKeyIsRefusedWhateverTheFormat() {
-    ThingServer server =
-        start(server().createThing(procedure -> procedure.keyFormat(KeyFormat.opaque())));
-
-    assertInvalidKey(
-        call(server, "a thing").as(ALICE).key("").end(),
-        KeyProblem.EMPTY,
-        "it is empty; expected 1 to 255 of the characters A-Z a-z 0-9 . _ ~ -");
-  }
-
-  @Test
   void aRefusedKeyHasTheNameOfItsHeader() {
     ThingServer server = start(server().settings(settings -> settings.keyHeader("x-request-id")));
 
@@ -118,16 +90,6 @@ class RefusalsTest extends CallTest {
     assertThat(refused.status().getDescription()).startsWith("x-request-id ");
     assertThat(refused.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())
         .isEqualTo("x-request-id");
-  }
-
-  @Test
-  void anotherRequestWithTheKeyIsRefusedOnceTheFirstIsDone() {
-    ThingServer server = start();
-    keyed(server).end().first();
-
-    assertReused(call(server, "another thing").as(ALICE).key(KEY).end(), "request");
-
-    assertThat(server.things().runs()).isEqualTo(1);
   }
 
   @Test
@@ -154,18 +116,6 @@ class RefusalsTest extends CallTest {
   }
 
   @Test
-  void anotherProcedureWithTheKeyIsRefusedWhileTheFirstRuns() throws InterruptedException {
-    ThingServer server = start(server().describeOther());
-    TestCall.Started first = keepOneRunning(server);
-    ThingService.Running running = server.things().nextRunning();
-
-    assertReused(keyed(server).to(ThingServer.CREATE_OTHER).end(), "procedure");
-
-    running.succeed();
-    first.end().first();
-  }
-
-  @Test
   void aDuplicateOfARunningCallGetsARetryDelay() throws InterruptedException {
     ThingServer server = start();
     ThingServer other = start();
@@ -180,25 +130,15 @@ class RefusalsTest extends CallTest {
   }
 
   @Test
-  void aRunningCallOfOneUserDoesNotAffectAnotherUser() throws InterruptedException {
-    ThingServer server = start();
-    TestCall.Started mine = keepOneRunning(server);
-    ThingService.Running running = server.things().nextRunning();
-    server.things().succeed();
-
-    call(server, "another thing").as(BOB).key(KEY).end().first();
-    running.succeed();
-    mine.end().first();
-  }
-
-  @Test
   void noRefusalRepeatsWhatTheClientSent() {
     ThingServer server = start();
     keyed(server).end().first();
 
-    String reused = call(server, "a secret thing").as(ALICE).key(KEY).end().text();
+    Seen other = call(server, "a secret thing").as(ALICE).key(KEY).end();
+    String reused = other.text();
     String malformed = call(server, "a secret thing").as(ALICE).key("a-secret-key").end().text();
 
+    assertReused(other, "request");
     assertThat(reused).doesNotContain(KEY, "secret", ALICE.toString());
     assertThat(malformed).doesNotContain("secret", ALICE.toString());
   }
@@ -228,12 +168,12 @@ class RefusalsTest extends CallTest {
     CountDownLatch claiming = new CountDownLatch(1);
     CountDownLatch refused = new CountDownLatch(1);
     CountDownLatch served = new CountDownLatch(1);
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
     store.beforeClaims(
         () -> {
           claiming.countDown();
           Uninterruptibles.awaitUninterruptibly(refused);
         });
-    store.failClaims(NOTHING_SENT, NO_CONNECTION);
     ThingServer server = start(server().outside(AfterCallback.halfClose(served::countDown)));
     CompletableFuture<Seen> call = CompletableFuture.supplyAsync(() -> keyed(server).end());
     claiming.await();
@@ -258,28 +198,6 @@ class RefusalsTest extends CallTest {
     store.recover();
     Seen first = keyed(server).end().first();
     keyed(server).end().replays(first);
-  }
-
-  @Test
-  void evenFailingOpenACallIsNotServedWhileAHolderIsKnown() {
-    ThingServer server = start();
-    store.failClaims(ROW_SEEN, NO_CONNECTION);
-
-    assertInProgress(keyed(server).end());
-
-    assertThat(server.things().runs()).isZero();
-  }
-
-  @Test
-  void evenFailingOpenACallIsNotServedWhileSomebodyMayHoldItsKey() {
-    ThingServer server = start();
-    for (FailureCause cause :
-        List.of(POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, OTHER)) {
-      store.failClaims(NOTHING_SENT, cause);
-
-      keyed(server).end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
-    }
-    assertThat(server.things().runs()).isZero();
   }
 
   @Test

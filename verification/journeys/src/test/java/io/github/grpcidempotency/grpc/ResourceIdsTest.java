@@ -21,7 +21,6 @@ import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.ClientInterceptor;
 import io.grpc.Metadata;
 import io.grpc.stub.MetadataUtils;
@@ -37,10 +36,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 @SuppressWarnings("NullAway") // one of the mistakes under test
 class ResourceIdsTest extends CallTest {
   private static final ResourceType THING = ResourceType.of("thing");
-
-  ResourceIdsTest() {
-    super(Transport.IN_PROCESS);
-  }
 
   static Stream<Arguments> mistakes() {
     return Stream.of(

@@ -11,7 +11,6 @@ import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -40,7 +39,6 @@ class ScopesTest extends CallTest {
   private final List<String> callbacksRanIn = new CopyOnWriteArrayList<>();
 
   ScopesTest() {
-    super(Transport.IN_PROCESS);
     outer.capturing(() -> new Named("outer"));
     inner.capturing(() -> new Named("inner"));
     inner.onEach(event -> eventsRanIn.add(name(event) + " in " + current()));

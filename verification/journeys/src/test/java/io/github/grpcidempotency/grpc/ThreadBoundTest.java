@@ -154,20 +154,6 @@ class ThreadBoundTest extends CallTest {
   }
 
   @Test
-  void anErrorLeavesNothing() {
-    ThingServer server =
-        start(
-            transactional()
-                .handler((request, answer) -> answer.onError(Status.ABORTED.asException())));
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.ABORTED);
-    server.things().succeed();
-    keyed(server).end().first();
-
-    assertThat(bound.steps()).startsWith("begin", "returned", "rollback", "begin");
-  }
-
-  @Test
   void aTerminalErrorIsRecorded() {
     ThingServer server =
         start(
@@ -325,23 +311,6 @@ class ThreadBoundTest extends CallTest {
     assertThat(bound.steps())
         .containsExactly(
             "begin", "rollback", "begin", "returned", "rollback", "begin", "returned", "rollback");
-  }
-
-  @Test
-  void duplicatesOfASlowCallGetItsAnswer() throws InterruptedException {
-    ThingServer server = start(attaching());
-    server.things().keepRunning();
-    CompletableFuture<Seen> first = elsewhere(keyed(server));
-    ThingService.Running running = server.things().nextRunning();
-    List<CompletableFuture<Seen>> duplicates = attach(server, 30);
-
-    running.succeed();
-
-    Seen answer = first.join().first();
-    duplicates.forEach(duplicate -> duplicate.join().replays(answer));
-    assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(bound.steps()).containsExactly("begin", "returned", "commit");
-    assertThat(ends()).hasSize(30).containsOnly(WaitEnd.ANSWERED);
   }
 
   @Test

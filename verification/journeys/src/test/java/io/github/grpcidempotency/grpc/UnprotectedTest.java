@@ -15,7 +15,6 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.List;
@@ -24,12 +23,8 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Calls that carry a key and are not protected all the same, or cannot even be judged. */
-@ParameterizedClass
-@EnumSource(Transport.class)
 class UnprotectedTest extends CallTest {
 
   private static final Metadata.Key<String> REQUIRED =
@@ -47,10 +42,6 @@ class UnprotectedTest extends CallTest {
       };
 
   private Optional<IdempotencyInterceptor> second = Optional.empty();
-
-  UnprotectedTest(Transport transport) {
-    super(transport);
-  }
 
   @AfterEach
   void closeSecond() {
@@ -78,16 +69,6 @@ class UnprotectedTest extends CallTest {
     assertThat(noCaller.code()).isEqualTo(Status.Code.UNAUTHENTICATED);
     assertThat(noKey.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(heard).isEmpty();
-  }
-
-  @Test
-  void aCallWithoutAKeyIsNotReported() {
-    ThingServer server = start(server().listener(listener));
-
-    call(server, "a thing").as(ALICE).end().untouched();
-    call(server, "a thing").end().untouched();
-
     assertThat(heard).isEmpty();
   }
 

@@ -29,6 +29,8 @@ import java.util.function.Supplier;
 
 /** A store that a test can cut off, and that counts its calls. */
 final class UnreliableStore implements IdempotencyStore {
+  private static final Runnable NOTHING = () -> {};
+
   private final IdempotencyStore store;
   private final AtomicInteger claims = new AtomicInteger();
   private final AtomicInteger looks = new AtomicInteger();
@@ -36,28 +38,30 @@ final class UnreliableStore implements IdempotencyStore {
   private final AtomicInteger renewals = new AtomicInteger();
   private final AtomicInteger settlements = new AtomicInteger();
   private final AtomicInteger settledInCancelledContext = new AtomicInteger();
-  private volatile Optional<RuntimeException> verifyFailure = Optional.empty();
-  private volatile Optional<RuntimeException> claimFailure = Optional.empty();
-  private volatile Optional<RuntimeException> settleFailure = Optional.empty();
-  private volatile boolean settlesBeforeItFails;
   private final AtomicInteger errors = new AtomicInteger();
+  private volatile Optional<RuntimeException> verifyFailure = Optional.empty();
   private volatile Optional<RuntimeException> retainFailure = Optional.empty();
-  private volatile boolean claimError;
-  private volatile boolean settleError;
-  private volatile Runnable beforeClaim = () -> {};
+  private volatile Runnable beforeClaim = NOTHING;
+  private volatile Runnable beforeSettlement = NOTHING;
+  private volatile Runnable afterSettlement = NOTHING;
 
   UnreliableStore(IdempotencyStore store) {
     this.store = store;
   }
 
-  /** Lets every claim fail from now on. */
+  /** Lets every claim, look and renewal fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
-    claimFailure = Optional.of(new StoreException("cut off", null, phase, cause));
+    beforeClaim = throwing(() -> new StoreException("cut off", null, phase, cause));
   }
 
-  /** Runs something at the beginning of every claim from now on. */
+  /** Runs something at the beginning of the claims from now on, before they fail. */
   void beforeClaims(Runnable first) {
-    beforeClaim = first;
+    Runnable then = beforeClaim;
+    beforeClaim =
+        () -> {
+          first.run();
+          then.run();
+        };
   }
 
   /** Lets no retention be extended from now on. */
@@ -67,33 +71,27 @@ final class UnreliableStore implements IdempotencyStore {
 
   /** Lets every settlement fail from now on, before it is done. */
   void failSettlements() {
-    settleFailure = Optional.of(new StoreException("cut off", null, HANDLER_DONE, NO_CONNECTION));
+    beforeSettlement = throwing(UnreliableStore::cutOff);
   }
 
   /** Lets every settlement be done from now on, and its answer be lost. */
   void loseAnswersOfSettlements() {
-    settlesBeforeItFails = true;
-    failSettlements();
-  }
-
-  /** Lets every settlement fail from now on in a way that no store should. */
-  void breakSettlements() {
-    settleFailure = Optional.of(new UnsupportedOperationException("a defect of the store"));
+    afterSettlement = throwing(UnreliableStore::cutOff);
   }
 
   /** Lets every settlement fail from now on as a defect does that looks like a misuse. */
   void failSettlementsInAnIllegalState() {
-    settleFailure = Optional.of(new IllegalStateException("pool is shut down"));
+    beforeSettlement = throwing(() -> new IllegalStateException("pool is shut down"));
   }
 
   /** Makes every claim and renewal throw an unexpected exception. */
   void throwErrorsAtClaims() {
-    claimError = true;
+    beforeClaim = this::throwError;
   }
 
   /** Makes every settlement throw an unexpected exception. */
   void throwErrorsAtSettlements() {
-    settleError = true;
+    beforeSettlement = this::throwError;
   }
 
   /** Lets the check at start-up find a problem. */
@@ -102,10 +100,24 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   void recover() {
-    claimFailure = Optional.empty();
-    settleFailure = Optional.empty();
-    claimError = false;
-    settleError = false;
+    beforeClaim = NOTHING;
+    beforeSettlement = NOTHING;
+    afterSettlement = NOTHING;
+  }
+
+  private static StoreException cutOff() {
+    return new StoreException("cut off", null, HANDLER_DONE, NO_CONNECTION);
+  }
+
+  private static Runnable throwing(Supplier<RuntimeException> failure) {
+    return () -> {
+      throw failure.get();
+    };
+  }
+
+  private void throwError() {
+    errors.incrementAndGet();
+    throw new NoClassDefFoundError("the store is half there");
   }
 
   int claims() {
@@ -148,8 +160,6 @@ final class UnreliableStore implements IdempotencyStore {
     claims.incrementAndGet();
     claimingThreads.add(Thread.currentThread().getName());
     beforeClaim.run();
-    throwErrorIf(claimError);
-    throwIf(claimFailure);
     ClaimResult result = store.claim(request);
     return result instanceof ClaimResult.Won won
         ? new ClaimResult.Won(new UnreliableClaim(won.claim()))
@@ -159,8 +169,7 @@ final class UnreliableStore implements IdempotencyStore {
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     looks.incrementAndGet();
-    throwErrorIf(claimError);
-    throwIf(claimFailure);
+    beforeClaim.run();
     return store.find(key, procedure);
   }
 
@@ -172,8 +181,7 @@ final class UnreliableStore implements IdempotencyStore {
 
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
-    throwErrorIf(claimError);
-    throwIf(claimFailure);
+    beforeClaim.run();
     Set<UUID> renewed =
         store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).forwardedTo()).toList());
     renewals.incrementAndGet();
@@ -193,13 +201,6 @@ final class UnreliableStore implements IdempotencyStore {
   private static void throwIf(Optional<RuntimeException> failure) {
     if (failure.isPresent()) {
       throw failure.get();
-    }
-  }
-
-  private void throwErrorIf(boolean half) {
-    if (half) {
-      errors.incrementAndGet();
-      throw new NoClassDefFoundError("the store is half there");
     }
   }
 
@@ -225,16 +226,12 @@ final class UnreliableStore implements IdempotencyStore {
 
     private Settled settle(Supplier<Settled> settlement) {
       settlements.incrementAndGet();
-      throwErrorIf(settleError);
+      beforeSettlement.run();
       if (Context.current().isCancelled()) {
         settledInCancelledContext.incrementAndGet();
       }
-      Optional<RuntimeException> failure = settleFailure;
-      if (failure.isPresent() && !settlesBeforeItFails) {
-        throw failure.get();
-      }
       Settled settled = settlement.get();
-      throwIf(failure);
+      afterSettlement.run();
       return settled;
     }
   }

@@ -139,25 +139,6 @@ class IdempotentWorkTest {
   }
 
   @Test
-  void anotherInputUnderTheSameTokenIsRefused() throws Exception {
-    run(this::closed);
-
-    assertThatExceptionOfType(WorkRefusedException.class)
-        .isThrownBy(
-            () ->
-                work.run(
-                    CLOSE_MONTH,
-                    SYSTEM,
-                    RUN,
-                    StringValue.of("2026-12"),
-                    StringValue.parser(),
-                    this::closed))
-        .satisfies(
-            refused ->
-                assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REUSED));
-  }
-
-  @Test
   void workThatFailedMayBeTriedAgain() throws Exception {
     assertThatExceptionOfType(IllegalStateException.class)
         .isThrownBy(

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.runtime;
 
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -15,14 +14,11 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
@@ -72,27 +68,6 @@ class OperationTest {
   @AfterEach
   void close() {
     engine.close();
-  }
-
-  @Test
-  void anAnswerIsKeptAsItsProtectionSealsIt() {
-    Operation operation = win(request(createThing().protect(new Marking())));
-    operation.complete(operation.answerOf(RESPONSE));
-
-    ByteString kept = ((RecordedOutcome.Response) recorded(operation.request()).outcome()).bytes();
-
-    assertThat(kept).isEqualTo(Marking.SEAL.concat(RESPONSE.toByteString()));
-    assertThat(operation.request().seal().open(kept)).isEqualTo(RESPONSE.toByteString());
-  }
-
-  @Test
-  void anErrorIsKeptAsItsProtectionSealsIt() {
-    Operation operation = win(request(createThing().protect(new Marking())));
-    operation.complete(ERROR);
-
-    ByteString kept = ((RecordedOutcome.Failure) recorded(operation.request()).outcome()).bytes();
-
-    assertThat(kept.toStringUtf8()).isEqualTo("sealed an error");
   }
 
   @Test
@@ -149,40 +124,6 @@ class OperationTest {
   }
 
   @Test
-  void withoutAsynchronousWorkTheStatusIsCompleted() {
-    KeyedRequest request = request(createThing());
-    win(request).complete(answer(Optional.empty()));
-
-    assertThat(ReplayStatus.of(request.procedure(), recorded(request), unknown::add))
-        .contains(COMPLETED);
-  }
-
-  @Test
-  void theStatusIsWhatTheResolverSaysOfTheResource() {
-    UUID thing = UUID.randomUUID();
-    StatusResolver failedThing = id -> id.equals(thing) ? FAILED : COMPLETED;
-
-    assertThat(replayStatus(failedThing, Optional.of(thing))).contains(FAILED);
-  }
-
-  @Test
-  void theStatusIsProcessingWhereTheResolverFails() {
-    StatusResolver broken =
-        id -> {
-          throw new IllegalStateException("the status cannot be found out");
-        };
-
-    assertThat(replayStatus(broken, Optional.of(UUID.randomUUID()))).contains(PROCESSING);
-    assertThat(unknown).hasSize(1);
-  }
-
-  @Test
-  void thereIsNoStatusWhereTheRecordNamesNoResourceThatTheResolverCouldBeAskedAbout() {
-    assertThat(replayStatus(id -> PROCESSING, Optional.empty())).isEmpty();
-    assertThat(unknown).isEmpty();
-  }
-
-  @Test
   void theStatusFromTheStoreTakesPrecedence() {
     Procedure procedure = createThing().status(id -> COMPLETED).build();
     ClaimResult.Recorded recorded =
@@ -198,13 +139,6 @@ class OperationTest {
     assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).contains(FAILED);
   }
 
-  private Optional<IdempotencyStatus> replayStatus(
-      StatusResolver resolver, Optional<UUID> resource) {
-    KeyedRequest request = request(createThing().status(resolver));
-    win(request).complete(answer(resource));
-    return ReplayStatus.of(request.procedure(), recorded(request), unknown::add);
-  }
-
   private Operation win(KeyedRequest request) {
     ClaimResult result = engine.claim(request);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
@@ -213,13 +147,6 @@ class OperationTest {
 
   private CallEvents eventsOf(KeyedRequest request) {
     return engine.events(request.procedure(), Entry.CALL);
-  }
-
-  private ClaimResult.Recorded recorded(KeyedRequest request) {
-    ClaimRequest asked = request.claim();
-    ClaimResult result = store.claim(asked);
-    assertThat(result).isInstanceOf(ClaimResult.Recorded.class);
-    return (ClaimResult.Recorded) result;
   }
 
   private static KeyedRequest request(ProcedureBuilder<Thing> procedure) {
@@ -232,21 +159,6 @@ class OperationTest {
 
   private static ProcedureBuilder<Thing> createThing() {
     return Procedure.of(ThingServiceGrpc.getCreateThingMethod());
-  }
-
-  /** Seals in a way that can be seen. */
-  private static final class Marking implements ResponseProtection {
-    private static final ByteString SEAL = ByteString.copyFromUtf8("sealed ");
-
-    @Override
-    public ByteString seal(ByteString answer, ByteString binding) {
-      return SEAL.concat(answer);
-    }
-
-    @Override
-    public ByteString open(ByteString stored, ByteString binding) {
-      return stored.substring(SEAL.size());
-    }
   }
 
   /** Seals differently every time, as ciphers do. */

@@ -5,52 +5,78 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.client.Buyer.Step;
 import io.github.grpcidempotency.fault.ServerProcess;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.Arrays;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** A client that is killed with SIGKILL, and what becomes of its intents, on every database. */
+/** A client that is killed with SIGKILL, and what becomes of its intents, on both databases. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class IntentKillContract {
+class IntentKillTest {
+  /** Where intents are kept. */
+  enum Place {
+    POSTGRES,
+    SQLITE
+  }
+
+  /** A client that is killed at a step. */
+  record Killed(Step step, Place place) {}
+
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final Databases.Database shop = Databases.shop();
 
   private final ShopServer server = new ShopServer(shop);
-  private final Map<Step, ClientDatabase> buyers = new EnumMap<>(Step.class);
+  private final Map<Killed, ClientDatabase> buyers = new LinkedHashMap<>();
+  private final Path home;
+
+  IntentKillTest(@TempDir Path home) {
+    this.home = home;
+  }
+
+  static Stream<Killed> everywhere() {
+    return EnumSet.complementOf(EnumSet.of(Step.NEVER)).stream()
+        .flatMap(step -> Arrays.stream(Place.values()).map(place -> new Killed(step, place)));
+  }
 
   /** One process has a client at every step, and is killed once. */
   @BeforeAll
   void killOneAtEveryStep() {
     server.holdHandlers(Step.DURING_CALL.name());
-    for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER))) {
-      buyers.put(step, create());
-    }
+    everywhere().forEach(killed -> buyers.put(killed, create(killed.place())));
     try (ServerProcess clients = start(1, buyers)) {
       for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER, Step.DURING_CALL))) {
-        assertThat(clients.awaitLine("at " + step)).isEmpty();
+        await().atMost(PATIENCE).until(() -> clients.count("at " + step) == 2);
       }
-      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+      await().atMost(PATIENCE).until(() -> server.waiting() == 2);
       clients.kill();
     }
     server.letHandlersGo();
   }
 
-  /** Makes a database. */
-  abstract ClientDatabase create();
+  private ClientDatabase create(Place place) {
+    return switch (place) {
+      case POSTGRES -> ClientDatabase.of(Databases.buyer());
+      case SQLITE -> ClientDatabase.sqlite(home.resolve(UUID.randomUUID().toString()));
+    };
+  }
 
   @AfterAll
   void close() {
@@ -59,33 +85,27 @@ abstract class IntentKillContract {
   }
 
   @ParameterizedTest
-  @EnumSource(value = Step.class, names = "NEVER", mode = EnumSource.Mode.EXCLUDE)
-  void atEveryPointOfAKillADecisionHasOneEffectAndItsAnswerArrives(Step step)
+  @MethodSource("everywhere")
+  void atEveryPointOfAKillADecisionHasOneEffectAndItsAnswerArrives(Killed killed)
       throws InterruptedException {
-    ClientDatabase buyer = Optional.ofNullable(buyers.get(step)).orElseThrow();
+    ClientDatabase buyer = Optional.ofNullable(buyers.get(killed)).orElseThrow();
 
     finish(buyer);
 
-    assertThat(decisions(buyer)).hasSize(step == Step.BEFORE_COMMIT ? 0 : 1);
-    assertOneEffectPerDecision(step, buyer);
+    assertThat(decisions(buyer)).hasSize(killed.step() == Step.BEFORE_COMMIT ? 0 : 1);
+    assertOneEffectPerDecision(killed, buyer);
   }
 
-  @Test
-  void killsAtAnyTimeLeaveOneEffectPerDecision() throws InterruptedException {
-    killAtRandom(1, 50);
-  }
-
-  @Test
+  @ParameterizedTest
+  @EnumSource
   @Tag("torture")
-  void aHundredKillsAtAnyTimeLeaveOneEffectPerDecision() throws InterruptedException {
-    killAtRandom(100, 200);
-  }
+  void aHundredKillsAtAnyTimeLeaveOneEffectPerDecision(Place place) throws InterruptedException {
+    ClientDatabase buyer = create(place);
+    Killed never = new Killed(Step.NEVER, place);
 
-  private void killAtRandom(int kills, int orders) throws InterruptedException {
-    ClientDatabase buyer = create();
-    for (int i = 0; i < kills; i++) {
-      try (ServerProcess one = start(orders, Map.of(Step.NEVER, buyer));
-          ServerProcess two = start(orders, Map.of(Step.NEVER, buyer))) {
+    for (int i = 0; i < 100; i++) {
+      try (ServerProcess one = start(200, Map.of(never, buyer));
+          ServerProcess two = start(200, Map.of(never, buyer))) {
         assertThat(one.awaitLine("decided")).isEmpty();
         TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(500));
         one.kill();
@@ -93,29 +113,34 @@ abstract class IntentKillContract {
       }
     }
     finish(buyer);
-    assertThat(decisions(buyer)).hasSizeGreaterThanOrEqualTo(kills);
-    assertOneEffectPerDecision(Step.NEVER, buyer);
+
+    assertThat(decisions(buyer)).hasSizeGreaterThanOrEqualTo(100);
+    assertOneEffectPerDecision(never, buyer);
     buyer.close();
   }
 
-  private ServerProcess start(int orders, Map<Step, ClientDatabase> at) {
+  private ServerProcess start(int orders, Map<Killed, ClientDatabase> at) {
     List<String> arguments = new ArrayList<>();
     arguments.add(Integer.toString(server.port()));
     arguments.add(Integer.toString(orders));
-    at.forEach((step, database) -> arguments.addAll(List.of(step.name(), database.url())));
+    at.forEach(
+        (killed, database) -> {
+          arguments.addAll(List.of(killed.step().name(), killed.place().name(), database.url()));
+        });
     return ServerProcess.start(Buyer.class, arguments.toArray(String[]::new));
   }
 
   private void finish(ClientDatabase database) throws InterruptedException {
-    try (Buyer survivor = new Buyer(Step.NEVER, server.port());
+    try (Buyer survivor = new Buyer(Step.NEVER, "", server.port());
         IntentWorker worker =
             survivor.worker(database.intents(), survivor.new ToDatabase(database))) {
       assertThat(worker.drain(PATIENCE.multipliedBy(10))).isTrue();
     }
   }
 
-  private void assertOneEffectPerDecision(Step step, ClientDatabase buyer) {
-    String effects = " FROM shop.orders WHERE name LIKE '%s %%'".formatted(step);
+  private void assertOneEffectPerDecision(Killed killed, ClientDatabase buyer) {
+    String effects =
+        " FROM shop.orders WHERE name LIKE '%s %s %%'".formatted(killed.step(), killed.place());
     assertThat(shop.column("SELECT name" + effects))
         .containsExactlyInAnyOrderElementsOf(decisions(buyer));
     assertThat(buyer.column("SELECT DISTINCT order_id FROM {answers}"))

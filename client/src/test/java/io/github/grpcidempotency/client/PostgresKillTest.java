@@ -1,8 +1,0 @@
-package io.github.grpcidempotency.client;
-
-class PostgresKillTest extends IntentKillContract {
-  @Override
-  ClientDatabase create() {
-    return ClientDatabase.of(Databases.buyer());
-  }
-}
