@@ -48,8 +48,7 @@ public final class Benchmarks implements Callable<Integer> {
           new Scenario("live keys", LiveKeys::run),
           new Scenario("record size", Records::size),
           new Scenario("life of a record", Records::life),
-          new Scenario("steady state", SteadyState::run),
-          new Scenario("replay of the log", Records::replayOfTheLog));
+          new Scenario("steady state", SteadyState::run));
 
   @Mixin private Options options = new Options();
   @Mixin private Pace pace = new Pace();

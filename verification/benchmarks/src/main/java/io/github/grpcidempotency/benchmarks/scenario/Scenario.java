@@ -2,7 +2,6 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import java.io.IOException;
 
 /**
  * One measurement.
@@ -14,6 +13,6 @@ public record Scenario(String name, Measurement measurement) {
   /** The measurement itself. */
   public interface Measurement {
     /** Measures on a database of its own. */
-    void run(DurableDatabase database, Pace pace, Report.Section report) throws IOException;
+    void run(DurableDatabase database, Pace pace, Report.Section report);
   }
 }
