@@ -7,13 +7,10 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import picocli.CommandLine.Option;
 
 /** The command line. Invalid values throw an {@link IllegalArgumentException}. */
 final class Options {
-  private static final Set<String> OF_THE_RUN = Set.of("--only", "--quick", "--results");
-
   @Option(
       names = "--only",
       split = ",",
@@ -45,44 +42,19 @@ final class Options {
       description = "The folder for the results (${DEFAULT-VALUE}).")
   private Path results = Path.of("");
 
-  /**
-   * Returns the requested scenarios, if they can be run with these settings.
-   *
-   * @param given the options on the command line
-   */
-  List<Scenario> chosenOf(List<Scenario> scenarios, Set<String> given, Pace pace) {
+  /** Returns the requested scenarios. */
+  List<Scenario> chosenOf(List<Scenario> scenarios, Pace pace) {
     pace.check();
+    List<String> names = scenarios.stream().map(Scenario::name).toList();
     for (String name : only) {
-      if (scenarios.stream().noneMatch(scenario -> scenario.name().equals(name))) {
+      if (!names.contains(name)) {
         throw new IllegalArgumentException(
-            "no scenario is called %s; there are %s".formatted(name, names(scenarios)));
+            "no scenario is called %s; there are %s".formatted(name, String.join(", ", names)));
       }
     }
-    if (only.isEmpty()) {
-      return scenarios;
-    }
-    List<Scenario> chosen =
-        scenarios.stream().filter(scenario -> only.contains(scenario.name())).toList();
-    for (String option : given) {
-      for (Scenario scenario : chosen) {
-        if (!hasEffect(option, scenario)) {
-          List<Scenario> others =
-              scenarios.stream().filter(other -> hasEffect(option, other)).toList();
-          throw new IllegalArgumentException(
-              "%s has no effect on \"%s\"; it has one on: %s"
-                  .formatted(option, scenario.name(), names(others)));
-        }
-      }
-    }
-    return chosen;
-  }
-
-  private static boolean hasEffect(String option, Scenario scenario) {
-    return OF_THE_RUN.contains(option) || scenario.options().contains(option);
-  }
-
-  private static String names(List<Scenario> scenarios) {
-    return String.join(", ", scenarios.stream().map(Scenario::name).toList());
+    return scenarios.stream()
+        .filter(scenario -> only.isEmpty() || only.contains(scenario.name()))
+        .toList();
   }
 
   DatabaseSettings database() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,7 @@ class HostPagesTest {
   private static final List<String> MODULES =
       List.of("store-postgres", "extensions", "samples", "testing", "verification/test-base");
 
-  private static List<Path> sources = List.of();
+  private static List<List<String>> sources = List.of();
 
   static List<Path> pages() throws IOException {
     List<Path> pages = new ArrayList<>(RepositoryRoot.files(ROOT.resolve("docs/hosts"), ".md"));
@@ -56,11 +57,13 @@ class HostPagesTest {
 
   @BeforeAll
   static void findSources() throws IOException {
-    List<Path> found = new ArrayList<>();
+    List<List<String>> found = new ArrayList<>();
     for (String module : MODULES) {
-      RepositoryRoot.files(ROOT.resolve(module), "").stream()
-          .filter(file -> SOURCE.matcher(file.toString()).matches())
-          .forEach(found::add);
+      for (Path file : RepositoryRoot.files(ROOT.resolve(module), "")) {
+        if (SOURCE.matcher(file.toString()).matches()) {
+          found.add(Files.readAllLines(file));
+        }
+      }
     }
     sources = List.copyOf(found);
   }

@@ -2,13 +2,11 @@ package io.github.grpcidempotency.pages;
 
 import io.github.grpcidempotency.cli.Main;
 import io.github.grpcidempotency.pages.Page.Block;
-import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,7 +18,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -34,7 +31,6 @@ final class Shop {
   private static final Pattern VARIABLE = Pattern.compile("\\$(\\w+)");
   private static final Pattern WORD = Pattern.compile("((?:[^\\s\"']|\"[^\"]*\"|'[^']*')+)");
   private static final Pattern QUOTED = Pattern.compile("'([^']*)'|\"[^\"]*\"|[^\"']+");
-  private static final Pattern COMPOUND = Pattern.compile("[|<>&;`]|\\$\\(");
 
   private final RunbookServer server;
   private final String name =
@@ -135,10 +131,7 @@ final class Shop {
       }
       return;
     }
-    Ran ran =
-        line.startsWith("idempotency ") && !COMPOUND.matcher(line).find()
-            ? runCommand(expanded)
-            : runShell(expanded);
+    Ran ran = line.startsWith("idempotency ") ? runCommand(expanded) : runShell(expanded);
     if (ran.exitCode() != 0) {
       throw new AssertionError("%s%nended with %d: %s".formatted(line, ran.exitCode(), ran.said()));
     }
@@ -185,9 +178,6 @@ final class Shop {
               .directory(directory.toFile())
               .redirectErrorStream(true);
       shell.environment().putAll(variables);
-      shell
-          .environment()
-          .merge("PATH", commandDirectory().toString(), (path, own) -> own + ":" + path);
       Process process = shell.start();
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       return new Ran(process.waitFor(), said);
@@ -197,32 +187,5 @@ final class Shop {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(ended);
     }
-  }
-
-  /** Has the command as a program, for lines in which others read what it prints. */
-  private Path commandDirectory() throws IOException {
-    Path bin = Files.createDirectories(directory.resolve("bin"));
-    Path program = bin.resolve("idempotency");
-    if (!Files.exists(program)) {
-      Files.writeString(
-          program,
-          "#!/bin/sh\nexec '%s' -cp '%s' %s \"$@\"\n"
-              .formatted(
-                  Path.of(System.getProperty("java.home"), "bin", "java"),
-                  absolute(System.getProperty("java.class.path")),
-                  Main.class.getName()));
-      if (!program.toFile().setExecutable(true)) {
-        throw new IOException(program + " cannot be made a program");
-      }
-    }
-    return bin;
-  }
-
-  private static String absolute(String classPath) {
-    return String.join(
-        File.pathSeparator,
-        Stream.of(classPath.split(File.pathSeparator))
-            .map(entry -> Path.of(entry).toAbsolutePath().toString())
-            .toList());
   }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
 /** The snippets of a page, and whether they are contiguous lines of a source. */
 public final class Snippets {
@@ -32,25 +33,25 @@ public final class Snippets {
   /** Returns whether a file contains these lines, whatever their indentation. */
   public static boolean isCutFrom(String snippet, Path source) {
     try {
-      return contains(lines(Files.readString(source)), lines(snippet));
+      return isCutFrom(snippet, lines(Files.readString(source)));
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
+  /** Returns whether lines contain these lines, whatever their indentation. */
+  public static boolean isCutFrom(String snippet, List<String> source) {
+    List<String> lines = lines(snippet);
+    String first = lines.get(0).strip();
+    return IntStream.rangeClosed(0, source.size() - lines.size())
+        .filter(start -> source.get(start).strip().equals(first))
+        .mapToObj(start -> source.subList(start, start + lines.size()))
+        .anyMatch(part -> unindented(part).equals(unindented(lines)));
+  }
+
   /** Returns the lines of a text. */
   public static List<String> lines(String text) {
     return text.lines().toList();
-  }
-
-  private static boolean contains(List<String> source, List<String> snippet) {
-    String wanted = unindented(snippet);
-    for (int i = 0; i + snippet.size() <= source.size(); i++) {
-      if (unindented(source.subList(i, i + snippet.size())).equals(wanted)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static String unindented(List<String> lines) {

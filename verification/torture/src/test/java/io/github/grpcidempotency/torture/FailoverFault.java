@@ -161,7 +161,11 @@ enum FailoverFault {
     return broken;
   }
 
+  List<Edit> edits() {
+    return List.of(edit);
+  }
+
   Mutant build(Path directory) {
-    return Mutant.of(List.of(edit), List.of(), directory);
+    return Mutant.of(edits(), List.of(), directory);
   }
 }

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code docs/operations/failover.md} says: one database fails over to the next. */
+@Tag("torture")
 class FailoverTest {
   private static final Duration LENGTH = Duration.ofMinutes(Long.getLong("torture.minutes", 10));
   private static final Path TARGET = Path.of("target", "torture");
@@ -47,17 +48,6 @@ class FailoverTest {
   }
 
   @Test
-  void nothingIsLostInAShortRun() throws InterruptedException {
-    Plan brief = Plan.briefFailovers();
-    TortureReport report = run("failover-brief", SYNCHRONOUS, brief);
-
-    assertThat(report.violations()).isEmpty();
-    assertThat(report.lost()).isEmpty();
-    assertThat(report.exercise().shortcomings(brief)).as("a vacuous run").isEmpty();
-  }
-
-  @Test
-  @Tag("torture")
   void nothingIsLostWhereReplicationIsSynchronous() throws InterruptedException {
     TortureReport report = run("failover-synchronous", SYNCHRONOUS, plan());
 
@@ -67,7 +57,6 @@ class FailoverTest {
   }
 
   @Test
-  @Tag("torture")
   void whatAsynchronousReplicationLosesIsLostTogether() throws InterruptedException {
     TortureReport report = run("failover-asynchronous", ASYNCHRONOUS, plan());
 
@@ -76,7 +65,6 @@ class FailoverTest {
   }
 
   @ParameterizedTest
-  @Tag("torture")
   @ValueSource(strings = {"on", "remote_apply", "remote_write"})
   void aCommitThatWaitsForAReplicaIsNotLost(String commit) throws InterruptedException {
     TortureReport report = run("failover-" + commit, new Setting(true, commit, 1), DYING);
@@ -86,7 +74,6 @@ class FailoverTest {
   }
 
   @ParameterizedTest
-  @Tag("torture")
   @ValueSource(strings = {"local", "off"})
   void aCommitThatDoesNotWaitIsLostTogetherWithItsEffect(String commit)
       throws InterruptedException {
@@ -98,7 +85,6 @@ class FailoverTest {
 
   @ParameterizedTest
   @EnumSource
-  @Tag("torture")
   void everyFaultIsCaught(FailoverFault fault) throws InterruptedException {
     Setting setting = fault.isSynchronous() ? SYNCHRONOUS : ASYNCHRONOUS;
     Mutant mutant = fault.build(TARGET.resolve("failover-mutant"));
@@ -112,7 +98,6 @@ class FailoverTest {
 
   /** Reserved handlers write in the last moments of a primary, and answer on the next one. */
   @Test
-  @Tag("torture")
   void anAnswerWhoseEffectWasLostIsNotRecorded() throws InterruptedException {
     TortureReport report = run("failover-timeline", ASYNCHRONOUS, FailoverFault.outlasting());
 
@@ -121,7 +106,6 @@ class FailoverTest {
 
   /** The same without the fault. */
   @Test
-  @Tag("torture")
   void aReservationThatIsReplicatedOutlastsAFailover() throws InterruptedException {
     Plan plan = FailoverFault.lagging(Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED);
     TortureReport report = run("failover-reserved", SYNCHRONOUS, plan);

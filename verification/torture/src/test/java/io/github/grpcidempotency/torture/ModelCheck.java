@@ -84,7 +84,13 @@ final class ModelCheck {
 
   /** Checks a small state space, where most of the time is the start. */
   Result run(String name) {
-    return run(name, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    return run(
+        name,
+        "-Xmx512m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote");
   }
 
   /** Checks a large state space. */

@@ -28,8 +28,7 @@ class ModelTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      names = {"OWN_ROW_TAKEN_UNSEEN", "IGNORED_FENCE", "NO_UNIQUE_KEY", "DROPPED_ANSWER_SENT"})
+  @EnumSource(names = {"IGNORED_FENCE", "NO_UNIQUE_KEY"})
   void aRuleThatIsTakenOutIsMissed(ModelFault fault) {
     assertMissed(fault, fault.violated().get(fault.violated().size() - 1));
   }

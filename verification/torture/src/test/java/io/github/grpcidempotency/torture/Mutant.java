@@ -77,6 +77,10 @@ record Mutant(Path overlay, List<String> options) {
               .collect(joining("\\s*")));
     }
 
+    boolean isOfTheFileOf(Edit other) {
+      return file.equals(other.file);
+    }
+
     private Path source() {
       return RepositoryRoot.resolve(sources).resolve(file);
     }

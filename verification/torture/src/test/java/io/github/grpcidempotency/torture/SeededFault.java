@@ -705,6 +705,19 @@ enum SeededFault {
                   plan.serving(ServerKind.JTA, ServerKind.JTA)
                       .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90)))));
 
+  /** Start-up would find some of these faults; here it is the checker's turn. */
+  static final List<Edit> PAST_THE_START_UP_CHECKS =
+      List.of(
+          sql(
+              "check/schema",
+              "WHERE NOT EXISTS (SELECT FROM pg_index",
+              "WHERE false AND NOT EXISTS (SELECT FROM pg_index"),
+          store(
+              "ProbeCall",
+              "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {",
+              "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {"
+                  + " if (database != null) return Optional.empty();"));
+
   @SuppressWarnings("ImmutableEnumChecker") // nobody changes it
   private final Seed seed;
 
@@ -727,20 +740,13 @@ enum SeededFault {
     return seed.broken();
   }
 
-  /** Start-up would find some of these faults; here it is the checker's turn. */
+  List<Edit> edits() {
+    return seed.edits();
+  }
+
   Mutant build(Path directory) {
-    List<Edit> all = new ArrayList<>(seed.edits());
-    all.add(
-        sql(
-            "check/schema",
-            "WHERE NOT EXISTS (SELECT FROM pg_index",
-            "WHERE false AND NOT EXISTS (SELECT FROM pg_index"));
-    all.add(
-        store(
-            "ProbeCall",
-            "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {",
-            "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {"
-                + " if (database != null) return Optional.empty();"));
+    List<Edit> all = new ArrayList<>(edits());
+    all.addAll(PAST_THE_START_UP_CHECKS);
     return Mutant.of(all, List.of("-Dtorture.skew=3600"), directory);
   }
 }

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.random.RandomGenerator;
-import java.util.stream.Collectors;
 
 /** How one server process is set up, from its start to its end: a value in each dimension. */
 record ServerLife(Map<Dimension, String> values) {
@@ -87,14 +86,6 @@ record ServerLife(Map<Dimension, String> values) {
     if (!isOrdinary(dimension)) {
       options.add("-c %s=%s".formatted(setting, get(dimension).replace(" ", "\\ ")));
     }
-  }
-
-  /** Returns the settings that are not ordinary, in a few words. */
-  String oddities() {
-    return values.entrySet().stream()
-        .filter(entry -> !isOrdinary(entry.getKey()))
-        .map(Object::toString)
-        .collect(Collectors.joining(","));
   }
 
   @Override

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.SpringApplication;
@@ -35,6 +36,7 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** The application is killed in the middle of three calls, and started again. */
+@Tag("torture")
 class KilledShopTest {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final CreateOrderRequest BOOK =

@@ -90,29 +90,18 @@ public final class DurableDatabase implements AutoCloseable {
             .replace("${types}", Integer.toString(settings.resourceTypes())));
   }
 
-  /** Creates hash partitions of the library's table in a schema, as a service's migration would. */
-  public void partition(String schema, int partitions) {
-    runAsOwner("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
-  }
-
   /** Returns a pool of the application's connections; its round trips are counted. */
   public HikariDataSource newPool(int size) {
-    return newPool(size, Duration.ZERO, "");
+    return newPool(size, Duration.ZERO);
   }
 
-  /**
-   * Returns a pool whose round trips have an additional delay, and whose connections begin with a
-   * setting, such as {@code jit=off}, if it is not empty.
-   */
-  public HikariDataSource newPool(int size, Duration delay, String setting) {
+  /** Returns a pool whose round trips have an additional delay. */
+  public HikariDataSource newPool(int size, Duration delay) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(
-        "%s&socketFactory=%s&socketFactoryArg=%s%s"
+        "%s&socketFactory=%s&socketFactoryArg=%s"
             .formatted(
-                postgres.getJdbcUrl(APP, DATABASE),
-                MeteredSocketFactory.class.getName(),
-                delay,
-                setting.isEmpty() ? "" : "&options=-c%20" + setting));
+                postgres.getJdbcUrl(APP, DATABASE), MeteredSocketFactory.class.getName(), delay));
     config.setMaximumPoolSize(size);
     config.setConnectionTimeout(Duration.ofSeconds(60).toMillis());
     return new HikariDataSource(config);

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks.database;
 
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -10,13 +11,9 @@ import org.jdbi.v3.core.Jdbi;
  *
  * @param count how many
  * @param expired how many of them have expired; they are the oldest
- * @param random the share of keys that are UUIDv4; the others are UUIDv7
- * @param users the number of users; one of several users has a tenth of the records
- * @param projects whether the project that each refers to exists
- * @param answerBytes the size of the recorded answer
+ * @param random whether their keys are UUIDv4, and not UUIDv7
  */
-public record KeyLoader(
-    long count, long expired, double random, int users, boolean projects, int answerBytes) {
+public record KeyLoader(long count, long expired, boolean random) {
   private static final int BATCH = 50_000;
 
   /**
@@ -28,12 +25,12 @@ public record KeyLoader(
 
   /** Returns records that have not expired, with keys that are ordered by time or random. */
   public static KeyLoader live(int count, boolean ordered) {
-    return new KeyLoader(count, 0, ordered ? 0 : 1, 1, true, FILLS_PAGES);
+    return new KeyLoader(count, 0, !ordered);
   }
 
   /** Returns records that have expired. */
   public static KeyLoader expired(int count) {
-    return new KeyLoader(count, count, 0, 1, true, FILLS_PAGES);
+    return new KeyLoader(count, count, false);
   }
 
   /** Loads them into the table of a schema. Blocks. */
@@ -51,10 +48,11 @@ public record KeyLoader(
             handle
                 .createUpdate(sql)
                 .bindMethods(this)
+                .bind("user", BenchmarkServer.USER)
                 .bind("procedure", Variant.TRANSACTIONAL.method().getFullMethodName())
                 .bind("hash", fingerprint.hash().toByteArray())
                 .bind("hash_version", fingerprint.version())
-                .bind("response", new byte[answerBytes])
+                .bind("response", new byte[FILLS_PAGES])
                 .bind("begun", begun)
                 .bind("first", first)
                 .bind("last", Math.min(count, first + BATCH - 1))

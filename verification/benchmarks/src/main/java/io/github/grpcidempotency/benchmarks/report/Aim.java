@@ -27,17 +27,7 @@ record Aim(String scenario, String variant, int calls, String metric, boolean le
           atLeast("calls beside peers", ANY, 16, "times DBOS, workflow only", 2),
           atLeast("calls beside peers", ANY, 16, "times DBOS, workflow and step", 2),
           atLeast("calls beside peers", ANY, 16, "times DBOS, step in the handler's commit", 2),
-          atMost("storm", "reserved", 64, "most handler runs of a key", 1),
-          atMost("storm", "transactional", 64, "most handler runs of a key", 1),
-          atMost("storm", "reserved, attaching", 64, "most handler runs of a key", 1),
-          atMost("storm", "transactional, attaching", 64, "most handler runs of a key", 1),
-          atLeast("starvation", "reserved", 64, "unrelated throughput ratio", 0.8),
-          atLeast("starvation", "transactional", 64, "unrelated throughput ratio", 0.8),
-          atLeast("starvation", "reserved, attaching", 64, "unrelated throughput ratio", 0.8),
-          atLeast("starvation", "transactional, attaching", 64, "unrelated throughput ratio", 0.8),
-          atLeast("live keys", "UUIDv7 keys", 16, "claims ratio", 0.9),
-          atMost("interceptor alone", "interceptor", 1, "time per call (µs)", 5),
-          atMost("interceptor alone", "interceptor", 1, "allocation per call (B)", 4096));
+          atLeast("live keys", "UUIDv7 keys", 16, "claims ratio", 0.9));
 
   private static Aim atLeast(
       String scenario, String variant, int calls, String metric, double bound) {

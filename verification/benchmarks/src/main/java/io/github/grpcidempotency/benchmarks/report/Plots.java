@@ -19,7 +19,6 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /** The plots of a scenario that compares calls: ratios as ranges. */
 final class Plots {
   private static final String RATIO = "throughput ratio";
-  private static final String OF_ONE_TABLE = "times one table";
   private static final String THROUGHPUT = "calls/s";
   private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
 
@@ -30,14 +29,6 @@ final class Plots {
     String scenario = results.get(0).scenario();
     if (results.stream().noneMatch(result -> result.metric().equals(THROUGHPUT))) {
       return;
-    }
-    List<Result> besideOneTable =
-        results.stream()
-            .filter(result -> result.metric().equals(OF_ONE_TABLE))
-            .filter(result -> !result.variant().endsWith("one table"))
-            .toList();
-    if (!besideOneTable.isEmpty()) {
-      save(ranges("One plain table = 1; " + scenario, besideOneTable), directory.resolve(name));
     }
     int calls = shownCalls(scenario, results);
     List<Result> shown = results.stream().filter(result -> result.calls() == calls).toList();

@@ -50,18 +50,9 @@ public final class Pace {
   @Option(
       names = "--rows",
       description =
-          "The number of live keys in each table of \"live keys\" and \"large tables\" (5,000,000)."
+          "The number of live keys in each table of \"live keys\" (5,000,000)."
               + " A million takes about 1.4 GB of disk besides the log, and a minute to load.")
   private Optional<Integer> rows = Optional.empty();
-
-  @Option(
-      names = "--partitions",
-      split = ",",
-      defaultValue = "16",
-      description =
-          "Numbers of hash partitions that \"large tables\" compares with one table"
-              + " (${DEFAULT-VALUE}).")
-  private List<Integer> partitions = List.of();
 
   @Option(
       names = "--retention",
@@ -85,7 +76,6 @@ public final class Pace {
   public void check() {
     Subject.check(variants);
     concurrency.forEach(calls -> within("--concurrency", calls, 1, MOST_CALLS));
-    partitions.forEach(number -> within("--partitions", number, 2, 1_024));
     within("--seconds", seconds.orElse(1.0), 0.01, 3_600);
     within("--rounds", rounds(), 1, 1_000);
     within("--network-micros", networkMicros, 1, 1e6);
@@ -127,10 +117,6 @@ public final class Pace {
     return quick ? 20_000 : 200_000;
   }
 
-  int waitingCalls() {
-    return quick ? 1_000 : 10_000;
-  }
-
   /** Returns how many records are written to find their size. */
   int measuredRecords() {
     return quick ? 1_000 : 10_000;
@@ -138,10 +124,6 @@ public final class Pace {
 
   Duration retention() {
     return Duration.ofSeconds(retention.orElse(quick ? 2 : 30));
-  }
-
-  List<Integer> partitions() {
-    return partitions;
   }
 
   Duration network() {

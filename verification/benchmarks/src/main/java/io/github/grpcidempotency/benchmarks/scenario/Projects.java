@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.PreparedBatch;
@@ -23,13 +22,6 @@ public final class Projects implements Supplier<UUID> {
   public Projects(Jdbi superuser, int ahead) {
     this.superuser = superuser;
     this.left = new ArrayDeque<>(make(superuser, ahead));
-  }
-
-  /** Creates some projects, and returns them in turn. */
-  public static Supplier<UUID> inTurn(Jdbi superuser, int count) {
-    List<UUID> ids = make(superuser, count);
-    AtomicInteger next = new AtomicInteger();
-    return () -> ids.get(Math.floorMod(next.getAndIncrement(), ids.size()));
   }
 
   @Override

@@ -1,13 +1,11 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.benchmarks.database.Crash;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.ServerCpu;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -15,7 +13,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jdbi.v3.core.Handle;
 
-/** The size of a record: bytes of the table and of the log, and the replay of that log. */
+/** The size of a record: bytes of the table and of the log. */
 public final class Records {
 
   /** The sizes of answers that a record is measured with. */
@@ -30,10 +28,6 @@ public final class Records {
 
   private static final int MEASURED_PROJECTS = 500;
   private static final Duration OVER_AT_ONCE = Duration.ofMillis(1);
-  private static final int REPLAYED_ANSWER = 1_024;
-
-  /** The server counts hundredths of a second. */
-  private static final int TIMES_MEASURED_RECORDS = 6;
 
   /** The cost of some work. */
   private record Cost(double walBytes, Duration processorTime) {}
@@ -178,27 +172,5 @@ public final class Records {
               double written = database.logPosition() - before;
               return new Cost(written, cpu.used().minus(usedBefore));
             });
-  }
-
-  /**
-   * The processor time for replaying the log of records, which a replica does in a single process.
-   * The pages are in memory, and the log contains no full-page images.
-   */
-  public static void replayOfTheLog(DurableDatabase database, Pace pace, Report.Section report)
-      throws IOException {
-    int records = pace.measuredRecords() * TIMES_MEASURED_RECORDS;
-    report.progress("writing %,d records", records);
-    database.execute("CHECKPOINT");
-    double before = database.logPosition();
-    try (StoreCalls calls = new StoreCalls(database, WRITERS)) {
-      Supplier<UUID> keys = UuidCreator::getTimeOrderedEpoch;
-      calls.writes(Variant.TRANSACTIONAL, keys, REPLAYED_ANSWER, Duration.ofDays(1), records).run();
-    }
-    double bytes = database.logPosition() - before;
-    double micros = Crash.replay(database.superuser()).toNanos() / 1e3;
-    String label = "transactional, answers of %,d B".formatted(REPLAYED_ANSWER);
-    report.add(label, 0, "WAL (B)", bytes / records);
-    report.add(label, 0, "processor time (µs)", micros / records);
-    report.add(label, 0, "MB/s", bytes / micros);
   }
 }

@@ -30,12 +30,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
-import org.jdbi.v3.core.Jdbi;
 
-/**
- * The calls to a store, without gRPC and handlers: a claim and the recording of its answer, or a
- * claim that finds a record.
- */
+/** The calls to a store, without gRPC and handlers: a claim, and the recording of its answer. */
 public final class StoreCalls implements AutoCloseable {
   private static final Duration RETENTION = Duration.ofDays(1);
   private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
@@ -51,13 +47,13 @@ public final class StoreCalls implements AutoCloseable {
    * Uses the store of the library's default schema, with this number of threads and connections.
    */
   public StoreCalls(DurableDatabase database, int threads) {
-    this(database, IdempotencySchema.DEFAULT_NAME, "", threads);
+    this(database, IdempotencySchema.DEFAULT_NAME, threads);
   }
 
-  /** Uses the store of another schema, with a setting for its connections, if there is one. */
-  public StoreCalls(DurableDatabase database, String schema, String setting, int threads) {
+  /** Uses the store of another schema. */
+  public StoreCalls(DurableDatabase database, String schema, int threads) {
     this.database = database;
-    this.pool = database.newPool(threads, Duration.ZERO, setting);
+    this.pool = database.newPool(threads);
     this.store = PostgresIdempotencyStore.builder(pool).schema(schema).build();
     this.threads = Executors.newFixedThreadPool(threads);
     this.callers = threads;
@@ -125,22 +121,6 @@ public final class StoreCalls implements AutoCloseable {
     return won.claim();
   }
 
-  /** Returns replays of existing transactional records. */
-  public Operation replays(Supplier<IdempotencyKey> keys) {
-    return blocking(
-        () -> {
-          ClaimRequest request =
-              new ClaimRequest(
-                  keys.get(),
-                  RecordedProcedure.of(ProcedureOf.variant(Variant.TRANSACTIONAL)),
-                  ProcedureOf.FINGERPRINT,
-                  RETENTION);
-          if (!(store.claimInTransaction(request) instanceof ClaimResult.Recorded)) {
-            throw new IllegalStateException("there is no record of " + request.key());
-          }
-        });
-  }
-
   /** The measurements of the callers, and the cost of a call for the database. */
   public record Measured(Load load, double walBytes, double cpuMicros) {}
 
@@ -162,17 +142,6 @@ public final class StoreCalls implements AutoCloseable {
     double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
     double operations = seen.get(0).operations();
     return new Measured(seen.get(0), used.walBytes() / operations, cpuMicros / operations);
-  }
-
-  /** Returns the memory of one of the connections' server processes. */
-  public double connectionBytes() {
-    return Jdbi.create(pool)
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT sum(total_bytes) FROM pg_backend_memory_contexts")
-                    .mapTo(Double.class)
-                    .one());
   }
 
   private Operation blocking(Runnable work) {

@@ -90,15 +90,13 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
   private static List<Way> ways() {
     List<Way> ways = new ArrayList<>();
     for (Variant variant : Variant.values()) {
-      if (!variant.attaches()) {
-        ways.add(
-            create(
-                variant.id(),
-                variant.label(),
-                variant.isOurs() ? Kind.OURS : Kind.OTHER,
-                variant.method(),
-                variant.replays()));
-      }
+      ways.add(
+          create(
+              variant.id(),
+              variant.label(),
+              variant.isOurs() ? Kind.OURS : Kind.OTHER,
+              variant.method(),
+              variant.replays()));
     }
     for (Variant variant :
         List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.FIRST_STATEMENT)) {

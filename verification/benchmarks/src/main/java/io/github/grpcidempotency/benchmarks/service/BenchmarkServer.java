@@ -33,8 +33,6 @@ public final class BenchmarkServer implements AutoCloseable {
   public static final int CONNECTIONS = 20;
 
   private final HikariDataSource pool;
-  private final HandlerRuns runs = new HandlerRuns();
-  private final ParkedCalls parked = new ParkedCalls();
   private final Peers peers;
   private final IdempotencyInterceptor interceptor;
   private final Server server;
@@ -45,7 +43,7 @@ public final class BenchmarkServer implements AutoCloseable {
 
   private BenchmarkServer(DurableDatabase database, HikariDataSource pool) {
     this.pool = pool;
-    Handler handler = new Handler(pool, USER, runs);
+    Handler handler = new Handler(pool, USER);
     this.peers = new Peers(database, pool, handler);
     this.interceptor =
         IdempotencyInterceptor.builder(
@@ -54,7 +52,7 @@ public final class BenchmarkServer implements AutoCloseable {
             .build();
     this.server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
-            .addService(service(handler, peers, parked))
+            .addService(service(handler, peers))
             .intercept(new RequestKey())
             .intercept(interceptor)
             .build();
@@ -67,8 +65,7 @@ public final class BenchmarkServer implements AutoCloseable {
 
   /** Starts a server with another pool, whose round trips have an additional delay. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
-    BenchmarkServer started =
-        new BenchmarkServer(database, database.newPool(connections, delay, ""));
+    BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay));
     try {
       started.server.start();
     } catch (IOException failure) {
@@ -77,7 +74,7 @@ public final class BenchmarkServer implements AutoCloseable {
     return started;
   }
 
-  private static ServerServiceDefinition service(Handler handler, Peers peers, ParkedCalls parked) {
+  private static ServerServiceDefinition service(Handler handler, Peers peers) {
     ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(CreateMethod.SERVICE);
     for (Variant variant : Variant.values()) {
       service.addMethod(variant.method(), answerBy(request -> handler.create(variant, request)));
@@ -85,7 +82,7 @@ public final class BenchmarkServer implements AutoCloseable {
     for (PeerVariant variant : PeerVariant.ALL) {
       service.addMethod(variant.method(), answerBy(request -> peers.create(variant, request)));
     }
-    return service.addMethod(ParkedCalls.METHOD, parked.handler()).build();
+    return service.build();
   }
 
   private static ServerCallHandler<CreateProjectRequest, Project> answerBy(Create create) {
@@ -113,16 +110,6 @@ public final class BenchmarkServer implements AutoCloseable {
   /** Returns the pool that handlers and library share. */
   public DataSource pool() {
     return pool;
-  }
-
-  /** Returns how often slow handlers have run. */
-  public HandlerRuns runs() {
-    return runs;
-  }
-
-  /** Returns the calls that wait in a handler of the service, for comparison. */
-  public ParkedCalls parked() {
-    return parked;
   }
 
   @Override

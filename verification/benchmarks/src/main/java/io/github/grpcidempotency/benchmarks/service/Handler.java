@@ -18,34 +18,32 @@ final class Handler implements PeerHandler {
   private final DataSource pool;
   private final UUID user;
   private final SeparateSteps steps;
-  private final HandlerRuns runs;
 
   private interface Work {
     void on(Connection connection, Project project) throws SQLException;
   }
 
-  Handler(DataSource pool, UUID user, HandlerRuns runs) {
+  Handler(DataSource pool, UUID user) {
     this.pool = pool;
     this.user = user;
     this.steps = new SeparateSteps(pool, user);
-    this.runs = runs;
   }
 
   Project create(Variant variant, CreateProjectRequest request) throws SQLException {
     return switch (variant) {
-      case BARE, RESERVED, RESERVED_SAME_DATABASE, RESERVED_ATTACHING -> alone(request);
+      case BARE, RESERVED, RESERVED_SAME_DATABASE -> alone(request);
       case ROUND_TRIP -> withOneRoundTripMore(request);
       case LOOK_UP -> lookedUp(request);
       case BARE_RECORD -> withTheLeastRecord(request);
       case SEPARATE -> inSeparateSteps(request);
       case JOINED_COMMIT -> joinedWithItsCommit(request);
-      case TRANSACTIONAL, FIRST_STATEMENT, TRANSACTIONAL_ATTACHING -> withinTheClaim(request);
+      case TRANSACTIONAL, FIRST_STATEMENT -> withinTheClaim(request);
     };
   }
 
   @Override
   public Project on(Connection connection, CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
+    Project project = projectOf(request);
     Effect.write(connection, user, project);
     return project;
   }
@@ -69,7 +67,7 @@ final class Handler implements PeerHandler {
 
   /** The overhead that would remain if only a key and an answer were looked up and stored. */
   private Project withTheLeastRecord(CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
+    Project project = projectOf(request);
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       Effect.writeWithRecord(connection, user, RequestKey.current(), project);
@@ -78,7 +76,7 @@ final class Handler implements PeerHandler {
   }
 
   private Project joinedWithItsCommit(CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
+    Project project = projectOf(request);
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       Effect.write(connection, user, project);
@@ -88,7 +86,7 @@ final class Handler implements PeerHandler {
   }
 
   private Project inTransaction(CreateProjectRequest request, Work work) throws SQLException {
-    Project project = begin(request);
+    Project project = projectOf(request);
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       work.on(connection, project);
@@ -99,7 +97,7 @@ final class Handler implements PeerHandler {
 
   /** The minimum cost of any replay. */
   private Project lookedUp(CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
+    Project project = projectOf(request);
     try (Connection connection = pool.getConnection()) {
       Effect.lookUp(connection, user, project);
     }
@@ -107,7 +105,7 @@ final class Handler implements PeerHandler {
   }
 
   private Project withinTheClaim(CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
+    Project project = projectOf(request);
     Effect.writeWithUserSet(ClaimTransaction.connection(), user, project);
     return project;
   }
@@ -124,8 +122,7 @@ final class Handler implements PeerHandler {
     return project;
   }
 
-  private Project begin(CreateProjectRequest request) {
-    runs.begin(request);
+  private static Project projectOf(CreateProjectRequest request) {
     return Project.newBuilder()
         .setId(UuidCreator.getTimeOrderedEpoch().toString())
         .setName(request.getName())

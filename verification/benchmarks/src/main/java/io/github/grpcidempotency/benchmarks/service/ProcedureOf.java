@@ -6,20 +6,16 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.UUID;
 
 /** The variants' descriptors, as a service would write them. */
 public final class ProcedureOf {
-  private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
-
   private static final OutboxQuery OUTBOX =
       OutboxQuery.of(
               "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT"
@@ -53,9 +49,6 @@ public final class ProcedureOf {
             .status(OUTBOX);
     if (execution == Execution.TRANSACTIONAL) {
       described.claim(variant.claimTiming());
-    }
-    if (variant.attaches()) {
-      described.inFlight(InFlightPolicy.attach(LONGEST_WAIT));
     }
     return described.build();
   }

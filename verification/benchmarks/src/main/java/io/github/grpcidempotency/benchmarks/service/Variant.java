@@ -5,46 +5,34 @@ import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
 /** The ways of making one create RPC idempotent. Each is an RPC of its own. */
 public enum Variant {
-  BARE("bare handler", Optional.empty(), false),
-  ROUND_TRIP("bare, and one round trip more", Optional.empty(), false),
-  LOOK_UP("one look-up by key, nothing else", Optional.empty(), false),
-  BARE_RECORD("bare, and the least record, which protects nothing", Optional.empty(), false),
-  SEPARATE("separate look-up, reserve, complete", Optional.empty(), false),
-  RESERVED("reserved", Optional.of(Execution.RESERVED), false),
-  RESERVED_SAME_DATABASE(
-      "reserved, same database", Optional.of(Execution.RESERVED_SAME_DATABASE), false),
+  BARE("bare handler", Optional.empty()),
+  ROUND_TRIP("bare, and one round trip more", Optional.empty()),
+  LOOK_UP("one look-up by key, nothing else", Optional.empty()),
+  BARE_RECORD("bare, and the least record, which protects nothing", Optional.empty()),
+  SEPARATE("separate look-up, reserve, complete", Optional.empty()),
+  RESERVED("reserved", Optional.of(Execution.RESERVED)),
+  RESERVED_SAME_DATABASE("reserved, same database", Optional.of(Execution.RESERVED_SAME_DATABASE)),
   JOINED_COMMIT(
       "reserved, same database, joined completion and commit",
-      Optional.of(Execution.RESERVED_SAME_DATABASE),
-      false),
-  TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL), false),
-  FIRST_STATEMENT(
-      "transactional with the first statement", Optional.of(Execution.TRANSACTIONAL), false),
-  RESERVED_ATTACHING("reserved, attaching", Optional.of(Execution.RESERVED), true),
-  TRANSACTIONAL_ATTACHING("transactional, attaching", Optional.of(Execution.TRANSACTIONAL), true);
-
-  /** Those that protect a key, with and without waiting duplicates. */
-  public static final List<Variant> PROTECTED =
-      List.of(RESERVED, TRANSACTIONAL, RESERVED_ATTACHING, TRANSACTIONAL_ATTACHING);
+      Optional.of(Execution.RESERVED_SAME_DATABASE)),
+  TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL)),
+  FIRST_STATEMENT("transactional with the first statement", Optional.of(Execution.TRANSACTIONAL));
 
   private final String label;
   private final Optional<Execution> execution;
-  private final boolean attaches;
 
   @SuppressWarnings(
       "ImmutableEnumChecker") // the list is immutable, but its type does not show this
   private final MethodDescriptor<CreateProjectRequest, Project> method;
 
-  Variant(String label, Optional<Execution> execution, boolean attaches) {
+  Variant(String label, Optional<Execution> execution) {
     this.label = label;
     this.execution = execution;
-    this.attaches = attaches;
     this.method = CreateMethod.named(name());
   }
 
@@ -81,11 +69,6 @@ public enum Variant {
   /** Returns when a transactional call is claimed. */
   ClaimTiming claimTiming() {
     return this == FIRST_STATEMENT ? ClaimTiming.WITH_FIRST_STATEMENT : ClaimTiming.BEFORE_HANDLER;
-  }
-
-  /** Returns whether duplicates wait. */
-  public boolean attaches() {
-    return attaches;
   }
 
   /** Returns the variant's method. */

@@ -2,12 +2,10 @@ package io.github.grpcidempotency.spring.example.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class DemoTest {
   @Test
-  @Tag("torture")
   void everythingHolds() throws Exception {
     assertThat(Demo.play()).isTrue();
   }

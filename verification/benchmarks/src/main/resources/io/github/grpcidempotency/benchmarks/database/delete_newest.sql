@@ -1,3 +1,0 @@
-EXPLAIN (ANALYZE, VERBOSE)
-DELETE FROM app.project
- WHERE id IN (SELECT id FROM app.project ORDER BY id DESC LIMIT :count)
