@@ -97,21 +97,6 @@ class CallTracesTest {
   }
 
   @Test
-  void aRefusalIsNoErrorOfTheServer() {
-    try (ThingServer server = start(ThingHandler::answer);
-        ThingClient client = ThingClient.on(server.channel())) {
-      client.createThing(REQUEST);
-      client.createThing(CreateThingRequest.newBuilder().setName("another").build());
-
-      assertThat(spans(2).get(1))
-          .hasStatus(StatusData.unset())
-          .hasAttribute(TraceNames.DECISION, "refused")
-          .hasAttribute(TraceNames.REFUSAL_REASON, "IDEMPOTENCY_KEY_REUSED")
-          .hasAttribute(TraceNames.REFUSAL_DETAIL, "request");
-    }
-  }
-
-  @Test
   void aDuplicateThatHasWaitedRunsWithinItsOwnSpan() {
     Queue<Span> seen = new ConcurrentLinkedQueue<>();
     CountDownLatch open = new CountDownLatch(1);
@@ -185,21 +170,6 @@ class CallTracesTest {
           .doesNotContain(REQUEST.getName())
           .doesNotContain(created.thingId().toString())
           .doesNotContain(client.user().toString());
-    }
-  }
-
-  @Test
-  void callsWithoutSpansAreServedNormally() {
-    try (ThingServer server =
-            ThingServer.on(Transport.IN_PROCESS)
-                .store(store)
-                .listener(OpenTelemetryListener.of(OpenTelemetry.noop()))
-                .start();
-        ThingClient client = ThingClient.on(server.channel())) {
-      assertThat(client.createThing(REQUEST).isReplay()).isFalse();
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-
-      assertThat(traces.getSpans()).isEmpty();
     }
   }
 
