@@ -81,26 +81,6 @@ class ServedCallsTest {
   }
 
   @Test
-  void aTakeoverIsCountedAndSoIsTheLeaseThatItsFirstOwnerHasLost() throws InterruptedException {
-    server.things().keepRunning();
-    CompletableFuture<Reply> first = client.startThing(REQUEST);
-    ThingServer other = otherServer();
-    try {
-      var slow = server.things().nextRunning();
-      store.advance(LEASE.multipliedBy(2));
-
-      assertThat(ThingClient.on(other.channel()).like(client).createThing(REQUEST).isOk()).isTrue();
-      slow.succeed();
-      first.join();
-
-      assertThat(count(MetricName.TAKEOVERS)).isEqualTo(1);
-      await().untilAsserted(() -> assertThat(count(MetricName.LEASES_LOST)).isEqualTo(1));
-    } finally {
-      other.close();
-    }
-  }
-
-  @Test
   void workWithoutGrpcIsCountedAsWork() throws Exception {
     Procedure closeMonth =
         Procedure.named("jobs/close-month").execution(Execution.RESERVED).build();
@@ -131,14 +111,6 @@ class ServedCallsTest {
 
     assertThat(gauge(MetricName.LEASES_HELD)).isZero();
     assertThat(unanswered).isNotNull();
-  }
-
-  private ThingServer otherServer() {
-    return ThingServer.on(Transport.IN_PROCESS)
-        .store(store)
-        .listener(metrics)
-        .withoutResource()
-        .start();
   }
 
   private static CreateThingRequest request(String name) {

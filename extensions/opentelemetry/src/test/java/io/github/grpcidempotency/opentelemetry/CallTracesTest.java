@@ -132,30 +132,6 @@ class CallTracesTest {
   }
 
   @Test
-  void aDuplicateThatHasWaitedForTheAnswerIsLinkedToItsRun() {
-    CountDownLatch open = new CountDownLatch(1);
-    ThingHandler handler =
-        (request, answer) -> {
-          awaitOpen(open);
-          ThingHandler.answer(request, answer);
-        };
-    try (ThingServer server = attaching(handler);
-        ThingClient client = ThingClient.on(server.channel())) {
-      CompletableFuture<Reply> first = client.startThing(REQUEST);
-      await().until(() -> server.runs() == 1);
-      CompletableFuture<Reply> second = client.startThing(REQUEST);
-      await().until(() -> server.events().contains("attached"));
-      open.countDown();
-
-      assertThat(first.join().isOk()).isTrue();
-      assertThat(second.join().isReplay()).isTrue();
-      List<SpanData> spans = spans(2);
-      assertThat(spans.get(1).getLinks().get(0).getSpanContext().getSpanId())
-          .isEqualTo(spans.get(0).getSpanId());
-    }
-  }
-
-  @Test
   void noSpanHasTheKeyTheRequestOrTheAnswer() {
     try (ThingServer server = start(ThingHandler::answer);
         ThingClient client = ThingClient.on(server.channel())) {

@@ -34,7 +34,7 @@ import org.postgresql.PGNotification;
 class FreeRacesTest {
   @RegisterExtension static final Shop shop = Shop.open();
 
-  private static final int ROUNDS = 25;
+  private static final int ROUNDS = 10;
 
   private final Administration operator = shop.operator();
   private final PostgresIdempotencyStore store = shop.store();

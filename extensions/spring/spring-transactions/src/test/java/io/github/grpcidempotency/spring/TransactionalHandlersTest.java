@@ -307,28 +307,6 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void aDataSourceThatCannotBeUnwrappedIsAccepted() {
-    try (Host opaque = Host.of(kind, new OpaqueDataSource(database.pool()));
-        SpringServer other = SpringServer.start(opaque, Way.BEFORE_HANDLER, database.pool())) {
-      AtomicBoolean fails = new AtomicBoolean(true);
-      other.create(
-          thing -> {
-            other.insert(thing);
-            if (fails.getAndSet(false)) {
-              throw new IllegalArgumentException("on purpose");
-            }
-          });
-      ThingClient caller = other.newClient();
-
-      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
-      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
-      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
-      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
-    }
-  }
-
-  @Test
   void theHostsListenersRunAtTheRightTime() {
     AtomicInteger recordsBefore = new AtomicInteger(-1);
     AtomicInteger recordsAfter = new AtomicInteger(-1);

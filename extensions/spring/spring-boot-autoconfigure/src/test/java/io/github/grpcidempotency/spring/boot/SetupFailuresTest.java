@@ -23,6 +23,8 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.micrometer.core.instrument.binder.grpc.ObservationGrpcServerInterceptor;
+import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -355,6 +357,28 @@ class SetupFailuresTest {
                   .contains("GrpcExceptionHandlerInterceptor runs inside");
               assertThat(analysis(context).getAction()).contains("interceptor-order");
             });
+  }
+
+  @Test
+  void anInterceptorOutsideOfObservationStopsTheStart() {
+    complete()
+        .withUserConfiguration(LateObservation.class)
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .contains("ObservationGrpcServerInterceptor runs inside"));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class LateObservation {
+    @Bean
+    @Order(200)
+    @GlobalServerInterceptor
+    ObservationGrpcServerInterceptor observation() {
+      return new ObservationGrpcServerInterceptor(ObservationRegistry.NOOP);
+    }
   }
 
   @Test
