@@ -44,10 +44,12 @@ class ApiKeysTest {
   }
 
   @Test
-  void revokingTwiceIsRevokingOnce() {
+  void revokingTwiceIsRevokingOnceAndTheTokenIsNotReplayed() {
     APIKey revoked = apiKeys.revoke(id).getApiKey();
     assertThat(revoked.hasRevokeTime()).isTrue();
     assertThat(apiKeys.revoke(id).getApiKey()).isEqualTo(revoked);
+    assertThat(apiKeys.refusedCreate("capcom", key))
+        .isEqualTo(new Refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED"));
   }
 
   @Test

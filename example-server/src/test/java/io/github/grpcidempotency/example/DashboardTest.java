@@ -23,10 +23,12 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A real Prometheus scrapes a server of the example under load. */
+@Tag("torture")
 class DashboardTest {
   private static final Path DASHBOARD =
       RepositoryRoot.resolve("extensions/micrometer/grafana/idempotency.json");

@@ -9,14 +9,8 @@ import io.github.grpcidempotency.example.organization.v1.ImportedLine;
 import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.BeforeAll;
@@ -62,30 +56,6 @@ class ImportMembersTest {
     assertThat(run(List.of(line("row-1", UUID.randomUUID()))).get(0).getError())
         .isEqualTo("INVALID_ARGUMENT: the token was used for another line");
     assertThat(members()).isEqualTo(1);
-  }
-
-  @Test
-  void fourImportsOfTheSameLinesAtOnceDoEachLineOnce() throws Exception {
-    List<MemberLine> lines = lines(50);
-    CyclicBarrier start = new CyclicBarrier(4);
-    Callable<List<ImportedLine>> run =
-        () -> {
-          start.await();
-          return run(lines);
-        };
-    ExecutorService threads = Executors.newFixedThreadPool(4);
-    List<ImportedLine> all = new ArrayList<>();
-    try {
-      for (Future<List<ImportedLine>> result : threads.invokeAll(List.of(run, run, run, run))) {
-        all.addAll(result.get());
-      }
-    } finally {
-      threads.shutdownNow();
-    }
-
-    assertThat(all).hasSize(200).allMatch(ImportedLine::hasMember);
-    assertThat(all.stream().filter(line -> !line.getReplayed())).hasSize(50);
-    assertThat(members()).isEqualTo(50);
   }
 
   @Test

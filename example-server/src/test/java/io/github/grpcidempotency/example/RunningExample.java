@@ -33,7 +33,6 @@ record RunningExample(Database database, MachineShop shop, RunningServer server,
     return new Settings(
         Duration.ofSeconds(30),
         Duration.ZERO,
-        Duration.ofDays(1),
         Duration.ofSeconds(1),
         Duration.ofSeconds(5),
         secrets,

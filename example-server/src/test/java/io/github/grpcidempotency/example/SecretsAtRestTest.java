@@ -5,11 +5,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
-import io.github.grpcidempotency.example.run.MachineShop;
-import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.grpc.Metadata;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,18 +21,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** What the database's files reveal about an API key's token. */
 @ExtendWith(SharedExample.class)
 class SecretsAtRestTest {
-  private static final ResponseProtection NONE =
-      new ResponseProtection() {
-        @Override
-        public ByteString seal(ByteString response, ByteString binding) {
-          return response;
-        }
-
-        @Override
-        public ByteString open(ByteString stored, ByteString binding) {
-          return stored;
-        }
-      };
 
   private final Metadata ada = user(UUID.randomUUID());
   private final UUID key = UuidCreator.getTimeOrderedEpoch();
@@ -59,22 +44,6 @@ class SecretsAtRestTest {
         .as("the search finds what is there, in tables and in the log")
         .anyMatch(file -> file.contains("base/"))
         .anyMatch(file -> file.contains("pg_wal/"));
-  }
-
-  @Test
-  void withoutProtectionTheFilesContainTheToken() throws IOException {
-    MachineShop shop = new MachineShop();
-    try (RunningExample unprotected =
-        RunningExample.start(example.database(), shop, RunningExample.settings(NONE, shop))) {
-      String token =
-          ApiKeys.inNewProject(unprotected.client(), ada)
-              .create("capcom", key)
-              .response()
-              .getToken();
-      assertThat(filesWith(token))
-          .anyMatch(file -> file.contains("base/"))
-          .anyMatch(file -> file.contains("pg_wal/"));
-    }
   }
 
   /** Searches all files of the database, its log of changes included. */

@@ -26,13 +26,8 @@ public final class Demo implements Callable<Integer> {
           new FiftyAtOnce(),
           new KeysFromElsewhere(),
           new AssignedId(),
-          new ContentKey(),
-          new SecretAnswer(),
-          new GuardedReplay(),
           new ManyKeysInOneCall(),
-          new ScheduledJob(),
           new WebhookEvent(),
-          new OutboundKey(),
           new DeletedNamespace(),
           new FirstStatement());
 
@@ -42,12 +37,11 @@ public final class Demo implements Callable<Integer> {
       System.out.println("Starting PostgreSQL and the example server ...");
       Database database = parts.start(Database::embedded);
       database.migrate();
-      MachineShop shop = new MachineShop();
-      Settings settings = Settings.of(Keys.temporary(), shop);
+      Settings settings = Settings.of(Keys.temporary(), new MachineShop());
       RunningServer server = parts.start(() -> RunningServer.start(0, 0, settings, database));
       System.out.println("listening on port " + server.port());
 
-      Stage stage = parts.start(() -> Stage.before(server, database, shop));
+      Stage stage = parts.start(() -> Stage.before(server, database));
       Story story = new Story(System.out);
       for (Scene scene : SCENES) {
         story.chapter(scene.title());

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.example.demo;
 import io.github.grpcidempotency.client.ServiceConfigs;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
 import io.github.grpcidempotency.example.run.Database;
-import io.github.grpcidempotency.example.run.MachineShop;
 import io.github.grpcidempotency.example.run.RunningServer;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
@@ -11,24 +10,20 @@ import io.grpc.ManagedChannel;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
-/**
- * The resources of the scenes: two users, the server, its database, and the shop that sells
- * machines.
- */
+/** The resources of the scenes: two users, the server, and its database. */
 record Stage(
     ManagedChannel channel,
     DemoClient ada,
     DemoClient grace,
     RunningServer server,
-    Database database,
-    MachineShop shop)
+    Database database)
     implements AutoCloseable {
 
   /**
    * Creates a stage. Its channel retries a call whose key is in progress, without any code in the
    * scenes.
    */
-  static Stage before(RunningServer server, Database database, MachineShop shop) {
+  static Stage before(RunningServer server, Database database) {
     ManagedChannel channel =
         Grpc.newChannelBuilderForAddress(
                 "localhost", server.port(), InsecureChannelCredentials.create())
@@ -39,8 +34,7 @@ record Stage(
         new DemoClient(UUID.randomUUID(), channel),
         new DemoClient(UUID.randomUUID(), channel),
         server,
-        database,
-        shop);
+        database);
   }
 
   /** Counts rows without row-level security, to check the answers. */

@@ -9,14 +9,12 @@ import javax.sql.DataSource;
  * The connection pools of the server. Each use has a pool of its own, so that no use waits for
  * another.
  */
-record Pools(
-    HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource watch)
+record Pools(HikariDataSource app, HikariDataSource worker, HikariDataSource watch)
     implements AutoCloseable {
   static Pools open(Database database) {
     return new Pools(
         pool("app", database.app(), 10, Duration.ofSeconds(5)),
         pool("worker", database.worker(), 1, Duration.ofSeconds(5)),
-        pool("jobs", database.worker(), 2, Duration.ofSeconds(5)),
         pool("watch", database.app(), 2, Duration.ofSeconds(1)));
   }
 
@@ -33,7 +31,6 @@ record Pools(
   @Override
   public void close() {
     watch.close();
-    jobs.close();
     worker.close();
     app.close();
   }

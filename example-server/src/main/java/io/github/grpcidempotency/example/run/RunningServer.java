@@ -56,7 +56,7 @@ public final class RunningServer implements AutoCloseable {
       OrganizationApi api =
           parts.start(
               () -> OrganizationApi.addTo(server, pools.app(), settings, metrics.listener()));
-      api.startBackgroundWork(pools.worker(), pools.jobs());
+      api.startBackgroundWork(pools.worker());
       parts.start(
           () ->
               DatabaseMetrics.builder(

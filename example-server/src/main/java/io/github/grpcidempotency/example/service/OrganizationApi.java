@@ -15,8 +15,6 @@ import io.github.grpcidempotency.example.service.organization.WebhookService;
 import io.github.grpcidempotency.example.service.outbox.Outbox;
 import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
-import io.github.grpcidempotency.example.service.usage.UsageJob;
-import io.github.grpcidempotency.example.service.usage.UsageScheduler;
 import io.github.grpcidempotency.example.service.webhook.WebhookDirectory;
 import io.github.grpcidempotency.example.service.webhook.WebhookKeys;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
@@ -107,14 +105,11 @@ public final class OrganizationApi implements AutoCloseable {
   }
 
   /**
-   * Starts the background work of every server: it drains the outbox, sweeps expired records and
-   * writes the usage statements.
+   * Starts the background work of every server: it drains the outbox and sweeps expired records.
    *
    * @param worker a pool of the worker's role
-   * @param jobs another pool of that role, so that a job does not wait for the outbox
-   * @throws IllegalStateException if the library's check finds problems
    */
-  public void startBackgroundWork(DataSource worker, DataSource jobs) {
+  public void startBackgroundWork(DataSource worker) {
     parts.start(() -> OutboxWorker.start(jdbi(worker)));
     parts.start(
         () ->
@@ -123,8 +118,6 @@ public final class OrganizationApi implements AutoCloseable {
                 .listener(listener)
                 .build()
                 .start());
-    UsageJob usage = parts.start(() -> new UsageJob(jobs, settings.usagePeriod(), listener));
-    parts.start(() -> UsageScheduler.start(usage));
   }
 
   /** Keeps values out of the messages of failed statements, because they are logged. */

@@ -10,7 +10,6 @@ import java.time.Duration;
  * @param lease the time for which the call of a crashed server blocks its key
  * @param outboxDelay the delay of the asynchronous work of a create, so that a person can see
  *     {@code processing}
- * @param usagePeriod the length of the period of a usage statement
  * @param sweepInterval the interval at which expired records are deleted
  * @param grace the time for which handlers may continue when the server stops
  * @param secrets encrypts recorded answers that contain a secret
@@ -19,7 +18,6 @@ import java.time.Duration;
 public record Settings(
     Duration lease,
     Duration outboxDelay,
-    Duration usagePeriod,
     Duration sweepInterval,
     Duration grace,
     ResponseProtection secrets,
@@ -30,7 +28,6 @@ public record Settings(
     return new Settings(
         Duration.ofSeconds(30),
         Duration.ofSeconds(1),
-        Duration.ofDays(1),
         Duration.ofHours(1),
         Duration.ofSeconds(5),
         secrets,

@@ -67,28 +67,9 @@ class CardinalityTest {
     }
   }
 
-  @Test
-  void shardsAreNoTagUnlessAskedFor() {
-    IdempotencyMetrics.builder(registry)
-        .build()
-        .leaseLost(new IdempotencyEvent.LeaseLost(onShard("east"), UUID.randomUUID()));
-
-    assertThat(tags(MetricTags.SHARD)).isEmpty();
-  }
-
   private static CallInfo onShard(String shard) {
     return new CallInfo(
         SampleEvents.CREATE, Optional.empty(), Optional.empty(), Optional.of(shard));
-  }
-
-  @Test
-  void theMetersPerTenantAreAsManyAsTheBuilderSays() {
-    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).tenants(10).build());
-
-    assertThat(
-            registry.getMeters().stream()
-                .filter(meter -> "tenant-3".equals(meter.getId().getTag(MetricTags.TENANT))))
-        .hasSizeBetween(20, 40);
   }
 
   @Test

@@ -85,14 +85,6 @@ class LiveGaugesTest {
   }
 
   @Test
-  void twoListenersOfOneRegistryAddUp() {
-    metrics.started(new Busy(1, 0, 0, 0));
-    IdempotencyMetrics.builder(registry).build().started(new Busy(2, 0, 0, 0));
-
-    assertThat(value(MetricName.LEASES_HELD)).isEqualTo(3);
-  }
-
-  @Test
   void theSweepLagIsUnknownBeforeTheFirstSweep() {
     assertThat(value(MetricName.SWEEP_LAG)).isNaN();
   }

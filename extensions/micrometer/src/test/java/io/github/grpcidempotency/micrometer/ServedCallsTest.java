@@ -16,12 +16,10 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -65,61 +63,6 @@ class ServedCallsTest {
   }
 
   @Test
-  void theMetersHaveTheNameOfTheProcedure() {
-    client.createThing(REQUEST);
-
-    assertThat(registry.get(MetricName.HANDLERS.meter()).timer().getId().getTags())
-        .contains(
-            Tag.of("procedure", ThingServer.CREATE_THING.getFullMethodName()),
-            Tag.of("entry", "call"),
-            Tag.of("policy", "optional"),
-            Tag.of("case", "header"),
-            Tag.of("execution", "reserved"));
-  }
-
-  @Test
-  void aRetryIsReplayed() {
-    client.createThing(REQUEST);
-
-    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-
-    assertThat(count(MetricName.REPLAYS, "outcome", "response")).isEqualTo(1);
-    assertThat(count(MetricName.CLAIMS, "result", "replayed")).isEqualTo(1);
-    assertThat(count(MetricName.HANDLERS)).isEqualTo(1);
-  }
-
-  @Test
-  void refusalsHaveTheirReasonAndDetail() {
-    client.createThing(REQUEST);
-    assertThat(client.createThing(request("another")).reason()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
-    assertThat(client.createOther(REQUEST).reason()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
-    client.withKey("no UUID").createThing(REQUEST);
-
-    assertThat(count(MetricName.REFUSALS, "reason", "IDEMPOTENCY_KEY_REUSED", "detail", "request"))
-        .isEqualTo(1);
-    assertThat(
-            count(MetricName.REFUSALS, "reason", "IDEMPOTENCY_KEY_REUSED", "detail", "procedure"))
-        .isEqualTo(1);
-    assertThat(count(MetricName.REFUSALS, "reason", "IDEMPOTENCY_KEY_INVALID")).isEqualTo(1);
-    assertThat(count(MetricName.KEYS_INVALID, "reason", "format")).isEqualTo(1);
-  }
-
-  @Test
-  void callsWithoutAKeyAreCounted() {
-    client.withoutKey().createThing(REQUEST);
-
-    assertThat(count(MetricName.KEYS_MISSING, "refused", "false")).isEqualTo(1);
-    assertThat(count(MetricName.CLAIMS)).isZero();
-  }
-
-  @Test
-  void aCallWithoutACallerIsUnprotected() {
-    client.as(new UUID(0, 0)).createThing(REQUEST);
-
-    assertThat(count(MetricName.UNPROTECTED, "cause", "no_caller")).isEqualTo(1);
-  }
-
-  @Test
   void gaugesShowWhatRunsAndWaits() throws InterruptedException {
     server.things().keepRunning();
     CompletableFuture<Reply> first = client.startThing(REQUEST);
@@ -135,36 +78,6 @@ class ServedCallsTest {
     await().untilAsserted(() -> assertThat(gauge(MetricName.LEASES_HELD)).isZero());
     assertThat(gauge(MetricName.CALLS_WAITING)).isZero();
     assertThat(count(MetricName.WAITS, "end", "answered")).isEqualTo(3);
-  }
-
-  @Test
-  void aTakeoverIsCountedAndSoIsTheLeaseThatItsFirstOwnerHasLost() throws InterruptedException {
-    server.things().keepRunning();
-    CompletableFuture<Reply> first = client.startThing(REQUEST);
-    ThingServer other = otherServer();
-    try {
-      var slow = server.things().nextRunning();
-      store.advance(LEASE.multipliedBy(2));
-
-      assertThat(ThingClient.on(other.channel()).like(client).createThing(REQUEST).isOk()).isTrue();
-      slow.succeed();
-      first.join();
-
-      assertThat(count(MetricName.TAKEOVERS)).isEqualTo(1);
-      await().untilAsserted(() -> assertThat(count(MetricName.LEASES_LOST)).isEqualTo(1));
-    } finally {
-      other.close();
-    }
-  }
-
-  @Test
-  void tenantsHaveMetersOfTheirOwnIfConfigured() {
-    client.in("acme").createThing(REQUEST);
-    client.in("globex").createThing(REQUEST);
-    client.in("globex").withNewKey().createThing(REQUEST);
-
-    assertThat(count(MetricName.HANDLERS, "tenant", "acme")).isEqualTo(1);
-    assertThat(count(MetricName.HANDLERS, "tenant", "globex")).isEqualTo(2);
   }
 
   @Test
@@ -198,14 +111,6 @@ class ServedCallsTest {
 
     assertThat(gauge(MetricName.LEASES_HELD)).isZero();
     assertThat(unanswered).isNotNull();
-  }
-
-  private ThingServer otherServer() {
-    return ThingServer.on(Transport.IN_PROCESS)
-        .store(store)
-        .listener(metrics)
-        .withoutResource()
-        .start();
   }
 
   private static CreateThingRequest request(String name) {

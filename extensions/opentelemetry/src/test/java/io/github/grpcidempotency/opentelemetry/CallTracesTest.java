@@ -97,21 +97,6 @@ class CallTracesTest {
   }
 
   @Test
-  void aRefusalIsNoErrorOfTheServer() {
-    try (ThingServer server = start(ThingHandler::answer);
-        ThingClient client = ThingClient.on(server.channel())) {
-      client.createThing(REQUEST);
-      client.createThing(CreateThingRequest.newBuilder().setName("another").build());
-
-      assertThat(spans(2).get(1))
-          .hasStatus(StatusData.unset())
-          .hasAttribute(TraceNames.DECISION, "refused")
-          .hasAttribute(TraceNames.REFUSAL_REASON, "IDEMPOTENCY_KEY_REUSED")
-          .hasAttribute(TraceNames.REFUSAL_DETAIL, "request");
-    }
-  }
-
-  @Test
   void aDuplicateThatHasWaitedRunsWithinItsOwnSpan() {
     Queue<Span> seen = new ConcurrentLinkedQueue<>();
     CountDownLatch open = new CountDownLatch(1);
@@ -147,30 +132,6 @@ class CallTracesTest {
   }
 
   @Test
-  void aDuplicateThatHasWaitedForTheAnswerIsLinkedToItsRun() {
-    CountDownLatch open = new CountDownLatch(1);
-    ThingHandler handler =
-        (request, answer) -> {
-          awaitOpen(open);
-          ThingHandler.answer(request, answer);
-        };
-    try (ThingServer server = attaching(handler);
-        ThingClient client = ThingClient.on(server.channel())) {
-      CompletableFuture<Reply> first = client.startThing(REQUEST);
-      await().until(() -> server.runs() == 1);
-      CompletableFuture<Reply> second = client.startThing(REQUEST);
-      await().until(() -> server.events().contains("attached"));
-      open.countDown();
-
-      assertThat(first.join().isOk()).isTrue();
-      assertThat(second.join().isReplay()).isTrue();
-      List<SpanData> spans = spans(2);
-      assertThat(spans.get(1).getLinks().get(0).getSpanContext().getSpanId())
-          .isEqualTo(spans.get(0).getSpanId());
-    }
-  }
-
-  @Test
   void noSpanHasTheKeyTheRequestOrTheAnswer() {
     try (ThingServer server = start(ThingHandler::answer);
         ThingClient client = ThingClient.on(server.channel())) {
@@ -185,21 +146,6 @@ class CallTracesTest {
           .doesNotContain(REQUEST.getName())
           .doesNotContain(created.thingId().toString())
           .doesNotContain(client.user().toString());
-    }
-  }
-
-  @Test
-  void callsWithoutSpansAreServedNormally() {
-    try (ThingServer server =
-            ThingServer.on(Transport.IN_PROCESS)
-                .store(store)
-                .listener(OpenTelemetryListener.of(OpenTelemetry.noop()))
-                .start();
-        ThingClient client = ThingClient.on(server.channel())) {
-      assertThat(client.createThing(REQUEST).isReplay()).isFalse();
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-
-      assertThat(traces.getSpans()).isEmpty();
     }
   }
 

@@ -4,7 +4,6 @@ import static io.github.grpcidempotency.admin.Shop.ACT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
@@ -12,7 +11,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -36,7 +34,7 @@ import org.postgresql.PGNotification;
 class FreeRacesTest {
   @RegisterExtension static final Shop shop = Shop.open();
 
-  private static final int ROUNDS = 25;
+  private static final int ROUNDS = 10;
 
   private final Administration operator = shop.operator();
   private final PostgresIdempotencyStore store = shop.store();
@@ -118,50 +116,6 @@ class FreeRacesTest {
       owner.commit();
 
       assertThat(freed.get()).isEqualTo(ActResult.NOT_FOUND);
-    }
-  }
-
-  @Test
-  void eitherTheOwnerRenewsOrItsKeyIsFreed() throws Exception {
-    for (int round = 0; round < ROUNDS; round++) {
-      Claim claim = shop.claim();
-      shop.endLease(claim.operationId());
-
-      Pair<Set<UUID>, ActResult> raced =
-          race(
-              () -> store.renew(List.of(claim)),
-              () -> operator.free(claim.operationId(), ACT, false, false));
-
-      Optional<OperationRecord> left = operator.find(claim.operationId());
-      switch (raced.second()) {
-        case DONE -> assertThat(left).isEmpty();
-        case OWNER_LIVES -> {
-          assertThat(raced.first()).containsExactly(claim.operationId());
-          assertThat(left.orElseThrow().state()).isEqualTo(OperationState.RUNNING);
-        }
-        default -> throw new AssertionError(raced);
-      }
-    }
-  }
-
-  @Test
-  void eitherTheOwnerRecordsOrItsKeyIsFreed() throws Exception {
-    for (int round = 0; round < ROUNDS; round++) {
-      Claim claim = shop.claim();
-
-      Pair<Claim.Settled, ActResult> raced =
-          race(
-              () ->
-                  claim.complete(
-                      new RecordedOutcome.Response(ByteString.EMPTY, Optional.<UUID>empty())),
-              () -> operator.free(claim.operationId(), ACT, true, false));
-
-      assertThat(raced)
-          .isIn(
-              new Pair<>(Claim.Settled.DONE, ActResult.ALREADY_RECORDED),
-              new Pair<>(Claim.Settled.LOST, ActResult.DONE));
-      assertThat(operator.find(claim.operationId()).isPresent())
-          .isEqualTo(raced.first() == Claim.Settled.DONE);
     }
   }
 

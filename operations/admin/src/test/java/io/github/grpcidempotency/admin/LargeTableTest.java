@@ -137,20 +137,6 @@ class LargeTableTest {
     shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_operations");
   }
 
-  @Test
-  void theWholeListIsReadInPages() {
-    int found = 0;
-    OperationQuery query = OperationQuery.all().in(OperationState.EXPIRED);
-    OperationPage page = operator.list(query);
-    found += page.operations().size();
-    while (page.next().isPresent() && found < 300) {
-      page = operator.list(query.after(page.next().orElseThrow()));
-      found += page.operations().size();
-    }
-
-    assertThat(found).isEqualTo(300);
-  }
-
   /** Returns how many pages a statement of the operator reads, once its catalogs are cached. */
   private static int pages(String sql) {
     try (Handle handle = Jdbi.create(shop.as(Shop.OPERATOR)).open()) {

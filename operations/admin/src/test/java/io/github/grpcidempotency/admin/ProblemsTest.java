@@ -66,15 +66,6 @@ class ProblemsTest {
   }
 
   @Test
-  void anUnreachableDatabaseIsReported() {
-    PGSimpleDataSource nowhere = new PGSimpleDataSource();
-    nowhere.setUrl("jdbc:postgresql://127.0.0.1:1/none?user=x");
-
-    assertProblem(Problem.UNREACHABLE, () -> Administration.on(nowhere).statistics())
-        .hasMessageContaining("the database cannot be reached: ");
-  }
-
-  @Test
   void aReadOnlyDatabaseIsRefusedForActionsOnly() {
     PGSimpleDataSource readOnly = new PGSimpleDataSource();
     readOnly.setUrl(shop.url(Shop.OPERATOR) + "&options=-c%20default_transaction_read_only=on");

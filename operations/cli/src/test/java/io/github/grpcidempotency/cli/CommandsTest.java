@@ -164,24 +164,6 @@ class CommandsTest {
   }
 
   @Test
-  void anEmptyListIsNoFailure() {
-    Result none = shell.run("list", "--namespace", "nobody").expect(ExitCode.OK);
-
-    assertThat(none.out()).isEmpty();
-    assertThat(none.err()).contains("no operation matches");
-  }
-
-  @Test
-  void aListFitsTheTerminal() {
-    for (int width : new int[] {80, 100, 120, 160}) {
-      assertThat(shell.and("COLUMNS", Integer.toString(width)).run("list").out().lines())
-          .hasSize(7)
-          .allMatch(line -> TextWidth.of(line) <= width)
-          .anyMatch(line -> line.contains(STUCK));
-    }
-  }
-
-  @Test
   void whatIsStuckStandsOutOnATerminal() {
     assertThat(shell.typing().run("list").out()).contains("\u001b[31m" + STUCK);
     assertThat(shell.typing().and("NO_COLOR", "1").run("list").out()).doesNotContain("\u001b");

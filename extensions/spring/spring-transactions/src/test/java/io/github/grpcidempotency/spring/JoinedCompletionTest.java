@@ -49,7 +49,6 @@ class JoinedCompletionTest extends SpringServerTest {
   static List<Arguments> rows() {
     return List.of(
         Arguments.of(Host.Kind.JDBC, Way.RESERVED),
-        Arguments.of(Host.Kind.JDBC, Way.RESERVED_CARRYING),
         Arguments.of(Host.Kind.JPA, Way.RESERVED_CARRYING));
   }
 

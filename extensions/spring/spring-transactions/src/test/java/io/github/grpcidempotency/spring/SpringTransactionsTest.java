@@ -108,19 +108,6 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void nothingRemainsOfARollback() {
-    HostTransaction.Begun begun = transactions.begin("any");
-    listen(begun);
-    host.note("joined");
-
-    begun.rollback();
-    begun.rollback();
-
-    assertThat(ThingDatabase.notes(database)).isEmpty();
-    assertThat(story).containsExactly("ROLLED_BACK");
-  }
-
-  @Test
   void aTransactionThatTheThreadHasWaitsUntilTheNewOneHasEnded() {
     template.executeWithoutResult(
         outer -> {

@@ -44,7 +44,6 @@ class TransactionalHandlersTest extends SpringServerTest {
   static List<Arguments> rows() {
     return List.of(
         Arguments.of(Host.Kind.JDBC, Way.BEFORE_HANDLER),
-        Arguments.of(Host.Kind.JDBC, Way.WITH_FIRST_STATEMENT),
         Arguments.of(Host.Kind.JPA, Way.WITH_FIRST_STATEMENT));
   }
 
@@ -102,17 +101,6 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   @Test
-  void aRefusalAtTheCommitLeavesNothing() {
-    assertThatNothingIsLeft(
-        creating(
-            thing -> {
-              server.insert(thing);
-              host.insert(UUID.randomUUID(), thing.getName());
-            }),
-        Status.Code.INTERNAL);
-  }
-
-  @Test
   void aTransactionThatIsSetToRollbackOnlyIsNoSuccess() {
     assertThatNothingIsLeft(
         creating(
@@ -162,24 +150,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     assertThat(reply.isOk()).as(reply.toString()).isTrue();
     assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
     assertThat(ThingDatabase.notes(database)).isEmpty();
-  }
-
-  @Test
-  void aReadOnlyParticipantJoins() {
-    server.create(
-        thing ->
-            host.propagations()
-                .readOnly(
-                    () -> {
-                      Integer own =
-                          host.jdbc()
-                              .queryForObject("SELECT count(*) FROM app.things", Integer.class);
-                      assertThat(own).isZero();
-                      server.insert(thing);
-                    }));
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
   }
 
   /** Without the call's context, or without the library's data source, nobody can see it. */
@@ -334,28 +304,6 @@ class TransactionalHandlersTest extends SpringServerTest {
 
     assertThat(client.createThing(REQUEST).isOk()).isTrue();
     assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-  }
-
-  @Test
-  void aDataSourceThatCannotBeUnwrappedIsAccepted() {
-    try (Host opaque = Host.of(kind, new OpaqueDataSource(database.pool()));
-        SpringServer other = SpringServer.start(opaque, Way.BEFORE_HANDLER, database.pool())) {
-      AtomicBoolean fails = new AtomicBoolean(true);
-      other.create(
-          thing -> {
-            other.insert(thing);
-            if (fails.getAndSet(false)) {
-              throw new IllegalArgumentException("on purpose");
-            }
-          });
-      ThingClient caller = other.newClient();
-
-      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
-      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
-      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
-      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
-    }
   }
 
   @Test

@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.admin.service;
 
-import com.google.protobuf.Duration;
 import com.google.protobuf.Timestamp;
 import io.github.grpcidempotency.admin.ActResult;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
 import io.github.grpcidempotency.admin.Statistics;
+import io.github.grpcidempotency.internal.field.ProtobufDurations;
 import io.github.grpcidempotency.proto.v1.AuditEntry;
 import io.github.grpcidempotency.proto.v1.GetStatisticsResponse;
 import io.github.grpcidempotency.proto.v1.RecordedOperation;
@@ -48,7 +48,7 @@ final class AdminMessages {
             .setExpired(statistics.expired())
             .setExpiredIsMore(statistics.expiredIsMore());
     statistics.inFlight().map(AdminMessages::inFlight).ifPresent(message::setInFlight);
-    statistics.sweepLag().map(AdminMessages::duration).ifPresent(message::setSweepLag);
+    statistics.sweepLag().map(ProtobufDurations::write).ifPresent(message::setSweepLag);
     return message.build();
   }
 
@@ -58,7 +58,7 @@ final class AdminMessages {
             .setAll(inFlight.all())
             .setStuck(inFlight.stuck())
             .setUnknown(inFlight.unknown());
-    inFlight.oldest().map(AdminMessages::duration).ifPresent(message::setOldest);
+    inFlight.oldest().map(ProtobufDurations::write).ifPresent(message::setOldest);
     return message.build();
   }
 
@@ -108,13 +108,6 @@ final class AdminMessages {
     return Timestamp.newBuilder()
         .setSeconds(time.getEpochSecond())
         .setNanos(time.getNano())
-        .build();
-  }
-
-  private static Duration duration(java.time.Duration duration) {
-    return Duration.newBuilder()
-        .setSeconds(duration.getSeconds())
-        .setNanos(duration.getNano())
         .build();
   }
 }

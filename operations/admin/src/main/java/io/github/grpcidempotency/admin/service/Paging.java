@@ -2,6 +2,7 @@ package io.github.grpcidempotency.admin.service;
 
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationState;
+import io.github.grpcidempotency.internal.field.ProtobufDurations;
 import io.github.grpcidempotency.proto.v1.ListAuditEntriesRequest;
 import io.github.grpcidempotency.proto.v1.ListOperationsRequest;
 import io.github.grpcidempotency.proto.v1.RecordedOperation;
@@ -20,9 +21,6 @@ import java.util.UUID;
 final class Paging {
   private static final int DEFAULT_SIZE = 50;
   private static final int MAX_SIZE = 500;
-
-  /** Ten thousand years: the greatest valid {@code google.protobuf.Duration}. */
-  private static final long MAX_SECONDS = 315_576_000_000L;
 
   private Paging() {}
 
@@ -152,13 +150,9 @@ final class Paging {
   }
 
   private static Duration duration(String field, com.google.protobuf.Duration duration) {
-    if (duration.getSeconds() < 0
-        || duration.getSeconds() > MAX_SECONDS
-        || duration.getNanos() < 0
-        || duration.getNanos() >= 1_000_000_000) {
-      throw AdminError.invalid(field, "is negative or not valid");
-    }
-    return Duration.ofSeconds(duration.getSeconds(), duration.getNanos());
+    return ProtobufDurations.read(duration)
+        .filter(valid -> !valid.isNegative())
+        .orElseThrow(() -> AdminError.invalid(field, "is negative or not valid"));
   }
 
   private static Optional<String> text(String field) {

@@ -18,11 +18,15 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The console as a person uses it, in a real browser. */
+/**
+ * The console as a person uses it, in a real browser. The profile runs the tests of what else a
+ * person does.
+ */
 class ConsoleTest {
   private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
 
@@ -115,6 +119,7 @@ class ConsoleTest {
   }
 
   @Test
+  @Tag("torture")
   void anActWithoutAReasonIsRefused() {
     UUID id = shop.row(CREATE_ORDER).stuck().insert();
     visit("operation?id=" + id);
@@ -150,6 +155,7 @@ class ConsoleTest {
   }
 
   @Test
+  @Tag("torture")
   void aRecordIsForgotten() {
     UUID id = shop.row(CREATE_ORDER).failed().insert();
     visit("operation?id=" + id);
@@ -168,6 +174,7 @@ class ConsoleTest {
   }
 
   @Test
+  @Tag("torture")
   void aChangeMeanwhileIsReported() {
     UUID id = shop.row(CREATE_ORDER).stuck().insert();
     visit("operation?id=" + id);
@@ -233,6 +240,7 @@ class ConsoleTest {
   }
 
   @Test
+  @Tag("torture")
   void anOperationIsFoundAndFreedByKeyboardAlone() {
     UUID id = shop.row(CREATE_ORDER).stuck().insert();
     visit("");
@@ -253,6 +261,7 @@ class ConsoleTest {
   }
 
   @Test
+  @Tag("torture")
   void aLongListHasPages() {
     for (int i = 0; i < 60; i++) {
       shop.row(CREATE_ORDER).insert();

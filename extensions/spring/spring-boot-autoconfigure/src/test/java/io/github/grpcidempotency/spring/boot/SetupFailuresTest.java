@@ -17,8 +17,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.spring.SpringTransactions;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -54,32 +52,6 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /** What stops a start, and what the user is told. */
 class SetupFailuresTest {
-  @Test
-  void withoutSpringSecurityAndACallerResolverTheStartFails() {
-    withService()
-        .withBean(IdempotencyStore.class, InMemoryIdempotencyStore::new)
-        .withClassLoader(without("org.springframework.security"))
-        .run(
-            context -> {
-              assertProblems(context)
-                  .singleElement()
-                  .asString()
-                  .startsWith("the caller of a call is unknown");
-              assertThat(analysis(context).getAction()).contains("CallerResolver bean");
-            });
-  }
-
-  @Test
-  void springSecurityThatAuthenticatesNoCallsIsNotTakenForACaller() {
-    withService()
-        .withBean(IdempotencyStore.class, InMemoryIdempotencyStore::new)
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .contains("no Spring Security interceptor authenticates the service's calls"));
-  }
 
   @Test
   void allProblemsAreListedTogetherWithOneActionForEach() {
@@ -130,26 +102,6 @@ class SetupFailuresTest {
         .withPropertyValues("grpc.idempotency.host-transactions=false")
         .run(
             context -> assertProblems(context).singleElement().asString().contains("no execution"));
-  }
-
-  @Test
-  void anIsolationAndReadOnlyThatAHandlerCannotHaveAreProblems() {
-    complete()
-        .withBean(UndecidedService.Serializable.class)
-        .run(
-            context ->
-                assertProblems(context)
-                    .first()
-                    .asString()
-                    .contains("Serializable.createThing: its @Transactional has an isolation"));
-    complete()
-        .withBean(UndecidedService.ReadOnly.class)
-        .run(
-            context ->
-                assertProblems(context)
-                    .first()
-                    .asString()
-                    .contains("ReadOnly.createThing: its @Transactional has readOnly"));
   }
 
   @Test

@@ -10,11 +10,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -25,7 +23,6 @@ import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
-import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingService;
 import io.grpc.Metadata;
@@ -34,7 +31,6 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.nio.charset.StandardCharsets;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
@@ -50,20 +46,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Primary;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.grpc.server.lifecycle.GrpcServerTerminatedEvent;
 import org.springframework.grpc.server.security.GrpcSecurity;
@@ -75,8 +67,6 @@ import org.springframework.security.core.context.SecurityContextHolder;
 class ThingApplicationTest {
   private static final CreateThingRequest THING =
       CreateThingRequest.newBuilder().setName("a thing").build();
-  private static final CreateThingRequest FAILING =
-      CreateThingRequest.newBuilder().setName("fail").build();
 
   @RegisterExtension
   static final PostgresFixture database =
@@ -157,21 +147,6 @@ class ThingApplicationTest {
                   """,
                   alice.key()))
           .isOne();
-    }
-  }
-
-  @Test
-  void aTransactionalHandlerThatFailsLeavesNothing() {
-    try (ThingClient bob = client(ThingApplication.BOB.toString())) {
-      int before = things.runs();
-
-      assertThat(bob.createOther(FAILING).status().getCode())
-          .isEqualTo(Status.Code.FAILED_PRECONDITION);
-      assertThat(bob.createOther(FAILING).status().getCode())
-          .isEqualTo(Status.Code.FAILED_PRECONDITION);
-      assertThat(things.runs()).isEqualTo(before + 2);
-      assertThat(count("SELECT count(*) FROM app.things WHERE name = ?", "fail")).isZero();
-      assertThat(records(bob)).isEmpty();
     }
   }
 
@@ -395,66 +370,6 @@ class ThingApplicationTest {
           .claim(ClaimTiming.WITH_FIRST_STATEMENT)
           .build();
     }
-  }
-
-  /**
-   * Beside the pool of the records, which is wrapped, there is one that is not. What a handler
-   * writes through that is no part of its call, and is heard as such.
-   */
-  @Test
-  void ofTwoPoolsOnlyThatOfTheRecordsCarriesClaimsAndWritesToTheOtherAreReported()
-      throws SQLException {
-    EventJournal journal = new EventJournal();
-    try (ConfigurableApplicationContext two =
-            newApplication(LATE)
-                .sources(TwoPools.class)
-                .initializers(
-                    context ->
-                        context.getBeanFactory().registerSingleton("journal", journal.listener()))
-                .run();
-        ThingClient alice = client(two, "alice")) {
-      Things handlers = two.getBean(Things.class);
-      JdbcTemplate other = new JdbcTemplate(two.getBean("other", DataSource.class));
-      assertThat(carries(two.getBean("records", DataSource.class))).isTrue();
-      assertThat(carries(two.getBean("other", DataSource.class))).isFalse();
-
-      ThingClient.Reply first = alice.createOther(THING);
-      assertThat(first.status()).isEqualTo(Status.OK);
-      assertThat(alice.createOther(THING).bytes()).isEqualTo(first.bytes());
-      assertThat(handlers.runs()).as("the retry's was stopped").isEqualTo(2);
-      assertThat(journal.kinds()).doesNotContain("Unprotected");
-
-      handlers.writeThrough(other);
-      assertThat(alice.withNewKey().createOther(THING).status()).isEqualTo(Status.OK);
-      assertThat(journal.only(IdempotencyEvent.Unprotected.class).cause())
-          .isEqualTo(UnprotectedCause.TRANSACTION_NOT_TAKEN);
-    }
-  }
-
-  /** Everything that is made for an application with one pool is made for the records' one. */
-  @Configuration(proxyBeanMethods = false)
-  static class TwoPools {
-    @Bean
-    @Primary
-    @Qualifier("idempotency")
-    @ConfigurationProperties("spring.datasource.hikari")
-    HikariDataSource records(DataSourceProperties properties) {
-      return properties.initializeDataSourceBuilder().type(HikariDataSource.class).build();
-    }
-
-    /** Writes for one user, in transactions that have nothing to do with a claim. */
-    @Bean
-    HikariDataSource other(DataSourceProperties properties) {
-      HikariDataSource pool =
-          properties.initializeDataSourceBuilder().type(HikariDataSource.class).build();
-      pool.setConnectionInitSql(
-          "SET app.current_user_id = '%s'".formatted(Caller.ofSubject("alice").userId()));
-      return pool;
-    }
-  }
-
-  private static boolean carries(DataSource dataSource) throws SQLException {
-    return dataSource.isWrapperFor(IdempotencyDataSource.class);
   }
 
   @Test
