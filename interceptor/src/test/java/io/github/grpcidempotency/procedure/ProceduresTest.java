@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.crypto.tink.Aead;
 import com.google.longrunning.OperationsGrpc;
+import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
@@ -57,7 +58,7 @@ class ProceduresTest {
             .build();
 
     assertThat(procedures.all()).extracting(Procedure::name).containsExactly(CREATE_THING);
-    assertThat(procedures.find(CREATE_THING).flatMap(Procedure::statusResolver))
+    assertThat(procedures.find(CREATE_THING).flatMap(Procedure::statusSource))
         .containsSame(RESOLVER);
   }
 
@@ -197,7 +198,7 @@ class ProceduresTest {
                 + " key policy to PROHIBITED",
             CREATE_OTHER + ": it has two descriptors: remove one of them",
             CREATE_OTHER + ": its retention must be at least a millisecond, not PT-1S",
-            CREATE_OTHER + ": it has a status resolver, but no resource type",
+            CREATE_OTHER + ": it has a status source, but no resource type",
             CREATE_OTHER
                 + ": its key: \"colour\" is not a singular string field of"
                 + " idempotency.testing.v1.CreateThingRequest",
@@ -348,9 +349,6 @@ class ProceduresTest {
             CREATE_OTHER + ": it rebuilds its response from the resource that it deletes");
     assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
         .containsExactly(CREATE_OTHER + ": it has past resources, but does not delete a resource");
-    Procedure ofItsOwn = new Own(Optional.empty(), "jobs/own", true, List.of());
-    assertThat(Procedures.of(ofItsOwn).problems())
-        .containsExactly("jobs/own: it deletes a resource, but has no resource type");
   }
 
   @Test
@@ -392,12 +390,6 @@ class ProceduresTest {
         .contains("the settings are gone");
   }
 
-  @Test
-  void theProblemsOfADescriptorAreListed() {
-    Procedure own = new Own(Optional.empty(), "jobs/own", false, List.of("it is not finished"));
-    assertThat(Procedures.of(own).problems()).containsExactly("jobs/own: it is not finished");
-  }
-
   /** The record of a response without it could be written, and not be read. */
   @Test
   void aFieldThatAResponseMustHaveCannotBeOmitted() {
@@ -429,18 +421,11 @@ class ProceduresTest {
                 + " protobuf message");
   }
 
+  @SuppressWarnings("unchecked") // also of a method whose messages are no protobuf messages
   private static Procedure plain(MethodDescriptor<?, ?> method) {
-    return new Own(Optional.of(method), method.getFullMethodName(), false, List.of());
-  }
-
-  /** A descriptor that is not made by a builder. */
-  private record Own(
-      Optional<MethodDescriptor<?, ?>> method, String name, boolean deletes, List<String> problems)
-      implements Procedure {
-    @Override
-    public Execution execution() {
-      return Execution.RESERVED;
-    }
+    return Procedure.of((MethodDescriptor<Message, Message>) method)
+        .execution(Execution.RESERVED)
+        .build();
   }
 
   private static final class NoAead implements Aead {
