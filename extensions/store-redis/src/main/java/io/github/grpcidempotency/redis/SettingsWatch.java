@@ -122,8 +122,8 @@ final class SettingsWatch {
           "evicted",
           null,
           ("Redis ran out of memory and deleted %d keys: retries of calls whose records are gone"
-               + " run the handler again; set maxmemory-policy to noeviction, and give Redis more"
-               + " memory")
+                  + " run the handler again; set maxmemory-policy to noeviction, and give Redis more"
+                  + " memory")
               .formatted(now.evicted() - before.evicted()));
     }
   }
