@@ -20,6 +20,13 @@ final class Collected implements IntentCallback<Order> {
     return this;
   }
 
+  /** Discards the answers and failures so far. */
+  void reset() {
+    answers.clear();
+    failures.clear();
+    toFail.set(0);
+  }
+
   List<Answer> answers() {
     return answers;
   }

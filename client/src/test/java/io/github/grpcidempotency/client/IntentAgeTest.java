@@ -16,11 +16,14 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Intents that have no answer for so long that their server may have forgotten them. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class IntentAgeTest {
   private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
   private static final Set<Route> ROUTES =
@@ -42,7 +45,14 @@ class IntentAgeTest {
     this.intents = database.intents();
   }
 
-  @AfterEach
+  @BeforeEach
+  void begin() {
+    database.execute("DELETE FROM {intents}");
+    server.reset();
+    collected.reset();
+  }
+
+  @AfterAll
   void close() {
     server.close();
     database.close();

@@ -23,11 +23,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 
 /** What a store of intents does, on every database. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class IntentStoreContract {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration LEASE = Duration.ofSeconds(1);
@@ -55,9 +57,11 @@ abstract class IntentStoreContract {
   void begin() {
     buyer.execute("DELETE FROM {intents}");
     shop.execute("TRUNCATE shop.orders");
+    server.reset();
+    collected.reset();
   }
 
-  @AfterEach
+  @AfterAll
   void close() {
     server.close();
     buyer.close();

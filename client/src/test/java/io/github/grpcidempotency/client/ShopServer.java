@@ -166,6 +166,15 @@ final class ShopServer implements AutoCloseable {
     gate.ifPresent(closed -> closed.release(1_000));
   }
 
+  /** Forgets the calls so far, and handles the next calls as at the start. */
+  void reset() {
+    letHandlersGo();
+    network.keys.clear();
+    network.toLose.set(0);
+    service.runs.set(0);
+    service.toFail.set(0);
+  }
+
   /** Opens a channel, closed with the server. */
   ManagedChannel channel(UnaryOperator<NettyChannelBuilder> settings) {
     ManagedChannel channel =

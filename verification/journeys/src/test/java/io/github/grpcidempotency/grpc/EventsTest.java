@@ -383,10 +383,11 @@ class EventsTest extends CallTest {
   void aLostLeaseIsReportedOnceHoweverItIsFound() throws InterruptedException {
     InMemoryIdempotencyStore brief = new InMemoryIdempotencyStore(Duration.ofMillis(300));
     ThingServer stale = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
+    ThingServer successor = start(ThingServer.on(transport).store(brief));
     TestCall.Started zombie = keepOneRunning(stale);
     ThingService.Running running = stale.things().nextRunning();
     brief.advance(Duration.ofMillis(300));
-    keyed(start(ThingServer.on(transport).store(brief))).end();
+    keyed(successor).end();
     await().until(() -> !journal.all(LeaseLost.class).isEmpty());
 
     running.succeed();
