@@ -167,7 +167,7 @@ record Plan(
     faults.put(FaultKind.CUT_BEFORE, 20);
     faults.put(FaultKind.CUT_AFTER, 20);
     faults.put(FaultKind.SWALLOW_CLAIM, 4);
-    return everything(Duration.ofSeconds(8))
+    return everything(Duration.ofSeconds(4))
         .breaking(faults)
         .serving(ServerKind.PLAIN, ServerKind.SPRING)
         .calling(8)
