@@ -77,12 +77,6 @@ class ActsTest {
   }
 
   @Test
-  void aMissingOperationIsNeitherFreedNorForgotten() {
-    assertThat(operator.free(UUID.randomUUID(), ACT, true, false)).isEqualTo(ActResult.NOT_FOUND);
-    assertThat(operator.forget(UUID.randomUUID(), ACT, false)).isEqualTo(ActResult.NOT_FOUND);
-  }
-
-  @Test
   void aDryRunReturnsTheResultChangesNothingAndIsNotAudited() {
     UUID running = shop.claim().operationId();
     UUID recorded = shop.record().operationId();
