@@ -305,7 +305,7 @@ class IdempotentWorkTest {
                             .build())
                     .build())
         .withMessageContaining("jobs/a: its retention must be at least a millisecond")
-        .withMessageContaining("jobs/b: it has a status resolver, but no resource");
+        .withMessageContaining("jobs/b: it has a status source, but no resource");
   }
 
   private void assertRefused(Procedure kind, RefusalReason reason) {
