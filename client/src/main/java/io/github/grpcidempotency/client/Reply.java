@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.client;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.common.util.concurrent.ListenableFuture;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.ClientInterceptor;
@@ -111,7 +113,7 @@ public final class Reply<T> {
   public static <S extends AbstractStub<S>, T> Reply<T> blocking(S stub, Function<S, T> call) {
     AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
     T response = call.apply(stub.withInterceptors(capturing(trailers)));
-    return of(response, trailers.get());
+    return of(response, requireNonNull(trailers.get()));
   }
 
   /**
@@ -123,7 +125,8 @@ public final class Reply<T> {
     AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
     ListenableFuture<T> response = call.apply(stub.withInterceptors(capturing(trailers)));
     CompletableFuture<Reply<T>> reply = new CompletableFuture<>();
-    response.addListener(() -> complete(reply, response, trailers.get()), Runnable::run);
+    response.addListener(
+        () -> complete(reply, response, requireNonNull(trailers.get())), Runnable::run);
     CompletableFuture<Reply<T>> unused =
         reply.whenComplete(
             (done, failure) -> {

@@ -10,15 +10,11 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.ConnectionFactory;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -55,12 +51,10 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   private final PostgresFixture fixture;
   private final List<HikariDataSource> pools = new ArrayList<>();
-  private final Sessions superusers;
 
   private TestDatabase(PostgresFixture fixture) {
     this.fixture = fixture;
     pools.add(fixture.pool());
-    superusers = new Sessions(fixture.superuser());
   }
 
   /** Creates a database on the shared server. */
@@ -196,37 +190,7 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   /** Connects past row-level security, to look at what is really there. */
   Jdbi superuser() {
-    return Jdbi.create(superusers);
-  }
-
-  /** Uses the superuser's sessions again, because each new session costs a process. */
-  private static final class Sessions implements ConnectionFactory {
-    private final HikariDataSource pool = new HikariDataSource();
-
-    Sessions(DataSource superuser) {
-      pool.setDataSource(superuser);
-      pool.setMinimumIdle(0);
-    }
-
-    /** Returns a session that has survived, in case a test has restarted the server. */
-    @Override
-    public Connection openConnection() throws SQLException {
-      Connection connection = pool.getConnection();
-      while (!connection.isValid(1)) {
-        pool.evictConnection(connection);
-        connection = pool.getConnection();
-      }
-      return connection;
-    }
-
-    /** Releases the session's locks and resets its settings, as its end would. */
-    @Override
-    public void closeConnection(Connection connection) throws SQLException {
-      try (connection;
-          Statement statement = connection.createStatement()) {
-        statement.execute("DISCARD ALL");
-      }
-    }
+    return Jdbi.create(fixture.superuser());
   }
 
   /** Returns the columns, functions and constraints of a schema, in order. */
@@ -280,7 +244,6 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   @Override
   public void close() {
-    superusers.pool.close();
     fixture.close();
   }
 

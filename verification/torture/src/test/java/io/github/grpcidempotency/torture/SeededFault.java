@@ -666,8 +666,8 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/service/OperationWait",
-                  "found -> context.run(() -> question.within(() -> considerAgain(found))),",
-                  "found -> question.within(() -> considerAgain(found)),"))
+                  "found -> context.run(() -> call.within(() -> considerAgain(found))),",
+                  "found -> call.within(() -> considerAgain(found)),"))
           .running(plan -> plan.mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0)))),
 
   /** What a handler writes is committed beside the claim's transaction, in one of its own. */
