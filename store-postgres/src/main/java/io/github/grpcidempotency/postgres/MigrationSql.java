@@ -15,14 +15,7 @@ final class MigrationSql {
    */
   static final List<String> FILES =
       List.of(
-          "V1__idempotency_keys.sql",
-          "V2__maintenance.sql",
-          "V3__host.sql",
-          "V4__observation.sql",
-          "V5__operators.sql",
-          "V6__refusals.sql",
-          "V7__resource_types.sql",
-          "V8__partitions.sql");
+          "V1__idempotency_keys.sql", "V2__host.sql", "V3__operators.sql", "V4__partitions.sql");
 
   private MigrationSql() {}
 

@@ -28,22 +28,6 @@ final class SchemaCheck {
     return exists("check/table", Map.of());
   }
 
-  /** Returns whether the table has the columns of the newest migration that adds columns. */
-  boolean isMigrated() {
-    return exists("check/observation", Map.of());
-  }
-
-  /** Returns the problem of the functions that refuse a flush. */
-  Optional<String> missingRefusals() {
-    return exists("check/refusals", Map.of())
-        ? Optional.empty()
-        : Optional.of(
-            ("the schema %1$s is of an earlier release, without V6__refusals.sql, or EXECUTE on its"
-                    + " functions refuse_claim and refuse_commit was revoked from PUBLIC: migrate the"
-                    + " schema with IdempotencySchema, or grant the right, before this server starts")
-                .formatted(schema));
-  }
-
   /** Returns whether an index finds the operations of one user. */
   boolean operationIndexExists() {
     return exists("check/operation_index", Map.of());

@@ -149,15 +149,6 @@ final class StartupCheck {
                 .formatted(database.schema()));
         return false;
       }
-      if (!check.isMigrated()) {
-        problems.add(
-            ("the table %s.idempotency_keys is of an earlier release, without V4__observation.sql"
-                    + " or V6__refusals.sql; migrate it with IdempotencySchema before this server"
-                    + " starts")
-                .formatted(database.schema()));
-        return false;
-      }
-      check.missingRefusals().ifPresent(problems::add);
       problems.addAll(check.problems());
       boolean sound = problems.isEmpty();
       for (RecordedProcedure procedure : procedures) {

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.io.Resources;
@@ -11,7 +10,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -328,35 +326,6 @@ class PartitionsTest {
           assertThat(problems(handle))
               .anyMatch(problem -> problem.contains("has no unique constraint"));
         });
-  }
-
-  /** From the first version on, with rows that were there before. */
-  @Test
-  void aTableOfTheFirstVersionsIsPartitionedOnceItIsUpToDate() throws Exception {
-    try (TestDatabase old = TestDatabase.unmigrated()) {
-      String all = IdempotencySchema.sql("idempotency");
-      run(old, all.substring(0, all.indexOf("-- " + MigrationSql.FILES.get(3))) + "COMMIT;");
-      TestDatabase.runHostMigration(old.owner());
-      KeyTable keys = new KeyTable(old);
-      keys.add(50, LIVE);
-
-      run(old, IdempotencySchema.sqlAfter("idempotency", 3));
-      run(old, "SELECT idempotency.grant_to('things_app'); " + PARTITION);
-
-      assertThat(keys.size()).isEqualTo(50);
-      assertThatCode(
-              () ->
-                  Things.verify(
-                      PostgresIdempotencyStore.builder(old.app()).build(), Things.CREATE_THING))
-          .doesNotThrowAnyException();
-    }
-  }
-
-  private static void run(TestDatabase database, String script) throws Exception {
-    try (Connection connection = database.owner().getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(script);
-    }
   }
 
   /** Does something as a superuser, and then undoes it. */

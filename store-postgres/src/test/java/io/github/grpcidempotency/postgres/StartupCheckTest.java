@@ -105,18 +105,6 @@ class StartupCheckTest {
   }
 
   @Test
-  void aSchemaOfAnEarlierReleaseIsRefusedInOneSentence() {
-    execute("ALTER TABLE idempotency.idempotency_keys DROP COLUMN server, DROP COLUMN trace");
-
-    assertThatVerifying(database.appUrl(), Things.CREATE_THING)
-        .hasMessage(
-            "idempotency cannot be set up:\n"
-                + "  the table idempotency.idempotency_keys is of an earlier release, without"
-                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema before this server"
-                + " starts");
-  }
-
-  @Test
   void aResourceTypeWithoutItsColumnOrItsForeignKeyIsRefused() {
     execute("ALTER TABLE idempotency.idempotency_keys ADD COLUMN gadget_id uuid");
 

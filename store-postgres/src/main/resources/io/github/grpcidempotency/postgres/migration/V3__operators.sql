@@ -56,25 +56,28 @@ CREATE TYPE ${schema}.operation AS (
   completed       timestamptz,
   expires         timestamptz,
   resource_type   text,
-  resource_id     uuid,
+  resource_id     text,
   answer_bytes    integer,
   read            timestamptz
 );
 
--- Selects these of a row k. Which columns refer to resources is the host's choice.
+-- Returns the select list that makes an operation of a row k. The columns of resources depend on the host.
 CREATE FUNCTION ${schema}.operation_columns() RETURNS text
   LANGUAGE sql STABLE
   SET search_path = pg_catalog, pg_temp
 AS $$
   WITH resources AS (
     SELECT a.attname
-      FROM pg_constraint AS c
-      JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-     WHERE c.conrelid = '${schema}.idempotency_keys'::regclass
-       AND c.contype = 'f'
-       AND cardinality(c.conkey) = 1
-       AND a.atttypid = 'uuid'::regtype
+      FROM pg_attribute AS a
+     WHERE a.attrelid = '${schema}.idempotency_keys'::regclass
        AND a.attname ~ '_id$'
+       AND (col_description(a.attrelid, a.attnum) = 'a resource type that is not enforced'
+            OR EXISTS (
+              SELECT
+                FROM pg_constraint AS c
+               WHERE c.conrelid = a.attrelid
+                 AND c.contype = 'f'
+                 AND c.conkey = ARRAY[a.attnum]))
   )
   SELECT format(
            'k.id, k.idempotency_key, k.user_id, k.procedure,'
@@ -87,13 +90,13 @@ AS $$
            ' END AS state,'
            ' k.outcome_unknown, k.attempt, k.server, k.trace, k.created, k.lease_expires, k.completed, k.expires,'
            ' CASE %s ELSE NULL::text END AS resource_type,'
-           ' COALESCE(%s NULL::uuid) AS resource_id,'
+           ' COALESCE(%s NULL::text) AS resource_id,'
            ' COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes,'
            ' now() AS read',
            COALESCE(
              string_agg(format('WHEN k.%I IS NOT NULL THEN %L', attname, left(attname, -3)), ' '),
              'WHEN false THEN NULL'),
-           COALESCE(string_agg(format('k.%I, ', attname), ''), ''))
+           COALESCE(string_agg(format('k.%I::text, ', attname), ''), ''))
     FROM resources;
 $$;
 
@@ -146,30 +149,18 @@ BEGIN
 END;
 $$;
 
-CREATE FUNCTION ${schema}.operator_find(operation_id uuid) RETURNS SETOF ${schema}.operation
+-- Returns the operation of an id, or the newest 1,000 operations of a key with its namespace, of every user.
+CREATE FUNCTION ${schema}.operator_find(operation_id uuid, stored_key text) RETURNS SETOF ${schema}.operation
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   PERFORM ${schema}.see_all_rows();
   RETURN QUERY EXECUTE format(
-    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.id = $1', ${schema}.operation_columns())
-    USING operation_id;
-  PERFORM set_config('idempotency.operator', 'off', true);
-END;
-$$;
-
--- The operations of a key with its namespace, of every user: the newest 1,000.
-CREATE FUNCTION ${schema}.operator_find_key(stored_key text) RETURNS SETOF ${schema}.operation
-  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  PERFORM ${schema}.see_all_rows();
-  RETURN QUERY EXECUTE format(
-    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.idempotency_key = $1 ORDER BY k.id DESC LIMIT 1000',
-    ${schema}.operation_columns())
-    USING stored_key;
+    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.%s ORDER BY k.id DESC LIMIT 1000',
+    ${schema}.operation_columns(),
+    CASE WHEN operation_id IS NULL THEN 'idempotency_key = $2' ELSE 'id = $1' END)
+    USING operation_id, stored_key;
   PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
@@ -292,13 +283,13 @@ BEGIN
 END;
 $$;
 
--- Deletes a reservation (act free) or a record (act forget), unless that is refused: by its owner, whose lease lives; or by a
--- transaction that has the row locked, as one does that is about to complete it. The row is locked before it is judged, so nobody can renew,
--- complete or take over in between. Returns done, would_be_done, not_found, owner_lives, already_recorded, not_recorded or locked.
-CREATE FUNCTION ${schema}.delete_operation(
+-- Deletes a reservation (act free) or a record (act forget), so that the next call with its key runs. The row is locked before it is
+-- judged, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease and no
+-- unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
+CREATE FUNCTION ${schema}.operator_delete(
     act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
 AS $$
@@ -309,6 +300,9 @@ DECLARE
   result  text;
 BEGIN
   PERFORM ${schema}.check_act(actor, reason);
+  IF COALESCE(act NOT IN ('free', 'forget'), true) THEN
+    RAISE EXCEPTION 'an operation is deleted by free or forget, not by %', act USING ERRCODE = 'invalid_parameter_value';
+  END IF;
   PERFORM ${schema}.see_all_rows();
   BEGIN
     IF dry_run THEN
@@ -352,26 +346,6 @@ BEGIN
      CASE result WHEN 'done' THEN 1 ELSE 0 END, result, reason);
   RETURN result;
 END;
-$$;
-
--- Deletes a reservation, so that the next call with its key runs. An owner whose handler has ended with an unknown outcome does not
--- live.
-CREATE FUNCTION ${schema}.operator_free(
-    operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
-  RETURNS text
-  LANGUAGE sql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT ${schema}.delete_operation('free', operation_id, actor, reason, even_if_live, dry_run);
-$$;
-
--- Deletes a record, so that the next call with its key runs.
-CREATE FUNCTION ${schema}.operator_forget(operation_id uuid, actor text, reason text, dry_run boolean)
-  RETURNS text
-  LANGUAGE sql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT ${schema}.delete_operation('forget', operation_id, actor, reason, true, dry_run);
 $$;
 
 -- Sweeps one batch; returns how many rows it has deleted. One that deletes none leaves no row in the audit.
@@ -453,67 +427,16 @@ AS $$
    LIMIT page;
 $$;
 
--- The table in numbers. It reads the reservations, if add_in_flight_index has made their index, and says nothing of them otherwise; and
--- at most 10,001 of the expired records. The number of all rows is the planner's estimate.
-CREATE FUNCTION ${schema}.statistics()
-  RETURNS TABLE (
-    rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
-    expired bigint, expired_is_more boolean, sweep_lag interval)
-  LANGUAGE sql STABLE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-  SET enable_seqscan = off
-AS $$
-  WITH size AS (
-    SELECT CASE WHEN c.reltuples > 0 AND c.relpages > 0
-                THEN (c.reltuples / c.relpages
-                      * (pg_relation_size(c.oid) / current_setting('block_size')::integer))::bigint
-                ELSE pg_stat_get_live_tuples(c.oid) -- never vacuumed nor analysed
-           END AS rows,
-           pg_total_relation_size(c.oid) AS bytes
-      FROM pg_class AS c
-     WHERE c.oid = '${schema}.idempotency_keys'::regclass
-  ), indexed AS (
-    SELECT to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL AS found
-  ), reserved AS (
-    SELECT count(*) AS in_flight,
-           count(*) FILTER (WHERE k.lease_expires <= now()) AS stuck,
-           count(*) FILTER (WHERE k.outcome_unknown) AS unknown,
-           now() - min(k.created) AS oldest
-      FROM ${schema}.idempotency_keys AS k
-     WHERE k.completed IS NULL
-       AND (k.lease_expires > now() OR k.expires > now()) -- otherwise it has expired
-       AND (SELECT found FROM indexed)
-  ), ended AS (
-    SELECT count(*) AS expired, now() - min(e.expires) AS lag
-      FROM (SELECT k.expires
-              FROM ${schema}.idempotency_keys AS k
-             WHERE k.expires <= now()
-               AND (k.completed IS NOT NULL OR k.lease_expires <= now())
-             ORDER BY k.expires
-             LIMIT 10001) AS e
-  )
-  SELECT size.rows, size.bytes,
-         CASE WHEN indexed.found THEN reserved.in_flight END,
-         CASE WHEN indexed.found THEN reserved.stuck END,
-         CASE WHEN indexed.found THEN reserved.unknown END,
-         reserved.oldest,
-         least(ended.expired, 10000), ended.expired > 10000, ended.lag
-    FROM size, indexed, reserved, ended;
-$$;
-
 -- Lets a role find, list, free and forget operations, sweep, and read statistics and the audit.
 CREATE FUNCTION ${schema}.grant_operator_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', operator_role);
   EXECUTE format(
-    'GRANT EXECUTE ON FUNCTION ${schema}.operator_find(uuid), ${schema}.operator_find_key(text),'
-    ' ${schema}.operator_is_running(text, uuid),'
-    ' ${schema}.operator_list(text[], text, text, uuid, interval, interval, text, integer),'
-    ' ${schema}.operator_free(uuid, text, text, boolean, boolean),'
-    ' ${schema}.operator_forget(uuid, text, text, boolean), ${schema}.operator_sweep(integer, text, text),'
-    ' ${schema}.operator_audit(uuid, bigint, integer), ${schema}.statistics(), ${schema}.current_user_id() TO %I',
+    'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
+    'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.operator_find, ${schema}.operator_is_running,'
+    ' ${schema}.operator_list, ${schema}.operator_delete, ${schema}.operator_sweep, ${schema}.operator_audit,'
+    ' ${schema}.statistics TO %1$I',
     operator_role);
 END;
 $$;
@@ -523,51 +446,15 @@ CREATE FUNCTION ${schema}.grant_contents_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', operator_role);
   EXECUTE format(
-    'GRANT EXECUTE ON FUNCTION ${schema}.operator_request_contents(uuid, text, text),'
-    ' ${schema}.operator_contents(bigint) TO %I',
+    'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
+    'GRANT EXECUTE ON FUNCTION ${schema}.operator_request_contents, ${schema}.operator_contents TO %1$I',
     operator_role);
 END;
 $$;
 
--- As before, and the statistics, for metrics.
-CREATE OR REPLACE FUNCTION ${schema}.grant_to(application_role name) RETURNS void
-  LANGUAGE plpgsql
-AS $$
-BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', application_role);
-  EXECUTE format(
-    'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %I', application_role);
-  EXECUTE format(
-    'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
-    ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer),'
-    ' ${schema}.refer_if_it_stands(uuid, integer, name, uuid), ${schema}.current_user_id(),'
-    ' ${schema}.statistics() TO %I',
-    application_role);
-  EXECUTE format(
-    'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %I', application_role);
-END;
-$$;
-
 REVOKE ALL ON TABLE ${schema}.idempotency_audit FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operation_columns() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.lock_of(text, uuid) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.see_all_rows() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.check_act(text, text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_find(uuid) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_find_key(text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_is_running(text, uuid) FROM PUBLIC;
-REVOKE ALL ON FUNCTION
-  ${schema}.operator_list(text[], text, text, uuid, interval, interval, text, integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.delete_operation(text, uuid, text, text, boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_free(uuid, text, text, boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_forget(uuid, text, text, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_sweep(integer, text, text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_request_contents(uuid, text, text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_contents(bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_audit(uuid, bigint, integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.statistics() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.grant_operator_to(name) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.grant_contents_to(name) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit, ${schema}.operation_columns, ${schema}.lock_of, ${schema}.see_all_rows,
+  ${schema}.check_act, ${schema}.operator_find, ${schema}.operator_is_running, ${schema}.operator_list, ${schema}.operator_delete,
+  ${schema}.operator_sweep, ${schema}.operator_request_contents, ${schema}.operator_contents, ${schema}.operator_audit,
+  ${schema}.grant_operator_to, ${schema}.grant_contents_to FROM PUBLIC;
