@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A table moves to partitions while servers use it. */
@@ -41,6 +42,11 @@ class MoveToPartitionsTest {
   private final TestDatabase database = TestDatabase.plain();
   private final KeyTable table = new KeyTable(database);
   private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @BeforeEach
+  void createFunctions() {
+    TestDatabase.createPartitionFunctions(database.owner());
+  }
 
   @AfterEach
   void close() {

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -40,6 +41,11 @@ class PartitionsTest {
   private static final Pattern NAME = Pattern.compile("(?<!:):([a-z_]+)");
 
   private final KeyTable table = new KeyTable(partitioned);
+
+  @BeforeAll
+  static void createFunctions() {
+    TestDatabase.createPartitionFunctions(plain.owner());
+  }
 
   @BeforeEach
   void empty() {

@@ -8,6 +8,9 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
@@ -92,7 +95,13 @@ public final class DurableDatabase implements AutoCloseable {
 
   /** Creates hash partitions of the library's table in a schema, as a service's migration would. */
   public void partition(String schema, int partitions) {
-    runAsOwner("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
+    try (Connection connection = owner().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(IdempotencySchema.partitions(schema));
+      statement.execute("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
   }
 
   /** Returns a pool of the application's connections; its round trips are counted. */
