@@ -16,6 +16,9 @@ final class SchemaCheck {
   private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
   private static final int OUTBOX_PATIENCE_SECONDS = 2;
 
+  /** The last migration that servers need; later ones are for operators. */
+  private static final int NEEDED_VERSION = 2;
+
   private final Handle handle;
   private final String schema;
 
@@ -26,6 +29,33 @@ final class SchemaCheck {
 
   boolean tableExists() {
     return exists("check/table", Map.of());
+  }
+
+  /** Returns the problem of a schema that lacks migrations without which servers do not work. */
+  Optional<String> missingMigration() {
+    int version = factsAreReadable().map(this::version).orElse(0);
+    return version >= NEEDED_VERSION
+        ? Optional.empty()
+        : Optional.of(
+            ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
+                    + " migrate it with IdempotencySchema before this server starts")
+                .formatted(schema, version, NEEDED_VERSION));
+  }
+
+  /** Returns the number of the last migration; the needed one if the role may not read it. */
+  private int version(boolean readable) {
+    return readable
+        ? handle.createQuery(load("check/version")).mapTo(Integer.class).findOne().orElse(0)
+        : NEEDED_VERSION;
+  }
+
+  /** Returns whether the role may read the facts about the schema; empty without their table. */
+  Optional<Boolean> factsAreReadable() {
+    return handle
+        .createQuery(load("check/facts"))
+        .bind("schema", schema)
+        .mapTo(Boolean.class)
+        .findOne();
   }
 
   /** Returns whether an index finds the operations of one user. */

@@ -149,7 +149,15 @@ final class StartupCheck {
                 .formatted(database.schema()));
         return false;
       }
+      Optional<String> missingMigration = check.missingMigration();
+      if (missingMigration.isPresent()) {
+        problems.add(missingMigration.get());
+        return false;
+      }
       problems.addAll(check.problems());
+      if (!check.factsAreReadable().orElse(false)) {
+        return false;
+      }
       boolean sound = problems.isEmpty();
       for (RecordedProcedure procedure : procedures) {
         check

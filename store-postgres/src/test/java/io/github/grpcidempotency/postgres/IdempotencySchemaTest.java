@@ -160,11 +160,40 @@ class IdempotencySchemaTest {
         List.of(
             "SELECT idempotency.add_resource_type('other', 'app.things')",
             "SELECT idempotency.grant_to('things_app')",
+            "INSERT INTO idempotency.idempotency_facts VALUES ('shard', 'west')",
+            "UPDATE idempotency.idempotency_facts SET value = '99'",
+            "DELETE FROM idempotency.idempotency_facts",
             "ALTER TABLE idempotency.idempotency_keys DISABLE ROW LEVEL SECURITY",
             "CREATE TABLE idempotency.x ()")) {
       assertThatThrownBy(() -> app.useHandle(handle -> handle.execute(forbidden)))
           .hasMessageContaining("ERROR");
     }
+  }
+
+  /** As after {@code ALTER DEFAULT PRIVILEGES … GRANT ALL ON TABLES}. */
+  @Test
+  void onlyTheOwnerWritesFactsWhateverRightsOthersHave() {
+    owner.useHandle(
+        handle -> handle.execute("GRANT ALL ON idempotency.idempotency_facts TO things_app"));
+
+    Jdbi.create(database.app())
+        .useHandle(
+            handle -> {
+              assertThatThrownBy(
+                      () ->
+                          handle.execute(
+                              "INSERT INTO idempotency.idempotency_facts VALUES ('shard', 'west')"))
+                  .hasMessageContaining("row-level security");
+              assertThat(handle.execute("UPDATE idempotency.idempotency_facts SET value = '99'"))
+                  .isZero();
+              assertThat(handle.execute("DELETE FROM idempotency.idempotency_facts")).isZero();
+              assertThat(
+                      handle
+                          .createQuery("SELECT name FROM idempotency.idempotency_facts")
+                          .mapTo(String.class)
+                          .list())
+                  .containsExactly("version");
+            });
   }
 
   private static Procedure creating(String resourceType) {

@@ -123,6 +123,7 @@ class IsolationTest {
           "settle/same_time_line",
           "claim/time_line",
           "check/time_line",
+          "check/facts",
           "check/flush",
           "check/leak",
           "check/probe_refusal",
@@ -133,6 +134,7 @@ class IsolationTest {
           "check/schema",
           "check/shard",
           "check/table",
+          "check/version",
           "transaction/rollback_with_status",
           "transaction/use");
 

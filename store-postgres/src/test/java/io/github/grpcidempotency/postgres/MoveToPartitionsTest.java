@@ -113,6 +113,7 @@ class MoveToPartitionsTest {
     assertThat(tables())
         .containsExactly(
             "idempotency_audit",
+            "idempotency_facts",
             "idempotency_keys",
             "idempotency_keys_p0",
             "idempotency_keys_p1",

@@ -89,6 +89,14 @@ class StartupCheckTest {
     assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
 
     execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE SELECT ON idempotency.idempotency_facts FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE ALL ON FUNCTION idempotency.refuse_commit FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
     execute("REVOKE USAGE ON SCHEMA idempotency FROM things_app");
     assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
 
@@ -102,6 +110,23 @@ class StartupCheckTest {
 
     assertThatVerifying(database.appUrl())
         .hasMessageContaining("the table idempotency.idempotency_keys does not exist");
+  }
+
+  @Test
+  void aSchemaOfAnEarlierReleaseIsRefusedInOneSentence() {
+    for (String change :
+        List.of(
+            "UPDATE idempotency.idempotency_facts SET value = '0' WHERE name = 'version'",
+            "DELETE FROM idempotency.idempotency_facts",
+            "DROP TABLE idempotency.idempotency_facts")) {
+      execute(change);
+
+      assertThatVerifying(database.appUrl(), Things.CREATE_THING)
+          .hasMessage(
+              "idempotency cannot be set up:\n"
+                  + "  the schema idempotency is of an earlier release: its version is 0, and this server needs"
+                  + " 2; migrate it with IdempotencySchema before this server starts");
+    }
   }
 
   @Test

@@ -33,10 +33,10 @@ BEGIN
       USING HINT = 'Name the table and the column with the UUIDs that responses contain, or let the procedure have no resource.';
   END IF;
 
+  DELETE FROM ${schema}.idempotency_facts AS f WHERE f.name = key_column;
   IF NOT enforced THEN
     EXECUTE format('ALTER TABLE ${schema}.idempotency_keys ADD COLUMN %I %s', key_column, key_type);
-    EXECUTE format(
-      'COMMENT ON COLUMN ${schema}.idempotency_keys.%I IS %L', key_column, 'a resource type that is not enforced');
+    INSERT INTO ${schema}.idempotency_facts VALUES (key_column, 'not enforced');
     RETURN;
   END IF;
   EXECUTE format(
@@ -73,6 +73,7 @@ BEGIN
     'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
     'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %1$I;'
     'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %1$I;'
+    'GRANT SELECT ON ${schema}.idempotency_facts TO %1$I;'
     'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired,'
     ' ${schema}.refer_if_it_stands, ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.statistics TO %1$I',
     application_role);
@@ -81,3 +82,5 @@ $$;
 
 REVOKE ALL ON FUNCTION ${schema}.add_resource_type, ${schema}.add_operation_index, ${schema}.add_in_flight_index,
   ${schema}.grant_to FROM PUBLIC;
+
+UPDATE ${schema}.idempotency_facts SET value = '2' WHERE name = 'version';

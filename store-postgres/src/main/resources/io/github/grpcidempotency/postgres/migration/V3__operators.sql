@@ -71,7 +71,7 @@ AS $$
       FROM pg_attribute AS a
      WHERE a.attrelid = '${schema}.idempotency_keys'::regclass
        AND a.attname ~ '_id$'
-       AND (col_description(a.attrelid, a.attnum) = 'a resource type that is not enforced'
+       AND (EXISTS (SELECT FROM ${schema}.idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
             OR EXISTS (
               SELECT
                 FROM pg_constraint AS c
@@ -458,3 +458,5 @@ REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit, ${schema}.operation_col
   ${schema}.check_act, ${schema}.operator_find, ${schema}.operator_is_running, ${schema}.operator_list, ${schema}.operator_delete,
   ${schema}.operator_sweep, ${schema}.operator_request_contents, ${schema}.operator_contents, ${schema}.operator_audit,
   ${schema}.grant_operator_to, ${schema}.grant_contents_to FROM PUBLIC;
+
+UPDATE ${schema}.idempotency_facts SET value = '3' WHERE name = 'version';

@@ -54,6 +54,11 @@ SELECT 'the role ' || rolname || ' lacks rights on ' || :schema || '.idempotency
                    JOIN pg_namespace AS n ON n.oid = c.relnamespace
                   WHERE n.nspname = :schema
                     AND c.relname = 'idempotency_waits')
+            AND (SELECT has_table_privilege(c.oid, 'SELECT')
+                   FROM pg_class AS c
+                   JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                  WHERE n.nspname = :schema
+                    AND c.relname = 'idempotency_facts')
             AND (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM functions))
 UNION ALL
 -- The functions for renewal and sweep run as their owner. The policy must show every user's rows to that owner.
