@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -246,6 +247,22 @@ class PartitionsTest {
                 List<String> plan = plan(handle, statement);
                 assertThat(plan).anyMatch(line -> line.contains("Subplans Removed: 3"));
                 assertThat(partitionsScanned(plan)).as("%s", plan).hasSize(1);
+              }
+            });
+  }
+
+  /** PostgreSQL estimates that a generic plan is cheap, so it does not plan for each execution. */
+  @Test
+  void theLookUpsOfATransactionAreNotPlannedForEachCall() {
+    Jdbi.create(partitioned.owner())
+        .useHandle(
+            handle -> {
+              for (String statement :
+                  statementsThatKnowTheKey().stream()
+                      .filter(each -> each.contains("LIMIT 1"))
+                      .toList()) {
+                handle.execute("SET plan_cache_mode = auto");
+                assertThat(genericPlans(handle, statement)).as(statement).isPositive();
               }
             });
   }
@@ -494,6 +511,29 @@ class PartitionsTest {
   }
 
   private static List<String> plan(Handle handle, String statement) {
+    return prepared(
+        handle,
+        statement,
+        execute -> handle.createQuery("EXPLAIN (COSTS OFF) " + execute).mapTo(String.class).list());
+  }
+
+  /** Returns how many of ten executions had a generic plan; PostgreSQL tries five others first. */
+  private static int genericPlans(Handle handle, String statement) {
+    return prepared(
+        handle,
+        statement,
+        execute -> {
+          for (int i = 0; i < 10; i++) {
+            handle.execute(execute);
+          }
+          return handle
+              .createQuery("SELECT generic_plans FROM pg_prepared_statements WHERE name = 'tried'")
+              .mapTo(Integer.class)
+              .one();
+        });
+  }
+
+  private static <T> T prepared(Handle handle, String statement, Function<String, T> use) {
     List<String> names =
         NAME.matcher(statement).results().map(found -> found.group(1)).distinct().toList();
     String numbered =
@@ -502,10 +542,7 @@ class PartitionsTest {
         names.stream().map(PartitionsTest::argument).collect(Collectors.joining(", "));
     try (Statement plain = handle.getConnection().createStatement()) {
       plain.execute("PREPARE tried AS " + numbered);
-      return handle
-          .createQuery("EXPLAIN (COSTS OFF) EXECUTE tried(" + arguments + ")")
-          .mapTo(String.class)
-          .list();
+      return use.apply("EXECUTE tried(" + arguments + ")");
     } catch (java.sql.SQLException failure) {
       throw new AssertionError(statement, failure);
     } finally {

@@ -48,7 +48,7 @@ CREATE UNLOGGED TABLE ${schema}.idempotency_waits (
   created timestamptz NOT NULL DEFAULT now()
 );
 
--- Facts about this schema. Servers read them; only the owner, who migrates, writes them.
+-- Facts about this schema, none about users. Servers read them; only the owner, who migrates, writes them.
 --   version    the number of the last migration
 --   shard      the name of this database, if callers are on several databases
 --   <column>   'not enforced', for the column of a resource type without a foreign key
@@ -59,9 +59,7 @@ CREATE TABLE ${schema}.idempotency_facts (
 
 INSERT INTO ${schema}.idempotency_facts VALUES ('version', '1');
 
--- No role but the owner can write, even if default privileges give it a right on the table.
-ALTER TABLE ${schema}.idempotency_facts ENABLE ROW LEVEL SECURITY;
-CREATE POLICY readable ON ${schema}.idempotency_facts FOR SELECT USING (true);
+REVOKE ALL ON TABLE ${schema}.idempotency_facts FROM PUBLIC;
 
 -- Renews the leases of a server, and returns the ids of those that it still owns.
 CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease interval) RETURNS SETOF uuid

@@ -64,7 +64,8 @@ AS $$
   CREATE INDEX IF NOT EXISTS idempotency_keys_in_flight ON ${schema}.idempotency_keys (id) WHERE completed IS NULL;
 $$;
 
--- Gives the application's role the rights that the store needs.
+-- Gives the application's role the rights that the store needs. Default privileges may already have given it more: it must not write
+-- facts.
 CREATE FUNCTION ${schema}.grant_to(application_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
@@ -73,6 +74,7 @@ BEGIN
     'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
     'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %1$I;'
     'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %1$I;'
+    'REVOKE ALL ON ${schema}.idempotency_facts FROM %1$I;'
     'GRANT SELECT ON ${schema}.idempotency_facts TO %1$I;'
     'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired,'
     ' ${schema}.refer_if_it_stands, ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.statistics TO %1$I',
