@@ -1,26 +1,25 @@
--- What operators may do, through functions that the host grants to roles of theirs: find, list, free and forget the operations of
--- every user. No such role has any right on a table. Every act leaves a row in a table of its own.
+-- Functions with which operators find, list, free and forget the operations of every user. The host grants them to roles that have no
+-- right on a table. Every act adds a row to the audit.
 
--- The owner sees every row inside the operators' functions, which turn this setting on, and off again before they return (only a
--- superuser could make it a setting of the function). It opens nothing to anybody else who sets it: the policy is the owner's, and
--- every other function of the owner names the rows that it touches.
+-- Inside the operators' functions, the owner sees every row. They switch this setting on, and off before they return, because only a
+-- superuser could make it a setting of the function. For every other role, the setting has no effect.
 CREATE POLICY operators ON ${schema}.idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (current_setting('idempotency.operator', true) = 'on');
 
--- The acts of operators. Nobody has a right on it but its owner.
+-- The acts of operators. Only the owner has a right on the table.
 CREATE TABLE ${schema}.idempotency_audit (
   id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at           timestamptz NOT NULL DEFAULT clock_timestamp(),
   role         name        NOT NULL DEFAULT session_user,
-  actor        text        NOT NULL,               -- on whose behalf, as that role says
+  actor        text        NOT NULL,               -- on whose behalf, as the role claims
   act          text        NOT NULL,               -- free, forget, read_contents, sweep
   operation_id uuid,
   procedure    text,
   user_id      uuid,
   attempt      integer,
-  forced       boolean     NOT NULL DEFAULT false, -- it was freed although its owner lived
-  deleted      integer     NOT NULL DEFAULT 0,     -- how many rows of the table of keys
+  forced       boolean     NOT NULL DEFAULT false, -- the lease of the reservation was live
+  deleted      integer     NOT NULL DEFAULT 0,     -- the number of deleted rows of idempotency_keys
   result       text        NOT NULL,
   reason       text        NOT NULL,
   transaction  xid8        NOT NULL DEFAULT pg_current_xact_id()
@@ -40,7 +39,7 @@ CREATE TRIGGER idempotency_audit_stands
   BEFORE UPDATE OR DELETE ON ${schema}.idempotency_audit
   FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.refuse_change_of_audit();
 
--- All that an operator learns of an operation.
+-- An operation as operators see it, without contents.
 CREATE TYPE ${schema}.operation AS (
   id              uuid,
   idempotency_key text,
@@ -100,8 +99,8 @@ AS $$
     FROM resources;
 $$;
 
--- The advisory lock of a transactional call, and the channel's word for the end of any call: the first 64 bits of a SHA-256 of the
--- user's id and the key, as the store computes them (both halves of the id, and the result, have their lowest byte first).
+-- The advisory lock of a transactional call, and the payload that notifies of the end of a call: the first 64 bits of a SHA-256 of the
+-- user's id and the key, as the store computes them. Both halves of the id, and the result, begin with their lowest byte.
 CREATE FUNCTION ${schema}.lock_of(stored_key text, of_user uuid) RETURNS bigint
   LANGUAGE sql STABLE
   SET search_path = pg_catalog, pg_temp
@@ -116,8 +115,8 @@ AS $$
     FROM digest, generate_series(0, 7) AS byte (i);
 $$;
 
--- Lets the owner see every row until the setting is off again. Of a policy that is another role's, as after a change of owner, an
--- operator would only see that nothing is found.
+-- Lets the owner see every row until the setting is off again. Fails if the policy is another role's, as after a change of owner,
+-- because operators would find nothing.
 CREATE FUNCTION ${schema}.see_all_rows() RETURNS void
   LANGUAGE plpgsql
   SET search_path = pg_catalog, pg_temp
@@ -165,7 +164,7 @@ BEGIN
 END;
 $$;
 
--- Whether a key of a user is held: by a reservation whose lease lives, or by a transaction, which has no row before it commits.
+-- Whether a call with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it commits.
 CREATE FUNCTION ${schema}.operator_is_running(stored_key text, of_user uuid) RETURNS boolean
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -176,29 +175,29 @@ AS $$
              ARRAY[stored_key], ARRAY[of_user], ARRAY[${schema}.lock_of(stored_key, of_user)]));
 $$;
 
--- Lists operations. What is null does not restrict. It reads along one index, and 20,000 rows at most, so it may find less than a
--- page: the last row then has no operation, and says where to go on. The index is
---   that of reservations, if add_in_flight_index has made it and only they are asked for;
---   that of expiry, the soonest first, if it is asked what expires soon or has expired;
---   that of keys, for a namespace of at most 20,000 rows;
+-- Lists operations. A null argument does not restrict. The function reads at most 20,000 rows of one index, so it may return less than
+-- a page. Its last row then has no operation, but the place where the next page continues. The index is
+--   that of reservations, if add_in_flight_index has made it and all states are those of reservations;
+--   that of expiry, the soonest first, for expired operations and those that expire soon;
 --   that of users, if add_operation_index has made it and a user is given;
---   otherwise the primary key, whose order is that of time. As ids come from the servers' clocks, it begins one hour later than
---   older_than asks for.
+--   that of keys, for a namespace of at most 20,000 rows;
+--   otherwise the primary key, which is ordered by time. Ids have the time of a server's clock, so reading begins one hour after
+--   older_than.
 CREATE FUNCTION ${schema}.operator_list(
     states text[], of_procedure text, of_namespace text, of_user uuid, older_than interval, expiring_within interval,
     continued text, page integer)
   RETURNS TABLE (operation ${schema}.operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-  SET enable_seqscan = off
-  SET enable_bitmapscan = off
+  SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
+  SET enable_bitmapscan = off -- as well, because a bitmap scan has no order
 AS $$
 DECLARE
   most        CONSTANT integer := 20000;
   in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false)
                          AND to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL;
   by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
-  -- No namespace has a colon, and no tenant a slash: the characters after these end the range.
+  -- A namespace has no colon, and a tenant no slash, so the next character ends the range.
   prefix      text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '/' ELSE ':' END;
   prefix_end  text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '0' ELSE ';' END;
   after_id    uuid;
@@ -248,7 +247,7 @@ BEGIN
                      FROM ${schema}.idempotency_keys AS k
                     WHERE k.idempotency_key >= prefix AND k.idempotency_key < prefix_end
                     LIMIT most + 1) AS named) THEN
-        -- Evaluated by itself, so that the planner does not look for the namespace along another index.
+        -- OFFSET keeps the planner from searching for the namespace in another index.
         source := '(SELECT * FROM ${schema}.idempotency_keys AS n'
                   ' WHERE n.idempotency_key >= $5 AND n.idempotency_key < $6 OFFSET 0)';
       END IF;
@@ -320,7 +319,7 @@ BEGIN
     END;
     IF result = 'done' AND NOT dry_run THEN
       DELETE FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
-      -- As the store does at the end of an operation: calls that wait for it on other servers claim its key anew.
+      -- Calls that wait for the operation on other servers then claim its key.
       DELETE FROM ${schema}.idempotency_waits AS w
        WHERE w.lock_id = ${schema}.lock_of(k.idempotency_key, k.user_id)
       RETURNING w.lock_id INTO awaited;
@@ -348,7 +347,7 @@ BEGIN
 END;
 $$;
 
--- Sweeps one batch; returns how many rows it has deleted. One that deletes none leaves no row in the audit.
+-- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
 CREATE FUNCTION ${schema}.operator_sweep(batch integer, actor text, reason text) RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -366,8 +365,8 @@ BEGIN
 END;
 $$;
 
--- Contents are read in two transactions: the first leaves the row in the audit, and the second shows what was asked for once that
--- row is committed. In one transaction, a rollback would delete the row of what has been read.
+-- Contents are read in two transactions. The first adds the row to the audit, and the second returns the contents, once that row is
+-- committed. In one transaction, a rollback would delete the row after the contents were read.
 CREATE FUNCTION ${schema}.operator_request_contents(
     operation_id uuid, actor text, reason text, OUT request bigint, OUT result text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -387,7 +386,7 @@ BEGIN
 END;
 $$;
 
--- What was requested by the same role within the last minute.
+-- The contents that the same role has requested within the last minute.
 CREATE FUNCTION ${schema}.operator_contents(request bigint)
   RETURNS TABLE (response_bytes bytea, status_bytes bytea)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -410,7 +409,7 @@ BEGIN
 END;
 $$;
 
--- The newest acts before one, or all; of one operation, or of all.
+-- The newest acts, before the given one and of the given operation unless these are null.
 CREATE FUNCTION ${schema}.operator_audit(of_operation uuid, before bigint, page integer)
   RETURNS TABLE (
     id bigint, at timestamptz, role name, actor text, act text, operation_id uuid, procedure text, user_id uuid,
