@@ -92,11 +92,9 @@ BEGIN
     EXECUTE format('REVOKE ALL ON %s FROM %s', found.name, found.grantee);
   END LOOP;
 
-  -- An index without key and user, such as that of the id, cannot be unique across partitions. Its name waits in a comment until the
-  -- table has given it up.
+  -- An index without key and user, such as that of the id, cannot be unique across partitions.
   FOR found IN
     SELECT row_number() OVER (ORDER BY c.relname) AS n,
-           CASE WHEN i.indisprimary THEN 'idempotency_keys_id' ELSE c.relname END AS name,
            substring(pg_get_indexdef(i.indexrelid) FROM ' USING .*$') AS definition,
            i.indisunique AND ARRAY(SELECT a.attname::text
                                      FROM unnest(i.indkey::smallint[]) AS k (attnum)
@@ -107,9 +105,8 @@ BEGIN
      WHERE i.indrelid = keys AND i.indisvalid AND c.relname <> 'idempotency_keys_key'
   LOOP
     EXECUTE format(
-      'CREATE %1$s INDEX idempotency_keys_twin_%2$s ON %3$s%4$s;'
-      'COMMENT ON INDEX ${schema}.idempotency_keys_twin_%2$s IS %5$L',
-      CASE WHEN found.is_unique THEN 'UNIQUE' END, found.n, twin, found.definition, found.name);
+      'CREATE %s INDEX idempotency_keys_twin_%s ON %s%s',
+      CASE WHEN found.is_unique THEN 'UNIQUE' END, found.n, twin, found.definition);
   END LOOP;
 END;
 $$;
@@ -155,18 +152,28 @@ BEGIN
   END LOOP;
   EXECUTE format('COMMENT ON TABLE %s IS %L', twin, obj_description(keys, 'pg_class'));
 
-  FOR found IN SELECT i.indexrelid::regclass AS index, row_number() OVER () AS n FROM pg_index AS i WHERE i.indrelid = keys LOOP
-    EXECUTE format('ALTER INDEX %s RENAME TO idempotency_keys_retired_%s', found.index, found.n);
+  -- An index of the twin takes the name of the table's index with the same definition.
+  FOR found IN
+    WITH indexes AS (
+      SELECT i.indexrelid, i.indrelid, d.definition,
+             CASE WHEN i.indisprimary AND i.indrelid = keys THEN 'idempotency_keys_id' ELSE c.relname END AS name,
+             row_number() OVER (PARTITION BY i.indrelid, d.definition ORDER BY i.indisvalid DESC, c.relname) AS nth
+        FROM pg_index AS i
+        JOIN pg_class AS c ON c.oid = i.indexrelid
+       CROSS JOIN LATERAL (SELECT substring(pg_get_indexdef(i.indexrelid) FROM ' USING .*$')) AS d (definition)
+       WHERE i.indrelid IN (keys, twin)
+    )
+    SELECT old.indexrelid::regclass AS old, new.indexrelid::regclass AS new, old.name, row_number() OVER () AS n
+      FROM indexes AS old
+      LEFT JOIN indexes AS new ON new.indrelid = twin AND new.definition = old.definition AND new.nth = old.nth
+     WHERE old.indrelid = keys
+  LOOP
+    EXECUTE format('ALTER INDEX %s RENAME TO idempotency_keys_retired_%s', found.old, found.n);
+    IF found.new IS NOT NULL THEN -- otherwise the table's index is invalid
+      EXECUTE format('ALTER INDEX %s RENAME TO %I', found.new, found.name);
+    END IF;
   END LOOP;
   ALTER TABLE ${schema}.idempotency_keys RENAME TO idempotency_keys_retired;
-  FOR found IN
-    SELECT i.indexrelid::regclass AS index, obj_description(i.indexrelid, 'pg_class') AS name
-      FROM pg_index AS i
-     WHERE i.indrelid = twin AND NOT i.indisprimary
-  LOOP
-    EXECUTE format('COMMENT ON INDEX %1$s IS NULL; ALTER INDEX %1$s RENAME TO %2$I', found.index, found.name);
-  END LOOP;
-  ALTER INDEX ${schema}.idempotency_keys_twin_key RENAME TO idempotency_keys_key;
   ALTER TABLE ${schema}.idempotency_keys_twin RENAME TO idempotency_keys;
 END;
 $$;
