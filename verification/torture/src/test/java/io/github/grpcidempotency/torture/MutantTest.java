@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -19,6 +20,12 @@ class MutantTest {
   @EnumSource
   void everyFaultOfAFailoverStillFitsTheLibrary(FailoverFault fault) {
     assertThatCode(() -> fault.build(Path.of("target", "mutants", fault.name())))
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void theMadeUpNextVersionStillFitsTheLibrary() {
+    assertThatCode(() -> LibraryVersion.next(Path.of("target", "mutants", "next")))
         .doesNotThrowAnyException();
   }
 }
