@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans}${durability};
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}${durability};
 
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires,
