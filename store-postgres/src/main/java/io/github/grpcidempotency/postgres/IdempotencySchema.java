@@ -74,6 +74,19 @@ public final class IdempotencySchema {
     return MigrationSql.script(checkName(schema), version);
   }
 
+  /**
+   * Returns a script that creates the functions {@code partition_keys}, {@code move_to_partitions}
+   * and {@code abort_move}, which move the table of keys to partitions. Run the script after the
+   * migrations, as the owner of the table, and then call one of the functions: {@code
+   * docs/operations/partitions.md}. The script can be run again.
+   *
+   * @param schema the schema's name
+   * @throws IllegalArgumentException if the name is not a plain lower case identifier
+   */
+  public static String partitions(String schema) {
+    return MigrationSql.partitions(checkName(schema));
+  }
+
   private static void demandFlyway() {
     try {
       Class<?> unused =

@@ -7,22 +7,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The migrations as one script, for tools other than Flyway. */
+/** The migrations as one script, for tools other than Flyway, and the script for partitions. */
 final class MigrationSql {
   /**
    * The files by version, starting with 1. Listed here because a jar cannot list the files of a
    * folder.
    */
   static final List<String> FILES =
-      List.of(
-          "V1__idempotency_keys.sql",
-          "V2__maintenance.sql",
-          "V3__host.sql",
-          "V4__observation.sql",
-          "V5__operators.sql",
-          "V6__refusals.sql",
-          "V7__resource_types.sql",
-          "V8__partitions.sql");
+      List.of("V1__idempotency_keys.sql", "V2__host.sql", "V3__operators.sql");
 
   private MigrationSql() {}
 
@@ -38,11 +30,16 @@ final class MigrationSql {
     }
     return FILES.stream()
         .skip(after)
-        .map(file -> "-- %s\n\n%s".formatted(file, read(file).strip()))
+        .map(file -> "-- %s\n\n%s".formatted(file, read("migration/" + file).strip()))
         .collect(
             Collectors.joining(
                 "\n\n", "BEGIN;\n\n" + (after == 0 ? createSchema() : ""), "\n\nCOMMIT;\n"))
         .replace("${schema}", schema);
+  }
+
+  /** Returns the functions that move the table of keys to partitions. */
+  static String partitions(String schema) {
+    return read("partitions.sql").replace("${schema}", schema);
   }
 
   private static String createSchema() {
@@ -52,7 +49,7 @@ final class MigrationSql {
   private static String read(String file) {
     try {
       return Resources.toString(
-          Resources.getResource(MigrationSql.class, "migration/" + file), StandardCharsets.UTF_8);
+          Resources.getResource(MigrationSql.class, file), StandardCharsets.UTF_8);
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }

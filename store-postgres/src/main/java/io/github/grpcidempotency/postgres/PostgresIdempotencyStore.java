@@ -126,19 +126,15 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
   }
 
-  /**
-   * Returns the shard's name from the schema's comment {@code shard name}, which the schema's owner
-   * sets.
-   */
+  /** Returns the fact {@code shard}, which the schema's owner stores. */
   @Override
   public Optional<String> markedShard() {
     return on(
         Jdbi.create(database.pool()),
-        "read the shard's name from the schema's comment",
+        "read the shard's name",
         handle ->
             handle
-                .createQuery(SqlFile.load("check/shard", Map.of()))
-                .bind("schema", schema)
+                .createQuery(SqlFile.load("check/shard", Map.of("schema", schema)))
                 .mapTo(String.class)
                 .findOne());
   }

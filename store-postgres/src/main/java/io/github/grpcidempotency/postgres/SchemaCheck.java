@@ -16,6 +16,9 @@ final class SchemaCheck {
   private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
   private static final int OUTBOX_PATIENCE_SECONDS = 2;
 
+  /** The last migration that servers need; later ones are for operators. */
+  private static final int NEEDED_VERSION = 2;
+
   private final Handle handle;
   private final String schema;
 
@@ -28,20 +31,31 @@ final class SchemaCheck {
     return exists("check/table", Map.of());
   }
 
-  /** Returns whether the table has the columns of the newest migration that adds columns. */
-  boolean isMigrated() {
-    return exists("check/observation", Map.of());
-  }
-
-  /** Returns the problem of the functions that refuse a flush. */
-  Optional<String> missingRefusals() {
-    return exists("check/refusals", Map.of())
+  /** Returns the problem of a schema that lacks migrations without which servers do not work. */
+  Optional<String> missingMigration() {
+    int version = factsAreReadable().map(this::version).orElse(0);
+    return version >= NEEDED_VERSION
         ? Optional.empty()
         : Optional.of(
-            ("the schema %1$s is of an earlier release, without V6__refusals.sql, or EXECUTE on its"
-                    + " functions refuse_claim and refuse_commit was revoked from PUBLIC: migrate the"
-                    + " schema with IdempotencySchema, or grant the right, before this server starts")
-                .formatted(schema));
+            ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
+                    + " migrate it with IdempotencySchema before this server starts")
+                .formatted(schema, version, NEEDED_VERSION));
+  }
+
+  /** Returns the number of the last migration; the needed one if the role may not read it. */
+  private int version(boolean readable) {
+    return readable
+        ? handle.createQuery(load("check/version")).mapTo(Integer.class).findOne().orElse(0)
+        : NEEDED_VERSION;
+  }
+
+  /** Returns whether the role may read the facts about the schema; empty without their table. */
+  Optional<Boolean> factsAreReadable() {
+    return handle
+        .createQuery(load("check/facts"))
+        .bind("schema", schema)
+        .mapTo(Boolean.class)
+        .findOne();
   }
 
   /** Returns whether an index finds the operations of one user. */

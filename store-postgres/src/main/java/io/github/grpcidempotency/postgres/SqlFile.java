@@ -13,9 +13,11 @@ import java.util.regex.Pattern;
  * A statement from a folder of this package's {@code sql}, with its {@code ${names}} replaced. The
  * database copies a statement's text at every execution, so comments and indentation are removed.
  *
- * <p>Every file may use {@code ${lock_timeout}}, which limits the wait for a locked row until the
- * end of the transaction. A file that runs within a transaction of a handler restores the host's
- * value.
+ * <p>Every file may use two settings, which last until the end of the transaction. {@code
+ * ${lock_timeout}} limits the wait for a locked row. {@code ${generic_plans}} makes PostgreSQL use
+ * one plan for all values: a statement that knows its key needs no other, but PostgreSQL would plan
+ * it again for each execution if the table is partitioned. A file that runs within a transaction of
+ * a handler restores the host's values.
  */
 final class SqlFile {
   /**
@@ -24,11 +26,16 @@ final class SqlFile {
    */
   private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
 
-  private static final String KEEP_LOCK_TIMEOUT =
-      "set_config('idempotency.lock_timeout', current_setting('lock_timeout'), true), "
-          + LOCK_TIMEOUT;
-  private static final String RESTORE_LOCK_TIMEOUT =
-      "SELECT set_config('lock_timeout', current_setting('idempotency.lock_timeout'), true)";
+  private static final String GENERIC_PLANS =
+      "set_config('plan_cache_mode', 'force_generic_plan', true)";
+
+  private static final Map<String, String> SETTINGS =
+      Map.of("lock_timeout", LOCK_TIMEOUT, "generic_plans", GENERIC_PLANS);
+
+  private static final String KEEP =
+      "set_config('idempotency.<setting>', current_setting('<setting>'), true), ";
+  private static final String RESTORE =
+      "set_config('<setting>', current_setting('idempotency.<setting>'), true)";
 
   private static final Pattern COMMENT = Pattern.compile("--.*");
   private static final Pattern NAME = Pattern.compile("\\$\\{([a-z_]+)}");
@@ -54,16 +61,23 @@ final class SqlFile {
    */
   static String loadRestoring(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);
-    all.put("lock_timeout", KEEP_LOCK_TIMEOUT);
-    all.put("commit", RESTORE_LOCK_TIMEOUT);
+    all.put("lock_timeout", of("lock_timeout", KEEP) + LOCK_TIMEOUT);
+    all.put("generic_plans", of("plan_cache_mode", KEEP) + GENERIC_PLANS);
+    String restore = "SELECT " + of("lock_timeout", RESTORE);
+    all.put(
+        "commit",
+        read(name).contains("${generic_plans}")
+            ? restore + ", " + of("plan_cache_mode", RESTORE)
+            : restore);
     return load(name, all);
   }
 
+  private static String of(String setting, String statement) {
+    return statement.replace("<setting>", setting);
+  }
+
   private static String value(String file, String name, Map<String, String> values) {
-    String value = values.get(name);
-    if (value == null && name.equals("lock_timeout")) {
-      return LOCK_TIMEOUT;
-    }
+    String value = values.getOrDefault(name, SETTINGS.get(name));
     if (value == null) {
       throw new IllegalArgumentException("%s needs a value for %s".formatted(file, name));
     }

@@ -148,16 +148,15 @@ final class StartupCheck {
                 .formatted(database.schema()));
         return false;
       }
-      if (!check.isMigrated()) {
-        problems.add(
-            ("the table %s.idempotency_keys is of an earlier release, without V4__observation.sql"
-                    + " or V6__refusals.sql; migrate it with IdempotencySchema before this server"
-                    + " starts")
-                .formatted(database.schema()));
+      Optional<String> missingMigration = check.missingMigration();
+      if (missingMigration.isPresent()) {
+        problems.add(missingMigration.get());
         return false;
       }
-      check.missingRefusals().ifPresent(problems::add);
       problems.addAll(check.problems());
+      if (!check.factsAreReadable().orElse(false)) {
+        return false;
+      }
       boolean sound = problems.isEmpty();
       for (RecordedProcedure procedure : procedures) {
         check

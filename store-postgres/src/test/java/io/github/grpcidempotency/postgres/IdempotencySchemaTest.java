@@ -160,11 +160,35 @@ class IdempotencySchemaTest {
         List.of(
             "SELECT idempotency.add_resource_type('other', 'app.things')",
             "SELECT idempotency.grant_to('things_app')",
+            "INSERT INTO idempotency.idempotency_facts VALUES ('shard', 'west')",
+            "UPDATE idempotency.idempotency_facts SET value = '99'",
+            "DELETE FROM idempotency.idempotency_facts",
             "ALTER TABLE idempotency.idempotency_keys DISABLE ROW LEVEL SECURITY",
             "CREATE TABLE idempotency.x ()")) {
       assertThatThrownBy(() -> app.useHandle(handle -> handle.execute(forbidden)))
           .hasMessageContaining("ERROR");
     }
+  }
+
+  /** As after {@code ALTER DEFAULT PRIVILEGES … GRANT ALL ON TABLES}. */
+  @Test
+  void theApplicationOnlyReadsFactsWhateverRightsItHadBefore() {
+    owner.useHandle(
+        handle -> {
+          handle.execute("GRANT ALL ON idempotency.idempotency_facts TO things_app");
+          handle.execute("SELECT idempotency.grant_to('things_app')");
+        });
+
+    theApplicationMayNotAlterWhatItUses();
+    List<String> facts =
+        Jdbi.create(database.app())
+            .withHandle(
+                handle ->
+                    handle
+                        .createQuery("SELECT name FROM idempotency.idempotency_facts")
+                        .mapTo(String.class)
+                        .list());
+    assertThat(facts).containsExactly("version");
   }
 
   private static Procedure creating(String resourceType) {

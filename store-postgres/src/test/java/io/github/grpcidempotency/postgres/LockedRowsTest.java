@@ -116,21 +116,27 @@ class LockedRowsTest {
   }
 
   @Test
-  void aRecordInAHostsTransactionLeavesTheHostsLockTimeout() throws Exception {
+  void aRecordInAHostsTransactionLeavesTheHostsSettings() throws Exception {
     Claim claim = Things.win(store, request);
     ReservedRow row = rowOf(claim);
 
-    String timeout =
+    String settings =
         Jdbi.create(database.app())
             .inTransaction(
                 handle -> {
                   handle.execute("SET LOCAL lock_timeout = '77s'");
+                  handle.execute("SET LOCAL plan_cache_mode = force_custom_plan");
                   row.join(
                       handle.getConnection(), row.joining().alone(), anAnswer(), Optional.empty());
-                  return handle.createQuery("SHOW lock_timeout").mapTo(String.class).one();
+                  return handle
+                      .createQuery(
+                          "SELECT concat_ws(' ', current_setting('lock_timeout'),"
+                              + " current_setting('plan_cache_mode'))")
+                      .mapTo(String.class)
+                      .one();
                 });
 
-    assertThat(timeout).isEqualTo("77s");
+    assertThat(settings).isEqualTo("77s force_custom_plan");
     assertThat(claim.complete(anAnswer())).isEqualTo(Settled.DONE);
   }
 

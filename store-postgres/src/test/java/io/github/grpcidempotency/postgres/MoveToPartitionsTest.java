@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +43,11 @@ class MoveToPartitionsTest {
   private final TestDatabase database = TestDatabase.plain();
   private final KeyTable table = new KeyTable(database);
   private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @BeforeEach
+  void createFunctions() {
+    TestDatabase.createPartitionFunctions(database.owner());
+  }
 
   @AfterEach
   void close() {
@@ -110,6 +116,7 @@ class MoveToPartitionsTest {
     assertThat(tables())
         .containsExactly(
             "idempotency_audit",
+            "idempotency_facts",
             "idempotency_keys",
             "idempotency_keys_p0",
             "idempotency_keys_p1",

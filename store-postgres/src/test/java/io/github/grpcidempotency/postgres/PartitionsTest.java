@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.io.Resources;
@@ -11,12 +10,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -24,6 +23,7 @@ import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -42,6 +42,11 @@ class PartitionsTest {
   private static final Pattern NAME = Pattern.compile("(?<!:):([a-z_]+)");
 
   private final KeyTable table = new KeyTable(partitioned);
+
+  @BeforeAll
+  static void createFunctions() {
+    TestDatabase.createPartitionFunctions(plain.owner());
+  }
 
   @BeforeEach
   void empty() {
@@ -246,6 +251,22 @@ class PartitionsTest {
             });
   }
 
+  /** PostgreSQL estimates that a generic plan is cheap, so it does not plan for each execution. */
+  @Test
+  void theLookUpsOfATransactionAreNotPlannedForEachCall() {
+    Jdbi.create(partitioned.owner())
+        .useHandle(
+            handle -> {
+              for (String statement :
+                  statementsThatKnowTheKey().stream()
+                      .filter(each -> each.contains("LIMIT 1"))
+                      .toList()) {
+                handle.execute("SET plan_cache_mode = auto");
+                assertThat(genericPlans(handle, statement)).as(statement).isPositive();
+              }
+            });
+  }
+
   /** These know ids of operations only, or several keys; they look into every partition. */
   @Test
   void everyOtherStatementKnowsNoKey() throws Exception {
@@ -328,35 +349,6 @@ class PartitionsTest {
           assertThat(problems(handle))
               .anyMatch(problem -> problem.contains("has no unique constraint"));
         });
-  }
-
-  /** From the first version on, with rows that were there before. */
-  @Test
-  void aTableOfTheFirstVersionsIsPartitionedOnceItIsUpToDate() throws Exception {
-    try (TestDatabase old = TestDatabase.unmigrated()) {
-      String all = IdempotencySchema.sql("idempotency");
-      run(old, all.substring(0, all.indexOf("-- " + MigrationSql.FILES.get(3))) + "COMMIT;");
-      TestDatabase.runHostMigration(old.owner());
-      KeyTable keys = new KeyTable(old);
-      keys.add(50, LIVE);
-
-      run(old, IdempotencySchema.sqlAfter("idempotency", 3));
-      run(old, "SELECT idempotency.grant_to('things_app'); " + PARTITION);
-
-      assertThat(keys.size()).isEqualTo(50);
-      assertThatCode(
-              () ->
-                  Things.verify(
-                      PostgresIdempotencyStore.builder(old.app()).build(), Things.CREATE_THING))
-          .doesNotThrowAnyException();
-    }
-  }
-
-  private static void run(TestDatabase database, String script) throws Exception {
-    try (Connection connection = database.owner().getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(script);
-    }
   }
 
   /** Does something as a superuser, and then undoes it. */
@@ -519,6 +511,29 @@ class PartitionsTest {
   }
 
   private static List<String> plan(Handle handle, String statement) {
+    return prepared(
+        handle,
+        statement,
+        execute -> handle.createQuery("EXPLAIN (COSTS OFF) " + execute).mapTo(String.class).list());
+  }
+
+  /** Returns how many of ten executions had a generic plan; PostgreSQL tries five others first. */
+  private static int genericPlans(Handle handle, String statement) {
+    return prepared(
+        handle,
+        statement,
+        execute -> {
+          for (int i = 0; i < 10; i++) {
+            handle.execute(execute);
+          }
+          return handle
+              .createQuery("SELECT generic_plans FROM pg_prepared_statements WHERE name = 'tried'")
+              .mapTo(Integer.class)
+              .one();
+        });
+  }
+
+  private static <T> T prepared(Handle handle, String statement, Function<String, T> use) {
     List<String> names =
         NAME.matcher(statement).results().map(found -> found.group(1)).distinct().toList();
     String numbered =
@@ -527,10 +542,7 @@ class PartitionsTest {
         names.stream().map(PartitionsTest::argument).collect(Collectors.joining(", "));
     try (Statement plain = handle.getConnection().createStatement()) {
       plain.execute("PREPARE tried AS " + numbered);
-      return handle
-          .createQuery("EXPLAIN (COSTS OFF) EXECUTE tried(" + arguments + ")")
-          .mapTo(String.class)
-          .list();
+      return use.apply("EXECUTE tried(" + arguments + ")");
     } catch (java.sql.SQLException failure) {
       throw new AssertionError(statement, failure);
     } finally {

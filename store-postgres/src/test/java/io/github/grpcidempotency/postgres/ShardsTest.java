@@ -117,14 +117,14 @@ class ShardsTest {
     }
   }
 
-  /** Lets a database say which shard it is. */
+  /** Stores the name of a shard in its database. */
   static void mark(TestDatabase database, String name) {
     String ofEast =
         """
-        COMMENT ON SCHEMA idempotency IS 'shard east';
+        INSERT INTO idempotency.idempotency_facts VALUES ('shard', 'east');
         """;
     Jdbi.create(database.owner())
-        .useHandle(handle -> handle.execute(ofEast.replace("shard east", "shard " + name)));
+        .useHandle(handle -> handle.execute(ofEast.replace("'east'", "'" + name + "'")));
   }
 
   private static PostgresIdempotencyStore.Builder store(TestDatabase database) {

@@ -77,6 +77,14 @@ class StartupCheckTest {
     assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
 
     execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE SELECT ON idempotency.idempotency_facts FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE ALL ON FUNCTION idempotency.refuse_commit FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
     execute("REVOKE USAGE ON SCHEMA idempotency FROM things_app");
     assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
 
@@ -94,14 +102,19 @@ class StartupCheckTest {
 
   @Test
   void aSchemaOfAnEarlierReleaseIsRefusedInOneSentence() {
-    execute("ALTER TABLE idempotency.idempotency_keys DROP COLUMN server, DROP COLUMN trace");
+    for (String change :
+        List.of(
+            "UPDATE idempotency.idempotency_facts SET value = '0' WHERE name = 'version'",
+            "DELETE FROM idempotency.idempotency_facts",
+            "DROP TABLE idempotency.idempotency_facts")) {
+      execute(change);
 
-    assertThatVerifying(database.appUrl(), Things.CREATE_THING)
-        .hasMessage(
-            "idempotency cannot be set up:\n"
-                + "  the table idempotency.idempotency_keys is of an earlier release, without"
-                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema"
-                + " before this server starts");
+      assertThatVerifying(database.appUrl(), Things.CREATE_THING)
+          .hasMessage(
+              "idempotency cannot be set up:\n"
+                  + "  the schema idempotency is of an earlier release: its version is 0, and this server needs"
+                  + " 2; migrate it with IdempotencySchema before this server starts");
+    }
   }
 
   @Test

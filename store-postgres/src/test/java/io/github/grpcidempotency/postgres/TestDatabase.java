@@ -10,6 +10,9 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -120,8 +123,19 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   }
 
   private static void partition(DataSource owner, int partitions) {
+    createPartitionFunctions(owner);
     Jdbi.create(owner)
         .useHandle(handle -> handle.execute("SELECT idempotency.partition_keys(?)", partitions));
+  }
+
+  /** Runs the script that a host asks for before it partitions the table. */
+  static void createPartitionFunctions(DataSource owner) {
+    try (Connection connection = owner.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(IdempotencySchema.partitions("idempotency"));
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
   }
 
   /** Returns the application's pool, as a service has one. */

@@ -89,10 +89,11 @@ final class Rows {
   }
 
   private static Optional<OperationRecord.Resource> resource(ResultSet row) throws SQLException {
-    UUID id = row.getObject("resource_id", UUID.class);
+    String id = row.getString("resource_id");
     return id == null
         ? Optional.empty()
-        : Optional.of(new OperationRecord.Resource(row.getString("resource_type"), id));
+        : Optional.of(
+            new OperationRecord.Resource(row.getString("resource_type"), UUID.fromString(id)));
   }
 
   /**

@@ -177,7 +177,8 @@ class ActsTest {
               handle.begin();
               assertThat(
                       handle
-                          .createQuery("SELECT idempotency.operator_forget(?, 'ada', 'why', false)")
+                          .createQuery(
+                              "SELECT idempotency.operator_delete('forget', ?, 'ada', 'why', true, false)")
                           .bind(0, id)
                           .mapTo(String.class)
                           .one())
@@ -213,7 +214,7 @@ class ActsTest {
               () ->
                   shop.execute(
                       Shop.OPERATOR,
-                      "SELECT idempotency.operator_free(gen_random_uuid(), %s, false, false)"
+                      "SELECT idempotency.operator_delete('free', gen_random_uuid(), %s, false, false)"
                           .formatted(arguments)))
           .hasMessageContaining("an act needs an actor and a reason");
     }

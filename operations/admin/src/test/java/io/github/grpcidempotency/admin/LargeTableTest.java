@@ -87,8 +87,8 @@ class LargeTableTest {
   void theMostFrequentQueriesReadFewPages() {
     for (String call :
         List.of(
-            "operator_find(gen_random_uuid())",
-            "operator_find_key(md5('5'))",
+            "operator_find(gen_random_uuid(), NULL)",
+            "operator_find(NULL, md5('5'))",
             "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
             "operator_list('{stuck}', NULL, NULL, NULL, NULL, NULL, NULL, 100)",
             "operator_list('{running,stuck,unknown}', 'none', NULL, NULL, NULL, NULL, NULL, 100)",

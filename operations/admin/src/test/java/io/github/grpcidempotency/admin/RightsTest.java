@@ -49,23 +49,14 @@ class RightsTest {
         .containsExactly(
             "current_user_id",
             "operator_audit",
+            "operator_delete",
             "operator_find",
-            "operator_find_key",
-            "operator_forget",
-            "operator_free",
             "operator_is_running",
             "operator_list",
             "operator_sweep",
-            "refuse_claim",
-            "refuse_commit",
             "statistics");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.READER)))
-        .containsExactly(
-            "current_user_id",
-            "operator_contents",
-            "operator_request_contents",
-            "refuse_claim",
-            "refuse_commit");
+        .containsExactly("current_user_id", "operator_contents", "operator_request_contents");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.APP)))
         .containsExactly(
             "current_user_id",
@@ -76,8 +67,7 @@ class RightsTest {
             "renew_leases",
             "statistics",
             "sweep_expired");
-    assertThat(shop.rows(FUNCTIONS.formatted("admin_nobody")))
-        .containsExactly("current_user_id", "refuse_claim", "refuse_commit");
+    assertThat(shop.rows(FUNCTIONS.formatted("admin_nobody"))).containsExactly("current_user_id");
   }
 
   @Test
@@ -117,12 +107,21 @@ class RightsTest {
             "TRUNCATE idempotency.idempotency_audit",
             "SELECT * FROM idempotency.idempotency_audit",
             "ALTER TABLE idempotency.idempotency_audit DISABLE TRIGGER ALL",
-            "SELECT idempotency.delete_operation('sweep', gen_random_uuid(), 'eve', 'x', true,"
-                + " false)",
             "SELECT nextval('idempotency.idempotency_audit_id_seq')")) {
       assertForbidden(role, forgery);
     }
     assertThat(shop.operator().audit(Optional.empty(), Optional.empty(), 10)).hasSize(1);
+  }
+
+  @Test
+  void anOperatorCannotNameAnotherAct() {
+    assertThatThrownBy(
+            () ->
+                shop.execute(
+                    Shop.OPERATOR,
+                    "SELECT idempotency.operator_delete('sweep', gen_random_uuid(), 'eve', 'x', true,"
+                        + " false)"))
+        .hasMessageContaining("an operation is deleted by free or forget, not by sweep");
   }
 
   @Test
@@ -135,7 +134,7 @@ class RightsTest {
               handle.execute("SET ROLE admin_operator");
               handle
                   .createQuery(
-                      "SELECT idempotency.operator_forget(gen_random_uuid(), 'ada', 'why', false)")
+                      "SELECT idempotency.operator_delete('forget', gen_random_uuid(), 'ada', 'why', true, false)")
                   .mapTo(String.class)
                   .one();
             });
@@ -195,7 +194,7 @@ class RightsTest {
             .withHandle(
                 handle ->
                     handle
-                        .createQuery("SELECT * FROM idempotency.operator_find(?)")
+                        .createQuery("SELECT * FROM idempotency.operator_find(?, NULL)")
                         .bind(0, id)
                         .mapToMap()
                         .one());
@@ -278,7 +277,7 @@ class RightsTest {
       assertThat(handle.execute("UPDATE idempotency.idempotency_keys SET procedure = 'x'"))
           .isZero();
       assertThat(handle.execute("DELETE FROM idempotency.idempotency_keys")).isZero();
-      assertForbidden(handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid())");
+      assertForbidden(handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid(), NULL)");
 
       assertThat(
               handle
@@ -331,16 +330,16 @@ class RightsTest {
         """);
     for (Map.Entry<String, String> call :
         Map.of(
-                "SELECT count(*) FROM idempotency.operator_find('%s')",
+                "SELECT count(*) FROM idempotency.operator_find('%s', NULL)",
                 Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_find_key('k')",
+                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k')",
                 Shop.OPERATOR,
                 "SELECT count(*) FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL,"
                     + " NULL, 10)",
                 Shop.OPERATOR,
-                "SELECT idempotency.operator_free('%s', 'a', 'b', true, false)",
+                "SELECT idempotency.operator_delete('free', '%s', 'a', 'b', true, false)",
                 Shop.OPERATOR,
-                "SELECT idempotency.operator_forget('%s', 'a', 'b', true)",
+                "SELECT idempotency.operator_delete('forget', '%s', 'a', 'b', true, true)",
                 Shop.OPERATOR,
                 "SELECT request FROM idempotency.operator_request_contents('%s', 'a', 'b')",
                 Shop.READER,

@@ -80,6 +80,7 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
     }
     execute(OWNER, "SELECT idempotency.add_in_flight_index()");
     if (partitioned) {
+      runScript(OWNER, IdempotencySchema.partitions("idempotency"));
       execute(OWNER, "SELECT idempotency.partition_keys(4)");
     }
     execute(OWNER, "SELECT idempotency.grant_operator_to('admin_operator')");
@@ -140,6 +141,15 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
   /** Runs a statement as a role. */
   void execute(String role, String sql) {
     Jdbi.create(as(role)).useHandle(handle -> handle.execute(sql));
+  }
+
+  private void runScript(String role, String script) {
+    try (Connection connection = as(role).getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(script);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
   }
 
   /** Returns the rows of a query as text, past row-level security. */

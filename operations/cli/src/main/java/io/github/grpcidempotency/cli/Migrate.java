@@ -3,6 +3,9 @@ package io.github.grpcidempotency.cli;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -23,7 +26,8 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  idempotency migrate --user orders_owner",
       "  idempotency migrate --sql | psql --set ON_ERROR_STOP=1 \"$OWNER_URL\"",
-      "  idempotency migrate --sql --after 3 > upgrade.sql"
+      "  idempotency migrate --sql --after 3 > upgrade.sql",
+      "  idempotency migrate --partitions --user orders_owner"
     })
 final class Migrate implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -39,6 +43,13 @@ final class Migrate implements Callable<Integer> {
               + " current version.")
   private Optional<Integer> after = Optional.empty();
 
+  @Option(
+      names = "--partitions",
+      description =
+          "Also creates the functions that move a large table to partitions. With --sql:"
+              + " prints only their SQL.")
+  private boolean partitions;
+
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
   @Mixin private OutputOptions output = new OutputOptions();
 
@@ -47,7 +58,7 @@ final class Migrate implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() {
+  public Integer call() throws SQLException {
     if (sql) {
       print(Database.schema(connection, surroundings));
     } else if (after.isPresent()) {
@@ -60,19 +71,23 @@ final class Migrate implements Callable<Integer> {
 
   private void print(String schema) {
     try {
-      surroundings
-          .out()
-          .print(
-              after.isPresent()
-                  ? IdempotencySchema.sqlAfter(schema, after.get())
-                  : IdempotencySchema.sql(schema));
+      surroundings.out().print(script(schema));
     } catch (IllegalArgumentException noSuchVersion) {
       throw new CommandFailure(
           ExitCode.USAGE, String.valueOf(noSuchVersion.getMessage()), noSuchVersion);
     }
   }
 
-  private void migrate() {
+  private String script(String schema) {
+    if (partitions) {
+      return IdempotencySchema.partitions(schema);
+    }
+    return after.isPresent()
+        ? IdempotencySchema.sqlAfter(schema, after.get())
+        : IdempotencySchema.sql(schema);
+  }
+
+  private void migrate() throws SQLException {
     Database database = Database.connect(connection, surroundings);
     SchemaState before = SchemaState.of(database);
     if (before.isOfAnotherTool()) {
@@ -91,7 +106,17 @@ final class Migrate implements Callable<Integer> {
                   .formatted(database.role()));
     }
     IdempotencySchema.migrate(database.dataSource(), database.schema());
+    if (partitions) {
+      createPartitionFunctions(database);
+    }
     tell(database.schema(), before.versions(), SchemaState.of(database).versions());
+  }
+
+  private static void createPartitionFunctions(Database database) throws SQLException {
+    try (Connection connection = database.dataSource().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(IdempotencySchema.partitions(database.schema()));
+    }
   }
 
   private void tell(String schema, List<String> before, List<String> now) {

@@ -152,7 +152,7 @@ class OptionsTest {
     assertThat(nowhere.run("migrate", "--sql", "--schema", "ours").out())
         .contains("CREATE TABLE ours.idempotency_keys")
         .doesNotContain("${", "idempotency.idempotency_keys");
-    assertThat(nowhere.run("migrate", "--sql", "--after", "4").expect(ExitCode.OK).out())
+    assertThat(nowhere.run("migrate", "--sql", "--after", "2").expect(ExitCode.OK).out())
         .contains("operator_find")
         .doesNotContain("CREATE SCHEMA", "CREATE TABLE idempotency.idempotency_keys");
   }

@@ -1,30 +1,32 @@
--- The record of every keyed call. One row is a reservation while the call runs (a lease with a
--- fencing token) and its recorded answer afterwards. ${schema} is the library's own schema; to run
--- these files by hand, replace it, create it, and run them as the role that is to own the table.
+-- The tables, and the functions that servers call. ${schema} is the library's own schema. Run these files as the role that is to own
+-- the tables, which must not be the application's role.
 
+-- One row per keyed call: a reservation with a lease while the call runs, and the recorded answer afterwards.
 CREATE TABLE ${schema}.idempotency_keys (
-  id              uuid        NOT NULL,              -- UUIDv7: claims arrive in index order
-  idempotency_key text        NOT NULL COLLATE "C",  -- the namespace, if any, before a colon
+  id              uuid        NOT NULL,               -- UUIDv7, so that new rows are next to each other in the index
+  idempotency_key text        NOT NULL COLLATE "C",   -- with the namespace, if any, and a colon in front
   user_id         uuid        NOT NULL,
-  procedure       text        NOT NULL,              -- full gRPC method name
+  procedure       text        NOT NULL,               -- full gRPC method name
   request_hash    bytea       NOT NULL,
   hash_version    smallint    NOT NULL,
-  response_bytes  bytea,                             -- the recorded response, unless it is made from the resource
-  status_bytes    bytea,                             -- the recorded error; null in progress
-  attempt         integer     NOT NULL DEFAULT 1,    -- the fencing token
-  lease_expires   timestamptz,                       -- null for what a transaction recorded whole
+  response_bytes  bytea,                              -- the recorded response, unless it is made from the resource
+  status_bytes    bytea,                              -- the recorded error
+  attempt         integer     NOT NULL DEFAULT 1,     -- the fencing token
+  lease_expires   timestamptz,                        -- null if the row was first written with its answer
   created         timestamptz NOT NULL DEFAULT now(),
-  completed       timestamptz,
+  completed       timestamptz,                        -- null while the call runs
   expires         timestamptz NOT NULL,
-  outcome_unknown boolean     NOT NULL DEFAULT false, -- its handler ended; nobody knows how
+  outcome_unknown boolean     NOT NULL DEFAULT false, -- the handler ended, but whether it succeeded is unknown
+  server          text,                               -- the server with the reservation; null if lease_expires is null
+  trace           bytea,                              -- the trace of the run that made, or will make, the answer
+  names_resource  boolean     NOT NULL DEFAULT false, -- without a reference, the resource of the answer was deleted
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
   CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_id)
 );
 
 CREATE INDEX idempotency_keys_expires ON ${schema}.idempotency_keys (expires);
 
--- The user on whose behalf the current transaction works; null if none is set. (After a commit a
--- transaction-local setting reads '', not null.)
+-- The user of the current transaction; null if none is set. After a commit, a transaction-local setting is '' instead of null.
 CREATE FUNCTION ${schema}.current_user_id() RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE
   RETURN NULLIF(current_setting('app.current_user_id', true), '')::uuid;
@@ -32,19 +34,219 @@ CREATE FUNCTION ${schema}.current_user_id() RETURNS uuid
 ALTER TABLE ${schema}.idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE ${schema}.idempotency_keys FORCE ROW LEVEL SECURITY;
 
-CREATE POLICY own_rows ON ${schema}.idempotency_keys
-  FOR ALL
-  USING (user_id = ${schema}.current_user_id());
+CREATE POLICY own_rows ON ${schema}.idempotency_keys FOR ALL USING (user_id = ${schema}.current_user_id());
 
--- Renewal and sweep work for all users at once. They are functions that run as the table's owner,
--- and this is all that the owner may touch: reservations and expired rows.
+-- Leases are renewed, and expired rows are deleted, for all users at once, by functions that run as the table's owner. Outside the
+-- operators' functions, the owner sees no other rows.
 CREATE POLICY maintenance ON ${schema}.idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (completed IS NULL OR expires <= now());
 
--- Where servers leave word that they wait for the end of an operation that another server runs, so
--- that it need not notify when nobody listens. Holds hashes only; a crash may empty it.
+-- Operations for whose end other servers wait. The server that ends one of them notifies the others. Contains hashes only.
 CREATE UNLOGGED TABLE ${schema}.idempotency_waits (
   lock_id bigint      NOT NULL PRIMARY KEY,
   created timestamptz NOT NULL DEFAULT now()
 );
+
+-- Facts about this schema, none about users. Servers read them; only the owner, who migrates, writes them.
+--   version    the number of the last migration
+--   shard      the name of this database, if callers are on several databases
+--   <column>   'not enforced', for the column of a resource type without a foreign key
+CREATE TABLE ${schema}.idempotency_facts (
+  name  text NOT NULL PRIMARY KEY,
+  value text NOT NULL
+);
+
+INSERT INTO ${schema}.idempotency_facts VALUES ('version', '1');
+
+REVOKE ALL ON TABLE ${schema}.idempotency_facts FROM PUBLIC;
+
+-- Renews the leases of a server, and returns the ids of those that it still owns.
+CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease interval) RETURNS SETOF uuid
+  LANGUAGE sql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+  -- Skips a row that the handler's transaction has locked in order to complete it.
+  WITH free AS (
+    SELECT k.id
+      FROM ${schema}.idempotency_keys AS k
+      JOIN unnest(ids, attempts) AS owned (id, attempt)
+        ON k.id = owned.id AND k.attempt = owned.attempt
+     WHERE k.completed IS NULL
+       FOR UPDATE OF k SKIP LOCKED
+  ), renewed AS (
+    UPDATE ${schema}.idempotency_keys AS k
+       SET lease_expires = clock_timestamp() + lease
+      FROM free
+     WHERE k.id = free.id
+  )
+  SELECT k.id
+    FROM ${schema}.idempotency_keys AS k
+    JOIN unnest(ids, attempts) AS owned (id, attempt)
+      ON k.id = owned.id AND k.attempt = owned.attempt
+   WHERE k.completed IS NULL;
+$$;
+
+-- Returns the locks of those operations that run: their reservation has a live lease and no unknown outcome, or a transaction has
+-- their advisory lock.
+CREATE FUNCTION ${schema}.in_flight(keys text[], users uuid[], locks bigint[]) RETURNS SETOF bigint
+  LANGUAGE sql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH watched AS (
+    SELECT * FROM unnest(keys, users, locks) AS w (idempotency_key, user_id, lock_id)
+  ), held AS (
+    SELECT (l.classid::bigint << 32) | l.objid::bigint AS lock_id
+      FROM pg_locks AS l
+     WHERE l.locktype = 'advisory'
+       AND l.objsubid = 1
+       AND l.granted
+       AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+  )
+  SELECT w.lock_id
+    FROM watched AS w
+    JOIN ${schema}.idempotency_keys AS k USING (idempotency_key, user_id)
+   WHERE k.completed IS NULL
+     AND k.lease_expires > now()
+     AND NOT k.outcome_unknown
+  UNION
+  SELECT w.lock_id FROM watched AS w JOIN held USING (lock_id);
+$$;
+
+-- Deletes one batch of expired rows without a live lease, and returns their number. Skips rows that another sweep has locked. If the
+-- table is partitioned, begins with a random partition, so that servers that sweep at the same time mostly use different ones.
+CREATE FUNCTION ${schema}.sweep_expired(batch integer) RETURNS integer
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+DECLARE
+  keys  CONSTANT regclass := '${schema}.idempotency_keys'::regclass;
+  part  regclass;
+  found integer;
+  swept integer := 0;
+BEGIN
+  FOR part IN
+    SELECT keys FROM pg_class AS c WHERE c.oid = keys AND c.relkind = 'r'
+    UNION ALL
+    (SELECT i.inhrelid::regclass FROM pg_inherits AS i WHERE i.inhparent = keys ORDER BY random())
+  LOOP
+    -- The planner assumes that an array is short. With a join, it may read the whole table.
+    EXECUTE format(
+      'DELETE FROM %1$s AS k'
+      ' WHERE k.id = ANY (ARRAY('
+      '   SELECT e.id'
+      '     FROM %1$s AS e'
+      '    WHERE e.expires <= now()'
+      '      AND (e.completed IS NOT NULL OR e.lease_expires <= now())'
+      '    ORDER BY e.expires'
+      '    LIMIT $1'
+      '      FOR UPDATE SKIP LOCKED))',
+      part)
+      USING batch - swept;
+    GET DIAGNOSTICS found = ROW_COUNT;
+    swept := swept + found;
+    EXIT WHEN swept >= batch;
+  END LOOP;
+
+  DELETE FROM ${schema}.idempotency_waits AS w
+   WHERE w.lock_id = ANY (ARRAY(
+     SELECT old.lock_id
+       FROM ${schema}.idempotency_waits AS old
+      WHERE old.created < now() - interval '1 hour'
+        FOR UPDATE SKIP LOCKED));
+  RETURN swept;
+END;
+$$;
+
+-- Lets the record of a delete refer to its resource, if the resource still exists. Only the foreign key can decide this, because the
+-- role may not see the row, and another transaction may be deleting it.
+CREATE FUNCTION ${schema}.refer_if_it_stands(record uuid, fence integer, key_column name, resource anyelement) RETURNS void
+  LANGUAGE plpgsql STRICT
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  EXECUTE format(
+    'UPDATE ${schema}.idempotency_keys AS k SET %I = $1'
+    ' WHERE k.id = $2 AND k.attempt = $3 AND (k.completed IS NULL OR k.lease_expires IS NULL)',
+    key_column)
+    USING resource, record, fence;
+EXCEPTION
+  WHEN foreign_key_violation THEN NULL;
+END;
+$$;
+
+-- Fails, so that the handler's first statement, which is sent behind it, does not run.
+CREATE FUNCTION ${schema}.refuse_claim() RETURNS integer
+  LANGUAGE plpgsql VOLATILE -- otherwise the planner would call it
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RAISE EXCEPTION 'the key is not free'
+    USING ERRCODE = 'IK001', HINT = 'This is no fault: a duplicate was stopped before its first statement.';
+END;
+$$;
+
+-- Fails, so that the transaction is not committed.
+CREATE FUNCTION ${schema}.refuse_commit(code text) RETURNS void
+  LANGUAGE plpgsql VOLATILE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RAISE EXCEPTION 'this transaction may not be committed with the record of its call'
+    USING ERRCODE = code;
+END;
+$$;
+
+-- The table in numbers. The number of rows is the planner's estimate; at most 10,001 expired rows are counted; and reservations are
+-- counted only if add_in_flight_index has made their index.
+CREATE FUNCTION ${schema}.statistics()
+  RETURNS TABLE (
+    rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
+    expired bigint, expired_is_more boolean, sweep_lag interval)
+  LANGUAGE sql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+  SET enable_seqscan = off -- metrics call this often, and the planner prefers to read a table of up to 40,000 pages whole
+AS $$
+  WITH size AS (
+    SELECT sum(CASE WHEN c.reltuples > 0 AND c.relpages > 0
+                    THEN (c.reltuples / c.relpages
+                          * (pg_relation_size(c.oid) / current_setting('block_size')::integer))::bigint
+                    ELSE pg_stat_get_live_tuples(c.oid) -- never vacuumed or analysed
+               END)::bigint AS rows,
+           sum(pg_total_relation_size(c.oid))::bigint AS bytes
+      FROM pg_class AS c
+     WHERE (c.oid = '${schema}.idempotency_keys'::regclass AND c.relkind = 'r')
+        OR c.oid IN (SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = '${schema}.idempotency_keys'::regclass)
+  ), indexed AS (
+    SELECT to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL AS found
+  ), reserved AS (
+    SELECT count(*) AS in_flight,
+           count(*) FILTER (WHERE k.lease_expires <= now()) AS stuck,
+           count(*) FILTER (WHERE k.outcome_unknown) AS unknown,
+           now() - min(k.created) AS oldest
+      FROM ${schema}.idempotency_keys AS k
+     WHERE k.completed IS NULL
+       AND (k.lease_expires > now() OR k.expires > now()) -- otherwise it has expired
+       AND (SELECT found FROM indexed)
+  ), ended AS (
+    SELECT count(*) AS expired, now() - min(e.expires) AS lag
+      FROM (SELECT k.expires
+              FROM ${schema}.idempotency_keys AS k
+             WHERE k.expires <= now()
+               AND (k.completed IS NOT NULL OR k.lease_expires <= now())
+             ORDER BY k.expires
+             LIMIT 10001) AS e
+  )
+  SELECT size.rows, size.bytes,
+         CASE WHEN indexed.found THEN reserved.in_flight END,
+         CASE WHEN indexed.found THEN reserved.stuck END,
+         CASE WHEN indexed.found THEN reserved.unknown END,
+         reserved.oldest,
+         least(ended.expired, 10000), ended.expired > 10000, ended.lag
+    FROM size, indexed, reserved, ended;
+$$;
+
+REVOKE ALL ON FUNCTION ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired, ${schema}.refer_if_it_stands,
+  ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.statistics FROM PUBLIC;

@@ -40,4 +40,10 @@ class MutantTest {
       left = later;
     }
   }
+
+  @Test
+  void theMadeUpNextVersionStillFitsTheLibrary() {
+    assertThatCode(() -> LibraryVersion.next(Path.of("target", "mutants", "next")))
+        .doesNotThrowAnyException();
+  }
 }

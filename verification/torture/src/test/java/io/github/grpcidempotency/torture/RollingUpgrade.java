@@ -54,12 +54,17 @@ final class RollingUpgrade {
   record Crossings(long forwards, long backwards) {}
 
   private final TortureDatabase database;
+  private final LibraryVersion next;
   private final Map<Version, ServerClasses> classes;
   private final Queue<Replaced> replaced = new ConcurrentLinkedQueue<>();
 
-  RollingUpgrade(TortureDatabase database, ServerClasses previous) {
+  RollingUpgrade(TortureDatabase database, LibraryVersion previous, LibraryVersion next) {
     this.database = database;
-    this.classes = Map.of(Version.PREVIOUS, previous, Version.NEW, ServerClasses.current());
+    this.next = next;
+    this.classes =
+        Map.of(
+            Version.PREVIOUS, ServerClasses.of("previous-server", previous.classPath()),
+            Version.NEW, ServerClasses.of("next-server", next.classPath()));
   }
 
   ServerClasses previous() {
@@ -128,7 +133,7 @@ final class RollingUpgrade {
       System.out.printf(
           "server %d is now of the %s version%n", replace.server(), replace.version());
     } else {
-      System.out.printf("migrated at attempt %d%n", database.migrateUnderLoad());
+      System.out.printf("migrated at attempt %d%n", database.migrateUnderLoad(next::migrate));
     }
   }
 

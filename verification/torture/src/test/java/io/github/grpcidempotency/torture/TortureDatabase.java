@@ -126,9 +126,10 @@ final class TortureDatabase {
    * Brings the schema up to date while servers work, as {@code docs/operations/maintenance.md}
    * says: it does not wait for locks for long, and is tried again.
    *
+   * @param migration migrates as the owner
    * @return how many attempts it took
    */
-  int migrateUnderLoad() {
+  int migrateUnderLoad(Consumer<DataSource> migration) {
     PGSimpleDataSource owner = owner();
     owner.setOptions("-c lock_timeout=2s -c default_transaction_read_only=off");
     AtomicInteger attempts = new AtomicInteger();
@@ -140,7 +141,7 @@ final class TortureDatabase {
         .until(
             () -> {
               attempts.incrementAndGet();
-              IdempotencySchema.migrate(owner);
+              migration.accept(owner);
               return true;
             });
     Awaitility.await("the grants")

@@ -1,1 +1,1 @@
-SELECT o.* FROM ${schema}.operator_find(:id) AS o
+SELECT o.* FROM ${schema}.operator_find(:id, NULL) AS o

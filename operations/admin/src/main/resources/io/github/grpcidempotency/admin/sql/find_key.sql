@@ -1,1 +1,1 @@
-SELECT o.* FROM ${schema}.operator_find_key(:key) AS o
+SELECT o.* FROM ${schema}.operator_find(NULL, :key) AS o

@@ -8,7 +8,7 @@ SELECT EXISTS (
      AND t.relname = 'idempotency_keys'
      AND a.attname = :column
      AND NOT a.attisdropped
-     AND (col_description(t.oid, a.attnum) = 'a resource type that is not enforced'
+     AND (EXISTS (SELECT FROM ${schema}.idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
           OR EXISTS (
             SELECT
               FROM pg_constraint AS c

@@ -16,7 +16,7 @@ WITH keys AS (
     JOIN pg_namespace AS n ON n.oid = p.pronamespace
    WHERE n.nspname = :schema
      AND p.proname IN (
-       'current_user_id', 'renew_leases', 'in_flight', 'sweep_expired', 'refer_if_it_stands')
+       'current_user_id', 'renew_leases', 'in_flight', 'sweep_expired', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit')
 ), me AS (
   SELECT r.rolname, r.rolsuper, r.rolbypassrls FROM pg_roles AS r WHERE r.rolname = current_user
 )
@@ -54,6 +54,11 @@ SELECT 'the role ' || rolname || ' lacks rights on ' || :schema || '.idempotency
                    JOIN pg_namespace AS n ON n.oid = c.relnamespace
                   WHERE n.nspname = :schema
                     AND c.relname = 'idempotency_waits')
+            AND (SELECT has_table_privilege(c.oid, 'SELECT')
+                   FROM pg_class AS c
+                   JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                  WHERE n.nspname = :schema
+                    AND c.relname = 'idempotency_facts')
             AND (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM functions))
 UNION ALL
 -- The functions for renewal and sweep run as their owner. The policy must show every user's rows to that owner.

@@ -1,6 +1,2 @@
--- The shard's name from the schema's comment; no row if the comment names no shard.
-SELECT mark[1]
-  FROM pg_namespace AS n
- CROSS JOIN LATERAL regexp_match(obj_description(n.oid, 'pg_namespace'), '^shard\s+(.*\S)') AS mark
- WHERE n.nspname = :schema
-   AND mark IS NOT NULL
+-- The shard's name; no row if the database contains none.
+SELECT f.value FROM ${schema}.idempotency_facts AS f WHERE f.name = 'shard'

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}${durability};
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans}${durability};
 
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.idempotency_key = :key

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};
 
 WITH abandoned AS (
   SELECT

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};
 
 SELECT k.id
   FROM ${schema}.idempotency_keys AS k

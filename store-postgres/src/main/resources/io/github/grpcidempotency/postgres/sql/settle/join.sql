@@ -1,5 +1,5 @@
 -- A repeatable read or serializable transaction must have locked the row itself.
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout},
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans},
        CASE
          WHEN current_setting('transaction_isolation') NOT LIKE 'read %'
               AND (pg_current_xact_id_if_assigned()::text = CAST(:locked_by AS text)) IS NOT TRUE

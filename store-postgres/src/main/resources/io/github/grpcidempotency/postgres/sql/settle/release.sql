@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};${wake}
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};${wake}
 
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :id

@@ -14,3 +14,4 @@ SELECT ${schema}.refuse_claim()
   FROM ${schema}.idempotency_keys AS k
  WHERE k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
+ LIMIT 1 -- as in select_record.sql

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};${wake}
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};${wake}
 
 -- Deletes again the row that the rolled back transaction had deleted, if it is unchanged since then.
 DELETE FROM ${schema}.idempotency_keys AS k

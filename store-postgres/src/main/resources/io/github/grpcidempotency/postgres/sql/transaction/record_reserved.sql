@@ -6,7 +6,7 @@ SELECT CASE
               OR current_setting('app.current_user_id', true) IS DISTINCT FROM :user
          THEN ${schema}.refuse_commit('${ended}')
        END,
-       ${lock_timeout};${wake}${reference}
+       ${lock_timeout}, ${generic_plans};${wake}${reference}
 
 WITH done AS (
   ${update}

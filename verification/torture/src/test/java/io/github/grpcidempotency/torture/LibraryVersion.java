@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.torture;
 
+import com.google.common.io.Resources;
 import io.github.grpcidempotency.test.RepositoryRoot;
+import io.github.grpcidempotency.torture.Mutant.Edit;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,40 +14,61 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * The library as it was: its sources are taken from the repository's history, and built once, in a
- * directory under {@code target}.
+ * A version of the library, with its own migrations.
  *
- * @param classPath of its servers
+ * @param classPath the class path of its servers
  */
-record PreviousVersion(String classPath) {
-  /** The last commit whose schema is an older one. */
-  private static final String COMMIT = "553f2d1";
-
-  /** The methods that it knows, but for FAIL_OPEN: it counts more failures as an outage. */
-  static final Form[] FORMS = {
-    Form.RESERVED,
-    Form.JOINED,
-    Form.JOINED_ATTACHED,
-    Form.TRANSACTIONAL,
-    Form.TRANSACTIONAL_ATTACHED
-  };
-
+record LibraryVersion(String classPath) {
   private static final Path REPOSITORY = RepositoryRoot.PATH;
+  private static final String MIGRATIONS = "io/github/grpcidempotency/postgres/migration";
 
-  /** Builds it; empty if the history is not there, as in a shallow clone. */
-  static Optional<PreviousVersion> build() {
-    Ran found = run(REPOSITORY, List.of("git", "rev-parse", "--verify", COMMIT + "^{commit}"));
+  /** Returns the version of this checkout. */
+  static LibraryVersion current() {
+    return new LibraryVersion(System.getProperty("java.class.path"));
+  }
+
+  /**
+   * Returns the version of this checkout with one more migration, without which its servers do not
+   * start.
+   *
+   * @param directory where the parts that differ are put
+   */
+  static LibraryVersion next(Path directory) {
+    Mutant next =
+        Mutant.of(
+            List.of(Edit.store("SchemaCheck", "NEEDED_VERSION = 2", "NEEDED_VERSION = 4")),
+            List.of(),
+            directory);
+    Path migration = next.overlay().resolve(MIGRATIONS).resolve("V4__made_up.sql");
+    try {
+      Files.createDirectories(migration.getParent());
+      Resources.asByteSource(Resources.getResource(LibraryVersion.class, "made_up_v4.sql"))
+          .copyTo(com.google.common.io.Files.asByteSink(migration.toFile()));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    return new LibraryVersion(next.overlay() + File.pathSeparator + current().classPath());
+  }
+
+  /**
+   * Returns an earlier version, which is built once, in a directory under {@code target}, from the
+   * repository's history.
+   *
+   * @param revision a commit or a tag
+   * @throws IllegalStateException if the history does not contain it, as in a shallow clone
+   */
+  static LibraryVersion of(String revision) {
+    Ran found = run(REPOSITORY, List.of("git", "rev-parse", "--verify", revision + "^{commit}"));
     if (found.exitCode() != 0) {
-      return Optional.empty();
+      throw new IllegalStateException("there is no revision " + revision + ": " + found.output());
     }
     String commit = found.output().strip();
     Path sources = Path.of("target", "torture", "previous", commit).toAbsolutePath();
-    Path torture = sources.resolve("torture").resolve("target");
+    Path torture = sources.resolve("verification/torture/target");
     Path dependencies = torture.resolve("class-path.txt");
     try {
       if (!Files.exists(dependencies)) {
@@ -55,11 +78,10 @@ record PreviousVersion(String classPath) {
         demand(sources, "tar", "xf", archive.toString());
         compile(sources);
       }
-      return Optional.of(
-          new PreviousVersion(
-              torture.resolve("test-classes")
-                  + File.pathSeparator
-                  + Files.readString(dependencies).strip()));
+      return new LibraryVersion(
+          torture.resolve("test-classes")
+              + File.pathSeparator
+              + Files.readString(dependencies).strip());
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -74,7 +96,7 @@ record PreviousVersion(String classPath) {
         "-q",
         "-o",
         "-pl",
-        "torture",
+        "verification/torture",
         "-am",
         "-Dspotless.check.skip",
         "test-compile",
@@ -82,7 +104,7 @@ record PreviousVersion(String classPath) {
         "-Dmdep.outputFile=target/class-path.txt");
   }
 
-  /** Migrates as that version does: with its own Flyway and its own files. */
+  /** Migrates with the Flyway and the files of this version. */
   void migrate(DataSource owner) {
     try (URLClassLoader loader = loader()) {
       ClassLoader before = Thread.currentThread().getContextClassLoader();
@@ -96,20 +118,18 @@ record PreviousVersion(String classPath) {
         Thread.currentThread().setContextClassLoader(before);
       }
     } catch (InvocationTargetException failure) {
-      throw new IllegalStateException("the previous version does not migrate", failure.getCause());
+      throw new IllegalStateException("this version does not migrate", failure.getCause());
     } catch (ReflectiveOperationException absent) {
-      throw new IllegalStateException("the previous version is another than was thought", absent);
+      throw new IllegalStateException("this version has no such migration", absent);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
-  /** Shares nothing with this version but the JDK. */
+  /** Shares nothing with the loader of the tests but the JDK. */
   private URLClassLoader loader() {
     URL[] urls =
-        Stream.of(classPath.split(File.pathSeparator))
-            .map(PreviousVersion::url)
-            .toArray(URL[]::new);
+        Stream.of(classPath.split(File.pathSeparator)).map(LibraryVersion::url).toArray(URL[]::new);
     return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
   }
 

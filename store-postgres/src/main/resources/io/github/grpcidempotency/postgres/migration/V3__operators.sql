@@ -1,26 +1,25 @@
--- What operators may do, through functions that the host grants to roles of theirs: find, list, free and forget the operations of
--- every user. No such role has any right on a table. Every act leaves a row in a table of its own.
+-- Functions with which operators find, list, free and forget the operations of every user. The host grants them to roles that have no
+-- right on a table. Every act adds a row to the audit.
 
--- The owner sees every row inside the operators' functions, which turn this setting on, and off again before they return (only a
--- superuser could make it a setting of the function). It opens nothing to anybody else who sets it: the policy is the owner's, and
--- every other function of the owner names the rows that it touches.
+-- Inside the operators' functions, the owner sees every row. They switch this setting on, and off before they return, because only a
+-- superuser could make it a setting of the function. For every other role, the setting has no effect.
 CREATE POLICY operators ON ${schema}.idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (current_setting('idempotency.operator', true) = 'on');
 
--- The acts of operators. Nobody has a right on it but its owner.
+-- The acts of operators. Only the owner has a right on the table.
 CREATE TABLE ${schema}.idempotency_audit (
   id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at           timestamptz NOT NULL DEFAULT clock_timestamp(),
   role         name        NOT NULL DEFAULT session_user,
-  actor        text        NOT NULL,               -- on whose behalf, as that role says
+  actor        text        NOT NULL,               -- on whose behalf, as the role claims
   act          text        NOT NULL,               -- free, forget, read_contents, sweep
   operation_id uuid,
   procedure    text,
   user_id      uuid,
   attempt      integer,
-  forced       boolean     NOT NULL DEFAULT false, -- it was freed although its owner lived
-  deleted      integer     NOT NULL DEFAULT 0,     -- how many rows of the table of keys
+  forced       boolean     NOT NULL DEFAULT false, -- the lease of the reservation was live
+  deleted      integer     NOT NULL DEFAULT 0,     -- the number of deleted rows of idempotency_keys
   result       text        NOT NULL,
   reason       text        NOT NULL,
   transaction  xid8        NOT NULL DEFAULT pg_current_xact_id()
@@ -40,7 +39,7 @@ CREATE TRIGGER idempotency_audit_stands
   BEFORE UPDATE OR DELETE ON ${schema}.idempotency_audit
   FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.refuse_change_of_audit();
 
--- All that an operator learns of an operation.
+-- An operation as operators see it, without contents.
 CREATE TYPE ${schema}.operation AS (
   id              uuid,
   idempotency_key text,
@@ -56,25 +55,28 @@ CREATE TYPE ${schema}.operation AS (
   completed       timestamptz,
   expires         timestamptz,
   resource_type   text,
-  resource_id     uuid,
+  resource_id     text,
   answer_bytes    integer,
   read            timestamptz
 );
 
--- Selects these of a row k. Which columns refer to resources is the host's choice.
+-- Returns the select list that makes an operation of a row k. The columns of resources depend on the host.
 CREATE FUNCTION ${schema}.operation_columns() RETURNS text
   LANGUAGE sql STABLE
   SET search_path = pg_catalog, pg_temp
 AS $$
   WITH resources AS (
     SELECT a.attname
-      FROM pg_constraint AS c
-      JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-     WHERE c.conrelid = '${schema}.idempotency_keys'::regclass
-       AND c.contype = 'f'
-       AND cardinality(c.conkey) = 1
-       AND a.atttypid = 'uuid'::regtype
+      FROM pg_attribute AS a
+     WHERE a.attrelid = '${schema}.idempotency_keys'::regclass
        AND a.attname ~ '_id$'
+       AND (EXISTS (SELECT FROM ${schema}.idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
+            OR EXISTS (
+              SELECT
+                FROM pg_constraint AS c
+               WHERE c.conrelid = a.attrelid
+                 AND c.contype = 'f'
+                 AND c.conkey = ARRAY[a.attnum]))
   )
   SELECT format(
            'k.id, k.idempotency_key, k.user_id, k.procedure,'
@@ -87,18 +89,18 @@ AS $$
            ' END AS state,'
            ' k.outcome_unknown, k.attempt, k.server, k.trace, k.created, k.lease_expires, k.completed, k.expires,'
            ' CASE %s ELSE NULL::text END AS resource_type,'
-           ' COALESCE(%s NULL::uuid) AS resource_id,'
+           ' COALESCE(%s NULL::text) AS resource_id,'
            ' COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes,'
            ' now() AS read',
            COALESCE(
              string_agg(format('WHEN k.%I IS NOT NULL THEN %L', attname, left(attname, -3)), ' '),
              'WHEN false THEN NULL'),
-           COALESCE(string_agg(format('k.%I, ', attname), ''), ''))
+           COALESCE(string_agg(format('k.%I::text, ', attname), ''), ''))
     FROM resources;
 $$;
 
--- The advisory lock of a transactional call, and the channel's word for the end of any call: the first 64 bits of a SHA-256 of the
--- user's id and the key, as the store computes them (both halves of the id, and the result, have their lowest byte first).
+-- The advisory lock of a transactional call, and the payload that notifies of the end of a call: the first 64 bits of a SHA-256 of the
+-- user's id and the key, as the store computes them. Both halves of the id, and the result, begin with their lowest byte.
 CREATE FUNCTION ${schema}.lock_of(stored_key text, of_user uuid) RETURNS bigint
   LANGUAGE sql STABLE
   SET search_path = pg_catalog, pg_temp
@@ -113,8 +115,8 @@ AS $$
     FROM digest, generate_series(0, 7) AS byte (i);
 $$;
 
--- Lets the owner see every row until the setting is off again. Of a policy that is another role's, as after a change of owner, an
--- operator would only see that nothing is found.
+-- Lets the owner see every row until the setting is off again. Fails if the policy is another role's, as after a change of owner,
+-- because operators would find nothing.
 CREATE FUNCTION ${schema}.see_all_rows() RETURNS void
   LANGUAGE plpgsql
   SET search_path = pg_catalog, pg_temp
@@ -146,35 +148,23 @@ BEGIN
 END;
 $$;
 
-CREATE FUNCTION ${schema}.operator_find(operation_id uuid) RETURNS SETOF ${schema}.operation
+-- Returns the operation of an id, or the newest 1,000 operations of a key with its namespace, of every user.
+CREATE FUNCTION ${schema}.operator_find(operation_id uuid, stored_key text) RETURNS SETOF ${schema}.operation
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   PERFORM ${schema}.see_all_rows();
   RETURN QUERY EXECUTE format(
-    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.id = $1', ${schema}.operation_columns())
-    USING operation_id;
+    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.%s ORDER BY k.id DESC LIMIT 1000',
+    ${schema}.operation_columns(),
+    CASE WHEN operation_id IS NULL THEN 'idempotency_key = $2' ELSE 'id = $1' END)
+    USING operation_id, stored_key;
   PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
 
--- The operations of a key with its namespace, of every user: the newest 1,000.
-CREATE FUNCTION ${schema}.operator_find_key(stored_key text) RETURNS SETOF ${schema}.operation
-  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  PERFORM ${schema}.see_all_rows();
-  RETURN QUERY EXECUTE format(
-    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.idempotency_key = $1 ORDER BY k.id DESC LIMIT 1000',
-    ${schema}.operation_columns())
-    USING stored_key;
-  PERFORM set_config('idempotency.operator', 'off', true);
-END;
-$$;
-
--- Whether a key of a user is held: by a reservation whose lease lives, or by a transaction, which has no row before it commits.
+-- Whether a call with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it commits.
 CREATE FUNCTION ${schema}.operator_is_running(stored_key text, of_user uuid) RETURNS boolean
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -185,29 +175,29 @@ AS $$
              ARRAY[stored_key], ARRAY[of_user], ARRAY[${schema}.lock_of(stored_key, of_user)]));
 $$;
 
--- Lists operations. What is null does not restrict. It reads along one index, and 20,000 rows at most, so it may find less than a
--- page: the last row then has no operation, and says where to go on. The index is
---   that of reservations, if add_in_flight_index has made it and only they are asked for;
---   that of expiry, the soonest first, if it is asked what expires soon or has expired;
---   that of keys, for a namespace of at most 20,000 rows;
+-- Lists operations. A null argument does not restrict. The function reads at most 20,000 rows of one index, so it may return less than
+-- a page. Its last row then has no operation, but the place where the next page continues. The index is
+--   that of reservations, if add_in_flight_index has made it and all states are those of reservations;
+--   that of expiry, the soonest first, for expired operations and those that expire soon;
 --   that of users, if add_operation_index has made it and a user is given;
---   otherwise the primary key, whose order is that of time. As ids come from the servers' clocks, it begins one hour later than
---   older_than asks for.
+--   that of keys, for a namespace of at most 20,000 rows;
+--   otherwise the primary key, which is ordered by time. Ids have the time of a server's clock, so reading begins one hour after
+--   older_than.
 CREATE FUNCTION ${schema}.operator_list(
     states text[], of_procedure text, of_namespace text, of_user uuid, older_than interval, expiring_within interval,
     continued text, page integer)
   RETURNS TABLE (operation ${schema}.operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-  SET enable_seqscan = off
-  SET enable_bitmapscan = off
+  SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
+  SET enable_bitmapscan = off -- as well, because a bitmap scan has no order
 AS $$
 DECLARE
   most        CONSTANT integer := 20000;
   in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false)
                          AND to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL;
   by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
-  -- No namespace has a colon, and no tenant a slash: the characters after these end the range.
+  -- A namespace has no colon, and a tenant no slash, so the next character ends the range.
   prefix      text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '/' ELSE ':' END;
   prefix_end  text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '0' ELSE ';' END;
   after_id    uuid;
@@ -257,7 +247,7 @@ BEGIN
                      FROM ${schema}.idempotency_keys AS k
                     WHERE k.idempotency_key >= prefix AND k.idempotency_key < prefix_end
                     LIMIT most + 1) AS named) THEN
-        -- Evaluated by itself, so that the planner does not look for the namespace along another index.
+        -- OFFSET keeps the planner from searching for the namespace in another index.
         source := '(SELECT * FROM ${schema}.idempotency_keys AS n'
                   ' WHERE n.idempotency_key >= $5 AND n.idempotency_key < $6 OFFSET 0)';
       END IF;
@@ -292,13 +282,13 @@ BEGIN
 END;
 $$;
 
--- Deletes a reservation (act free) or a record (act forget), unless that is refused: by its owner, whose lease lives; or by a
--- transaction that has the row locked, as one does that is about to complete it. The row is locked before it is judged, so nobody can renew,
--- complete or take over in between. Returns done, would_be_done, not_found, owner_lives, already_recorded, not_recorded or locked.
-CREATE FUNCTION ${schema}.delete_operation(
+-- Deletes a reservation (act free) or a record (act forget), so that the next call with its key runs. The row is locked before it is
+-- judged, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease and no
+-- unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
+CREATE FUNCTION ${schema}.operator_delete(
     act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
   RETURNS text
-  LANGUAGE plpgsql
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
 AS $$
@@ -309,6 +299,9 @@ DECLARE
   result  text;
 BEGIN
   PERFORM ${schema}.check_act(actor, reason);
+  IF COALESCE(act NOT IN ('free', 'forget'), true) THEN
+    RAISE EXCEPTION 'an operation is deleted by free or forget, not by %', act USING ERRCODE = 'invalid_parameter_value';
+  END IF;
   PERFORM ${schema}.see_all_rows();
   BEGIN
     IF dry_run THEN
@@ -326,7 +319,7 @@ BEGIN
     END;
     IF result = 'done' AND NOT dry_run THEN
       DELETE FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
-      -- As the store does at the end of an operation: calls that wait for it on other servers claim its key anew.
+      -- Calls that wait for the operation on other servers then claim its key.
       DELETE FROM ${schema}.idempotency_waits AS w
        WHERE w.lock_id = ${schema}.lock_of(k.idempotency_key, k.user_id)
       RETURNING w.lock_id INTO awaited;
@@ -354,27 +347,7 @@ BEGIN
 END;
 $$;
 
--- Deletes a reservation, so that the next call with its key runs. An owner whose handler has ended with an unknown outcome does not
--- live.
-CREATE FUNCTION ${schema}.operator_free(
-    operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
-  RETURNS text
-  LANGUAGE sql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT ${schema}.delete_operation('free', operation_id, actor, reason, even_if_live, dry_run);
-$$;
-
--- Deletes a record, so that the next call with its key runs.
-CREATE FUNCTION ${schema}.operator_forget(operation_id uuid, actor text, reason text, dry_run boolean)
-  RETURNS text
-  LANGUAGE sql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT ${schema}.delete_operation('forget', operation_id, actor, reason, true, dry_run);
-$$;
-
--- Sweeps one batch; returns how many rows it has deleted. One that deletes none leaves no row in the audit.
+-- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
 CREATE FUNCTION ${schema}.operator_sweep(batch integer, actor text, reason text) RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -392,8 +365,8 @@ BEGIN
 END;
 $$;
 
--- Contents are read in two transactions: the first leaves the row in the audit, and the second shows what was asked for once that
--- row is committed. In one transaction, a rollback would delete the row of what has been read.
+-- Contents are read in two transactions. The first adds the row to the audit, and the second returns the contents, once that row is
+-- committed. In one transaction, a rollback would delete the row after the contents were read.
 CREATE FUNCTION ${schema}.operator_request_contents(
     operation_id uuid, actor text, reason text, OUT request bigint, OUT result text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -413,7 +386,7 @@ BEGIN
 END;
 $$;
 
--- What was requested by the same role within the last minute.
+-- The contents that the same role has requested within the last minute.
 CREATE FUNCTION ${schema}.operator_contents(request bigint)
   RETURNS TABLE (response_bytes bytea, status_bytes bytea)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -436,7 +409,7 @@ BEGIN
 END;
 $$;
 
--- The newest acts before one, or all; of one operation, or of all.
+-- The newest acts, before the given one and of the given operation unless these are null.
 CREATE FUNCTION ${schema}.operator_audit(of_operation uuid, before bigint, page integer)
   RETURNS TABLE (
     id bigint, at timestamptz, role name, actor text, act text, operation_id uuid, procedure text, user_id uuid,
@@ -453,67 +426,16 @@ AS $$
    LIMIT page;
 $$;
 
--- The table in numbers. It reads the reservations, if add_in_flight_index has made their index, and says nothing of them otherwise; and
--- at most 10,001 of the expired records. The number of all rows is the planner's estimate.
-CREATE FUNCTION ${schema}.statistics()
-  RETURNS TABLE (
-    rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
-    expired bigint, expired_is_more boolean, sweep_lag interval)
-  LANGUAGE sql STABLE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-  SET enable_seqscan = off
-AS $$
-  WITH size AS (
-    SELECT CASE WHEN c.reltuples > 0 AND c.relpages > 0
-                THEN (c.reltuples / c.relpages
-                      * (pg_relation_size(c.oid) / current_setting('block_size')::integer))::bigint
-                ELSE pg_stat_get_live_tuples(c.oid) -- never vacuumed nor analysed
-           END AS rows,
-           pg_total_relation_size(c.oid) AS bytes
-      FROM pg_class AS c
-     WHERE c.oid = '${schema}.idempotency_keys'::regclass
-  ), indexed AS (
-    SELECT to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL AS found
-  ), reserved AS (
-    SELECT count(*) AS in_flight,
-           count(*) FILTER (WHERE k.lease_expires <= now()) AS stuck,
-           count(*) FILTER (WHERE k.outcome_unknown) AS unknown,
-           now() - min(k.created) AS oldest
-      FROM ${schema}.idempotency_keys AS k
-     WHERE k.completed IS NULL
-       AND (k.lease_expires > now() OR k.expires > now()) -- otherwise it has expired
-       AND (SELECT found FROM indexed)
-  ), ended AS (
-    SELECT count(*) AS expired, now() - min(e.expires) AS lag
-      FROM (SELECT k.expires
-              FROM ${schema}.idempotency_keys AS k
-             WHERE k.expires <= now()
-               AND (k.completed IS NOT NULL OR k.lease_expires <= now())
-             ORDER BY k.expires
-             LIMIT 10001) AS e
-  )
-  SELECT size.rows, size.bytes,
-         CASE WHEN indexed.found THEN reserved.in_flight END,
-         CASE WHEN indexed.found THEN reserved.stuck END,
-         CASE WHEN indexed.found THEN reserved.unknown END,
-         reserved.oldest,
-         least(ended.expired, 10000), ended.expired > 10000, ended.lag
-    FROM size, indexed, reserved, ended;
-$$;
-
 -- Lets a role find, list, free and forget operations, sweep, and read statistics and the audit.
 CREATE FUNCTION ${schema}.grant_operator_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', operator_role);
   EXECUTE format(
-    'GRANT EXECUTE ON FUNCTION ${schema}.operator_find(uuid), ${schema}.operator_find_key(text),'
-    ' ${schema}.operator_is_running(text, uuid),'
-    ' ${schema}.operator_list(text[], text, text, uuid, interval, interval, text, integer),'
-    ' ${schema}.operator_free(uuid, text, text, boolean, boolean),'
-    ' ${schema}.operator_forget(uuid, text, text, boolean), ${schema}.operator_sweep(integer, text, text),'
-    ' ${schema}.operator_audit(uuid, bigint, integer), ${schema}.statistics(), ${schema}.current_user_id() TO %I',
+    'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
+    'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.operator_find, ${schema}.operator_is_running,'
+    ' ${schema}.operator_list, ${schema}.operator_delete, ${schema}.operator_sweep, ${schema}.operator_audit,'
+    ' ${schema}.statistics TO %1$I',
     operator_role);
 END;
 $$;
@@ -523,51 +445,17 @@ CREATE FUNCTION ${schema}.grant_contents_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', operator_role);
   EXECUTE format(
-    'GRANT EXECUTE ON FUNCTION ${schema}.operator_request_contents(uuid, text, text),'
-    ' ${schema}.operator_contents(bigint) TO %I',
+    'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
+    'GRANT EXECUTE ON FUNCTION ${schema}.operator_request_contents, ${schema}.operator_contents TO %1$I',
     operator_role);
 END;
 $$;
 
--- As before, and the statistics, for metrics.
-CREATE OR REPLACE FUNCTION ${schema}.grant_to(application_role name) RETURNS void
-  LANGUAGE plpgsql
-AS $$
-BEGIN
-  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', application_role);
-  EXECUTE format(
-    'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %I', application_role);
-  EXECUTE format(
-    'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
-    ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer),'
-    ' ${schema}.refer_if_it_stands(uuid, integer, name, uuid), ${schema}.current_user_id(),'
-    ' ${schema}.statistics() TO %I',
-    application_role);
-  EXECUTE format(
-    'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %I', application_role);
-END;
-$$;
-
 REVOKE ALL ON TABLE ${schema}.idempotency_audit FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operation_columns() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.lock_of(text, uuid) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.see_all_rows() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.check_act(text, text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_find(uuid) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_find_key(text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_is_running(text, uuid) FROM PUBLIC;
-REVOKE ALL ON FUNCTION
-  ${schema}.operator_list(text[], text, text, uuid, interval, interval, text, integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.delete_operation(text, uuid, text, text, boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_free(uuid, text, text, boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_forget(uuid, text, text, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_sweep(integer, text, text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_request_contents(uuid, text, text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_contents(bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.operator_audit(uuid, bigint, integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.statistics() FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.grant_operator_to(name) FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.grant_contents_to(name) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit, ${schema}.operation_columns, ${schema}.lock_of, ${schema}.see_all_rows,
+  ${schema}.check_act, ${schema}.operator_find, ${schema}.operator_is_running, ${schema}.operator_list, ${schema}.operator_delete,
+  ${schema}.operator_sweep, ${schema}.operator_request_contents, ${schema}.operator_contents, ${schema}.operator_audit,
+  ${schema}.grant_operator_to, ${schema}.grant_contents_to FROM PUBLIC;
+
+UPDATE ${schema}.idempotency_facts SET value = '3' WHERE name = 'version';
