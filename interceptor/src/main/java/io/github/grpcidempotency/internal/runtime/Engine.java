@@ -46,8 +46,7 @@ public final class Engine implements AutoCloseable {
   private final ProcedureInfos infos;
   private final Optional<String> shard;
   private final LeaseKeeper leases;
-  private final LateRecorder lateRecorder;
-  private final LateReleaser lateReleaser = new LateReleaser();
+  private final LateSettler late;
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final RunningCalls running;
@@ -80,7 +79,7 @@ public final class Engine implements AutoCloseable {
 
     @Override
     public int lateAnswers() {
-      return lateRecorder.count();
+      return late.count();
     }
 
     @Override
@@ -142,8 +141,8 @@ public final class Engine implements AutoCloseable {
     this.keyName = keyName;
     this.timing = timing;
     this.leases = new LeaseKeeper(store, listeners, shard);
-    this.lateRecorder = new LateRecorder(leases);
-    this.settler = new Settler(leases, lateRecorder, lateReleaser);
+    this.late = new LateSettler(leases);
+    this.settler = new Settler(leases, late);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
     this.running = new RunningCalls(store.lease(), callLimit);
     this.executor = new CallerRunsExecutor(executor);
@@ -393,8 +392,7 @@ public final class Engine implements AutoCloseable {
   public void close() {
     running.close();
     waiter.close();
-    lateRecorder.close();
-    lateReleaser.close();
+    late.close();
     leases.close();
     if (live.getAndSet(false)) {
       listeners.stopped(counts);

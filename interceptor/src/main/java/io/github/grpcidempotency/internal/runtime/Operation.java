@@ -2,11 +2,14 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.method.MessageTypes;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
@@ -102,11 +105,30 @@ public final class Operation {
     }
   }
 
-  /** Settles the claim. */
-  Settled settle(Supplier<Settled> write) {
+  /**
+   * Settles the claim.
+   *
+   * @param answer returns the answer to record, not encrypted; called only if there is one
+   * @throws StoreException if the store failed, so that it may be unknown whether the claim is
+   *     settled
+   * @throws TransactionMisuseException if the handler has misused the claim's transaction
+   */
+  Settled settle(Settlement settlement, Supplier<RecordedOutcome> answer) {
     settling = true;
     try {
-      return write.get();
+      return switch (settlement) {
+        case COMPLETE, COMPLETE_WITH_ERROR -> complete(answer.get());
+        case RELEASE -> claim.release();
+        case MARK_UNKNOWN -> claim.markUnknown();
+      };
+    } catch (StoreException | TransactionMisuseException foreseen) {
+      throw foreseen;
+    } catch (RuntimeException | Error defect) {
+      throw new StoreException(
+          "the store threw an unexpected exception",
+          defect,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.OTHER);
     } finally {
       settling = false;
     }

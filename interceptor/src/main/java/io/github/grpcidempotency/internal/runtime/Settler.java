@@ -10,8 +10,6 @@ import io.github.grpcidempotency.internal.decision.OutcomeDecider;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -36,15 +34,18 @@ public final class Settler {
           Code.OUT_OF_RANGE,
           Code.UNAUTHENTICATED);
 
+  private static final Supplier<RecordedOutcome> NOTHING =
+      () -> {
+        throw new AssertionError("no answer is recorded");
+      };
+
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Settler.class));
   private final LeaseKeeper leases;
-  private final LateRecorder lateRecorder;
-  private final LateReleaser lateReleaser;
+  private final LateSettler late;
 
-  Settler(LeaseKeeper leases, LateRecorder lateRecorder, LateReleaser lateReleaser) {
+  Settler(LeaseKeeper leases, LateSettler late) {
     this.leases = leases;
-    this.lateRecorder = lateRecorder;
-    this.lateReleaser = lateReleaser;
+    this.late = late;
   }
 
   /**
@@ -61,7 +62,7 @@ public final class Settler {
     operation.handlerEnded();
     RecordedOutcome answer = recordable(operation, operation.answerOf(response));
     try {
-      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));
+      return settle(operation, Settlement.COMPLETE, () -> answer);
     } catch (StoreException failure) {
       return onFailure(operation, answer, failure);
     } catch (TransactionMisuseException misuse) {
@@ -114,20 +115,13 @@ public final class Settler {
       checkTransactionTaken(operation);
     }
     try {
-      Settled settled =
-          switch (settlement) {
-            case COMPLETE -> throw new AssertionError("a failure is not completed as a response");
-            case COMPLETE_WITH_ERROR ->
-                settle(operation, settlement, () -> operation.complete(record.get()));
-            case RELEASE -> settle(operation, settlement, claim::release);
-            case MARK_UNKNOWN -> settle(operation, settlement, claim::markUnknown);
-          };
+      Settled settled = settle(operation, settlement, record);
       return settled != Settled.LOST;
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
       failed(operation, settlement, unsettled);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
-        lateReleaser.release(claim);
+        late.release(operation);
       }
       return true;
     } finally {
@@ -151,10 +145,10 @@ public final class Settler {
     }
     try {
       if (claim.transaction().isEmpty()) {
-        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, claim::markUnknown);
+        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, NOTHING);
         return;
       }
-      Settled unused = operation.settle(() -> write(claim::markUnknown));
+      Settled unused = operation.settle(Settlement.MARK_UNKNOWN, NOTHING);
       failed(operation, Settlement.MARK_UNKNOWN, null);
     } catch (StoreException | TransactionMisuseException unsettled) {
       failed(operation, Settlement.MARK_UNKNOWN, unsettled);
@@ -189,7 +183,7 @@ public final class Settler {
   private Settled onFailure(Operation operation, RecordedOutcome answer, StoreException failure) {
     Claim claim = operation.claim();
     if (claim.transaction().isEmpty()) {
-      lateRecorder.record(operation, answer, failure);
+      late.record(operation, answer, failure);
       return Settled.LOST;
     }
     leases.drop(claim);
@@ -200,9 +194,10 @@ public final class Settler {
     return Settled.LOST;
   }
 
-  private Settled settle(Operation operation, Settlement settlement, Supplier<Settled> write) {
+  private Settled settle(
+      Operation operation, Settlement settlement, Supplier<RecordedOutcome> answer) {
     long begun = System.nanoTime();
-    Settled settled = operation.settle(() -> write(write));
+    Settled settled = operation.settle(settlement, answer);
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     Claim claim = operation.claim();
     leases.drop(claim);
@@ -220,23 +215,5 @@ public final class Settler {
   private static void failed(
       Operation operation, Settlement settlement, @Nullable Throwable unsettled) {
     operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
-  }
-
-  /**
-   * Converts an unexpected exception of the store to a failure after which it is unknown whether
-   * the write was done.
-   */
-  private static Settled write(Supplier<Settled> write) {
-    try {
-      return write.get();
-    } catch (StoreException | TransactionMisuseException foreseen) {
-      throw foreseen;
-    } catch (RuntimeException | Error defect) {
-      throw new StoreException(
-          "the store threw an unexpected exception",
-          defect,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.OTHER);
-    }
   }
 }

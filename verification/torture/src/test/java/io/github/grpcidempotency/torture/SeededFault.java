@@ -38,10 +38,9 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/Settler",
-                  "return settle(operation, Settlement.COMPLETE, () ->"
-                      + " operation.complete(answer));",
-                  "      return settle(operation, Settlement.COMPLETE, () ->"
-                      + " operation.complete(answer)) == Settled.ROLLED_BACK\n"
+                  "return settle(operation, Settlement.COMPLETE, () -> answer);",
+                  "      return settle(operation, Settlement.COMPLETE, () -> answer)"
+                      + " == Settled.ROLLED_BACK\n"
                       + "          ? Settled.ROLLED_BACK\n"
                       + "          : Settled.DONE;"))
           .during(FaultKind.STOP)),
@@ -59,8 +58,8 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/LateRecorder",
-                  "operation.complete(outcome)",
+                  "internal/runtime/LateSettler",
+                  "operation.settle(Settlement.COMPLETE, () -> outcome)",
                   "claim.release()"))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)),
@@ -222,7 +221,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/runtime/Operation",
                   "catch (StoreException | TransactionMisuseException foreseen)",
                   "catch (StoreException | TransactionMisuseException | IllegalStateException"
                       + " foreseen)"),
@@ -364,11 +363,11 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/LateRecorder",
+                  "internal/runtime/LateSettler",
                   "permanentFailures += permanent ? 1 : 0;",
                   "permanentFailures += 0;"),
               interceptor(
-                  "internal/runtime/LateRecorder",
+                  "internal/runtime/LateSettler",
                   "Duration doubled = delay.multipliedBy(2);",
                   "Duration doubled = delay;"))
           .after(

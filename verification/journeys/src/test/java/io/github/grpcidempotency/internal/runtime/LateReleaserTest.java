@@ -35,15 +35,13 @@ class LateReleaserTest {
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final Listeners listeners = new Listeners(List.of());
   private final LeaseKeeper leases = new LeaseKeeper(store, listeners);
-  private final LateRecorder recorder = new LateRecorder(leases);
-  private final LateReleaser releaser = new LateReleaser();
-  private final Settler settler = new Settler(leases, recorder, releaser);
+  private final LateSettler recorder = new LateSettler(leases);
+  private final Settler settler = new Settler(leases, recorder);
   private final AtomicInteger attempts = new AtomicInteger();
   private volatile boolean out = true;
 
   @AfterEach
   void stop() {
-    releaser.close();
     recorder.close();
     leases.close();
   }
