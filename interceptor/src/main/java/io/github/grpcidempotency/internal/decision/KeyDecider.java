@@ -55,7 +55,7 @@ public final class KeyDecider {
     if (owner.isEmpty()) {
       return required
           ? new KeyDecision.Refuse(Refusal.callerRequired(), keyName)
-          : new KeyDecision.NoCaller();
+          : new KeyDecision.Unkeyed();
     }
     Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());
     if (problem.isPresent()) {

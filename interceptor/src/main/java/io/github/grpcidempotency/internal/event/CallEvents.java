@@ -186,29 +186,32 @@ public final class CallEvents {
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
   public void refused(Refusal refusal, ClaimResult met) {
-    met.accept(
-            new ClaimResult.Visitor<Runnable>() {
-              @Override
-              public Runnable won(ClaimResult.Won won) {
-                return () -> refused(refusal, Optional.of(won.claim().operationId()), null);
-              }
+    refused(
+        refusal,
+        met.accept(new OperationId()),
+        met instanceof ClaimResult.Unanswered unanswered ? unanswered.cause() : null);
+  }
 
-              @Override
-              public Runnable inFlight(ClaimResult.InFlight inFlight) {
-                return () -> refused(refusal, inFlight.operationId(), null);
-              }
+  private static final class OperationId implements ClaimResult.Visitor<Optional<UUID>> {
+    @Override
+    public Optional<UUID> won(ClaimResult.Won won) {
+      return Optional.of(won.claim().operationId());
+    }
 
-              @Override
-              public Runnable recorded(ClaimResult.Recorded recorded) {
-                return () -> refused(refusal, Optional.of(recorded.operationId()), null);
-              }
+    @Override
+    public Optional<UUID> inFlight(ClaimResult.InFlight inFlight) {
+      return inFlight.operationId();
+    }
 
-              @Override
-              public Runnable unanswered(ClaimResult.Unanswered unanswered) {
-                return () -> refused(refusal, Optional.empty(), unanswered.cause());
-              }
-            })
-        .run();
+    @Override
+    public Optional<UUID> recorded(ClaimResult.Recorded recorded) {
+      return Optional.of(recorded.operationId());
+    }
+
+    @Override
+    public Optional<UUID> unanswered(ClaimResult.Unanswered unanswered) {
+      return Optional.empty();
+    }
   }
 
   /** Emits the event of a claim that was settled. */

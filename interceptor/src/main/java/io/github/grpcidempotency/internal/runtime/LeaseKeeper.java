@@ -10,6 +10,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.PendingClaim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
@@ -50,9 +52,38 @@ final class LeaseKeeper implements AutoCloseable {
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
-  private record Held(Operation operation) {
+  /** An operation, or a claim that is not confirmed and has no lease yet. */
+  private sealed interface Held {
+    ClaimRequest request();
+
+    boolean isWon();
+  }
+
+  private record Won(Operation operation) implements Held {
     Claim claim() {
       return operation.claim();
+    }
+
+    @Override
+    public ClaimRequest request() {
+      return claim().request();
+    }
+
+    @Override
+    public boolean isWon() {
+      return true;
+    }
+  }
+
+  private record Pending(PendingClaim claim) implements Held {
+    @Override
+    public ClaimRequest request() {
+      return claim.request();
+    }
+
+    @Override
+    public boolean isWon() {
+      return claim.isWon();
     }
   }
 
@@ -105,30 +136,57 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Renews an operation's lease until its claim is dropped. */
   public void track(Operation operation) {
-    Claim claim = operation.claim();
-    Held entry = new Held(operation);
-    held.compute(
-        claim.request().key(),
-        (key, before) -> {
-          List<Held> now = before == null ? new ArrayList<>(1) : without(claim, before);
-          now.add(entry);
-          return now;
-        });
+    replace(operation.claim().request().key(), isOf(operation.claim()), new Won(operation));
+  }
+
+  /** Notes that a claim is about to be sent with its handler's first statement. */
+  void track(PendingClaim pending) {
+    replace(pending.request().key(), isOf(pending), new Pending(pending));
+  }
+
+  /** Renews the lease of a claim that was confirmed, or drops it if it was not won. */
+  void confirmed(PendingClaim pending, Optional<Operation> won) {
+    if (won.isPresent()) {
+      replace(pending.request().key(), isOf(pending), new Won(won.get()));
+    } else {
+      drop(pending.request().key(), isOf(pending));
+    }
   }
 
   /** Stops renewing a claim's lease. */
   public void drop(Claim claim) {
-    IdempotencyKey key = claim.request().key();
-    boolean wasHeld = holds(claim);
+    drop(claim.request().key(), isOf(claim));
+  }
+
+  private void drop(IdempotencyKey key, Predicate<Held> which) {
+    boolean wasHeld = of(key).stream().anyMatch(which);
     held.computeIfPresent(
         key,
         (sameKey, before) -> {
-          List<Held> left = without(claim, before);
+          List<Held> left = without(which, before);
           return left.isEmpty() ? null : left;
         });
     if (wasHeld) {
       dropped.accept(key);
     }
+  }
+
+  private void replace(IdempotencyKey key, Predicate<Held> which, Held entry) {
+    held.compute(
+        key,
+        (sameKey, before) -> {
+          List<Held> now = without(which, before == null ? List.of() : before);
+          now.add(entry);
+          return now;
+        });
+  }
+
+  private static Predicate<Held> isOf(Claim claim) {
+    return entry -> entry instanceof Won won && won.claim() == claim;
+  }
+
+  private static Predicate<Held> isOf(PendingClaim claim) {
+    return entry -> entry instanceof Pending pending && pending.claim() == claim;
   }
 
   /** Sets the listener for keys that this process no longer holds; it must not block. */
@@ -139,8 +197,8 @@ final class LeaseKeeper implements AutoCloseable {
   /** Returns the call of this process that owns a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
     for (Held entry : of(key)) {
-      if (entry.claim().isWon()) {
-        return Optional.of(inFlight(entry.claim()));
+      if (entry.isWon()) {
+        return Optional.of(inFlight(entry));
       }
     }
     return Optional.empty();
@@ -163,17 +221,18 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private void renew() {
-    List<Held> kept = all().filter(entry -> entry.operation().isConfirmed()).toList();
+    List<Operation> kept =
+        all().filter(Won.class::isInstance).map(Won.class::cast).map(Won::operation).toList();
     if (!kept.isEmpty()) {
       renew(kept);
     }
   }
 
-  private void renew(List<Held> kept) {
+  private void renew(List<Operation> kept) {
     long begun = System.nanoTime();
     Set<UUID> renewed;
     try {
-      renewed = store.renew(kept.stream().map(Held::claim).toList());
+      renewed = store.renew(kept.stream().map(Operation::claim).toList());
     } catch (Throwable failure) {
       listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
       throw failure;
@@ -184,10 +243,9 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /** Drops operations that have another owner now, and returns how many there were. */
-  private int dropLost(List<Held> kept, Set<UUID> renewed) {
+  private int dropLost(List<Operation> kept, Set<UUID> renewed) {
     int lost = 0;
-    for (Held entry : kept) {
-      Operation operation = entry.operation();
+    for (Operation operation : kept) {
       Claim claim = operation.claim();
       if (!renewed.contains(claim.operationId()) && !operation.isSettling() && holds(claim)) {
         lost++;
@@ -201,23 +259,19 @@ final class LeaseKeeper implements AutoCloseable {
   /**
    * Leaves out the id of a transactional operation, which cannot be found before it is recorded.
    */
-  private ClaimResult.InFlight inFlight(Claim claim) {
-    ClaimRequest request = claim.request();
+  private ClaimResult.InFlight inFlight(Held entry) {
     return new ClaimResult.InFlight(
-        Optional.of(request.fingerprint()),
-        Optional.of(request.procedure().name()),
-        claim.transaction().isPresent() ? Optional.empty() : Optional.of(claim.operationId()),
+        Optional.of(entry.request().fingerprint()),
+        Optional.of(entry.request().procedure().name()),
+        entry instanceof Won won && won.claim().transaction().isEmpty()
+            ? Optional.of(won.claim().operationId())
+            : Optional.empty(),
         Optional.of(store.lease()),
         false);
   }
 
   private boolean holds(Claim claim) {
-    for (Held entry : of(claim.request().key())) {
-      if (entry.claim() == claim) {
-        return true;
-      }
-    }
-    return false;
+    return of(claim.request().key()).stream().anyMatch(isOf(claim));
   }
 
   private List<Held> of(IdempotencyKey key) {
@@ -228,13 +282,9 @@ final class LeaseKeeper implements AutoCloseable {
     return held.values().stream().flatMap(List::stream);
   }
 
-  private static List<Held> without(Claim claim, List<Held> entries) {
-    List<Held> others = new ArrayList<>();
-    for (Held entry : entries) {
-      if (entry.claim() != claim) {
-        others.add(entry);
-      }
-    }
+  private static List<Held> without(Predicate<Held> which, List<Held> entries) {
+    List<Held> others = new ArrayList<>(entries);
+    others.removeIf(which);
     return others;
   }
 }

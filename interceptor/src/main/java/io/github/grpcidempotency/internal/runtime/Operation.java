@@ -30,24 +30,30 @@ public final class Operation {
   private final KeyedRequest request;
   private final Claim claim;
   private final CallEvents events;
-  private final long begun = System.nanoTime();
+  private final long begun;
   private final AtomicBoolean lost = new AtomicBoolean();
-  private volatile long ended = begun;
+  private volatile long ended;
   private volatile boolean settling;
-  private volatile boolean confirmed;
   private Optional<Sealed> lastSealed = Optional.empty();
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /**
-   * Creates the operation of a request whose handler starts now. Its claim was won, or must be
-   * confirmed after the handler has ended.
-   */
+  /** Creates the operation of a request whose handler starts now. */
   public Operation(KeyedRequest request, Claim claim, CallEvents events) {
+    this(request, claim, events, System.nanoTime());
+  }
+
+  /**
+   * Creates the operation of a request.
+   *
+   * @param begun when the handler started, by {@link System#nanoTime}
+   */
+  Operation(KeyedRequest request, Claim claim, CallEvents events, long begun) {
     this.request = request;
     this.claim = claim;
     this.events = events;
-    this.confirmed = claim.isWon();
+    this.begun = begun;
+    this.ended = begun;
   }
 
   /** Returns the request. */
@@ -63,24 +69,6 @@ public final class Operation {
   /** Returns the events of this operation. */
   public CallEvents events() {
     return events;
-  }
-
-  /**
-   * Returns whether the claim was won before the handler started, or has been confirmed. Before
-   * that, the claim is not settled and no event is emitted for it.
-   */
-  public boolean isConfirmed() {
-    return confirmed;
-  }
-
-  /**
-   * Finds out whether the claim is won.
-   *
-   * @throws StoreException if the store failed
-   */
-  boolean confirm() {
-    confirmed = confirmed || claim.confirm();
-    return confirmed;
   }
 
   /** Notes that the handler has ended. */

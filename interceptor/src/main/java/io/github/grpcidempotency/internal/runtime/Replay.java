@@ -2,9 +2,11 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.procedure.ResponseRebuilder;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -16,22 +18,8 @@ import java.util.function.Consumer;
 
 /** The answer to the current call that results from a record. */
 public sealed interface Replay {
-
-  /**
-   * Acts on a replay. The compiler checks that every actor handles every kind.
-   *
-   * @param <X> the exception that the actor may throw
-   */
-  interface Actor<X extends Exception> {
-    void response(Response response) throws X;
-
-    void failure(ByteString error) throws X;
-
-    void refused(Refused refused) throws X;
-  }
-
-  /** Calls the actor's method for this kind of replay. */
-  <X extends Exception> void accept(Actor<X> actor) throws X;
+  /** Returns the response, or the error in the form in which it was recorded. */
+  ByteString bytes();
 
   /**
    * A response.
@@ -46,120 +34,106 @@ public sealed interface Replay {
       Optional<IdempotencyStatus> status,
       Set<String> omitted,
       boolean reconstructed)
-      implements Replay {
-    @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
-      actor.response(this);
-    }
-  }
+      implements Replay {}
 
   /**
    * A terminal error.
    *
    * @param bytes the error, in the form in which it was recorded
    */
-  record Failure(ByteString bytes) implements Replay {
-    @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
-      actor.failure(bytes);
-    }
-  }
-
-  /**
-   * No answer.
-   *
-   * @param refusal the error for the caller
-   * @param why the failure that caused it, if there is one
-   */
-  record Refused(Refusal refusal, Optional<Exception> why) implements Replay {
-    private static Refused of(Refusal refusal) {
-      return new Refused(refusal, Optional.empty());
-    }
-
-    @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
-      actor.refused(this);
-    }
-  }
+  record Failure(ByteString bytes) implements Replay {}
 
   /**
    * Returns the answer of a record: calls the procedure's guard, and then decrypts the answer, or
-   * rebuilds it from its resource. Never throws.
+   * rebuilds it from its resource.
    *
    * @param statusUnknown receives the exception of the status resolver
+   * @throws RefusedException if the caller may not get the answer, or the answer cannot be read
    */
   static Replay of(
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
       Consumer<RuntimeException> statusUnknown) {
-    Optional<Refused> denied = ReplayRight.refusal(procedure, key.caller(), recorded);
-    if (denied.isPresent()) {
-      return denied.get();
-    }
+    checkGuard(procedure, key.caller(), recorded);
     try {
       return recorded.outcome().accept(new Reader(procedure, key, recorded, statusUnknown));
+    } catch (RefusedException refused) {
+      throw refused;
     } catch (StoreException unreachable) {
-      return new Refused(
-          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
+      throw unavailable(unreachable);
     } catch (RuntimeException failure) {
-      return unreadable(failure);
+      throw unreadable(failure);
     }
   }
 
   /** Returns the refusal of an answer that cannot be read. It stays recorded. */
-  static Refused unreadable(Exception why) {
-    return new Refused(Refusal.recordUnreadable(), Optional.of(why));
+  static RefusedException unreadable(Exception why) {
+    return new RefusedException(Refusal.recordUnreadable(), Optional.of(why));
+  }
+
+  private static RefusedException unavailable(StoreException why) {
+    return new RefusedException(Refusal.storeUnavailable(why.failureCause()), Optional.of(why));
+  }
+
+  /**
+   * Calls the procedure's guard. If the guard throws, the replay is denied. If the guard throws a
+   * {@code StoreException}, the client may retry.
+   */
+  private static void checkGuard(
+      Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {
+    Optional<ReplayGuard> guard = procedure.replayGuard();
+    boolean allowed;
+    try {
+      allowed = guard.isEmpty() || guard.get().mayReplay(caller, recorded.outcome().resourceId());
+    } catch (StoreException unreachable) {
+      throw unavailable(unreachable);
+    } catch (RuntimeException undecided) {
+      throw new RefusedException(Refusal.replayDenied(), Optional.of(undecided));
+    }
+    if (!allowed) {
+      throw new RefusedException(Refusal.replayDenied());
+    }
   }
 
   /** Reads a recorded outcome. */
-  final class Reader implements RecordedOutcome.Visitor<Replay> {
-    private final Procedure procedure;
-    private final IdempotencyKey key;
-    private final ClaimResult.Recorded recorded;
-    private final Consumer<RuntimeException> statusUnknown;
-
-    private Reader(
-        Procedure procedure,
-        IdempotencyKey key,
-        ClaimResult.Recorded recorded,
-        Consumer<RuntimeException> statusUnknown) {
-      this.procedure = procedure;
-      this.key = key;
-      this.recorded = recorded;
-      this.statusUnknown = statusUnknown;
-    }
-
+  record Reader(
+      Procedure procedure,
+      IdempotencyKey key,
+      ClaimResult.Recorded recorded,
+      Consumer<RuntimeException> statusUnknown)
+      implements RecordedOutcome.Visitor<Replay> {
     @Override
     public Replay response(RecordedOutcome.Response response) {
-      return new Response(
-          new RecordSeal(key, procedure).open(response.bytes()),
-          ReplayStatus.of(procedure, recorded, statusUnknown),
-          procedure.omittedFields(),
-          false);
+      return response(new RecordSeal(key, procedure).open(response.bytes()), false);
     }
 
     @Override
     public Replay reference(RecordedOutcome.Reference reference) {
-      Optional<ResponseRebuilder> rebuilder = procedure.responseRebuilder();
-      if (rebuilder.isEmpty()) {
-        return Refused.of(Refusal.answerTooLarge());
-      }
+      ResponseRebuilder rebuilder =
+          procedure
+              .responseRebuilder()
+              .orElseThrow(() -> new RefusedException(Refusal.answerTooLarge()));
       return reference
           .resourceId()
           .flatMap(
               resource ->
                   Objects.requireNonNull(
-                      rebuilder.get().rebuild(key.caller(), resource),
+                      rebuilder.rebuild(key.caller(), resource),
                       () -> procedure.name() + ": its rebuilder returned null"))
-          .<Replay>map(
+          .map(
               message ->
-                  new Response(
-                      RecordedResponse.withoutOmitted(procedure, message).toByteString(),
-                      ReplayStatus.of(procedure, recorded, statusUnknown),
-                      procedure.omittedFields(),
-                      true))
-          .orElseGet(() -> Refused.of(Refusal.resourceGone()));
+                  response(
+                      RecordedResponse.withoutOmitted(procedure, message).toByteString(), true))
+          .orElseThrow(() -> new RefusedException(Refusal.resourceGone()));
+    }
+
+    private Replay response(ByteString bytes, boolean reconstructed) {
+      return new Response(
+          bytes,
+          ReplayStatus.of(procedure, recorded, statusUnknown),
+          procedure.omittedFields(),
+          reconstructed);
     }
 
     @Override

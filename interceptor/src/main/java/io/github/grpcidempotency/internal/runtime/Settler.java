@@ -99,9 +99,10 @@ public final class Settler {
    * recovers.
    *
    * @param record returns the record of a terminal failure
-   * @return whether the failure counts; if not, another owner has the key
+   * @return {@code LOST} if the failure does not count, because another owner has the key;
+   *     otherwise {@code DONE}
    */
-  public boolean fail(
+  public Settled fail(
       Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
     operation.handlerEnded();
     Claim claim = operation.claim();
@@ -116,14 +117,14 @@ public final class Settler {
     }
     try {
       Settled settled = settle(operation, settlement, record);
-      return settled != Settled.LOST;
+      return settled == Settled.LOST ? settled : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
       failed(operation, settlement, unsettled);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
         late.release(operation);
       }
-      return true;
+      return Settled.DONE;
     } finally {
       checkTransactionAlone(operation);
     }
@@ -138,11 +139,6 @@ public final class Settler {
     operation.handlerEnded();
     Claim claim = operation.claim();
     leases.drop(claim);
-    if (!operation.isConfirmed()) {
-      claim.transaction().ifPresent(StoreTransaction::rollback);
-      failed(operation, Settlement.MARK_UNKNOWN, null);
-      return;
-    }
     try {
       if (claim.transaction().isEmpty()) {
         Settled unused = settle(operation, Settlement.MARK_UNKNOWN, NOTHING);

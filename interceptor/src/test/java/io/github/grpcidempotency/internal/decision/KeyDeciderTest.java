@@ -27,7 +27,7 @@ class KeyDeciderTest {
           # policy,         key,   caller, verdict
           OPTIONAL,         false, false,  UNKEYED
           OPTIONAL,         false, true,   UNKEYED
-          OPTIONAL,         true,  false,  NO_CALLER
+          OPTIONAL,         true,  false,  UNKEYED
           OPTIONAL,         true,  true,   KEYED
           REQUIRED,         false, false,  KEY_REQUIRED
           REQUIRED,         false, true,   KEY_REQUIRED
@@ -92,7 +92,6 @@ class KeyDeciderTest {
   enum Verdict {
     KEYED,
     UNKEYED,
-    NO_CALLER,
     KEY_REQUIRED,
     KEY_PROHIBITED,
     CALLER_REQUIRED;
@@ -101,7 +100,6 @@ class KeyDeciderTest {
       return switch (this) {
         case KEYED -> new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), SOURCE);
         case UNKEYED -> new KeyDecision.Unkeyed();
-        case NO_CALLER -> new KeyDecision.NoCaller();
         case KEY_REQUIRED -> new KeyDecision.Refuse(Refusal.keyRequired(), SOURCE);
         case KEY_PROHIBITED -> new KeyDecision.Refuse(Refusal.keyProhibited(), SOURCE);
         case CALLER_REQUIRED -> new KeyDecision.Refuse(Refusal.callerRequired(), SOURCE);

@@ -92,7 +92,7 @@ class LateReleaserTest {
                 () -> {
                   throw new AssertionError("no failure is recorded");
                 }))
-        .isTrue();
+        .isEqualTo(Claim.Settled.DONE);
     return claim;
   }
 
