@@ -2,6 +2,7 @@ package io.github.grpcidempotency;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.implement;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -14,6 +15,13 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.call.Transport;
+import io.github.grpcidempotency.internal.decision.ClaimDecider;
+import io.github.grpcidempotency.internal.decision.OutcomeDecider;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.internal.runtime.Settler;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -24,6 +32,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
@@ -100,6 +109,35 @@ class LayersTest {
         .check(MAIN);
   }
 
+  /** So gRPC and work without gRPC cannot differ in what they do with a claim. */
+  @Test
+  void aTransportDecidesNothing() {
+    noClasses()
+        .that(implement(Transport.class).or(implement(Answer.class)))
+        .should()
+        .dependOnClassesThat(
+            belongToAnyOf(
+                Claim.class,
+                PendingClaim.class,
+                ClaimResult.class,
+                ClaimDecider.class,
+                OutcomeDecider.class,
+                Operation.class,
+                Settler.class,
+                InFlightWaiter.class))
+        .check(MAIN);
+  }
+
+  @Test
+  void theMachineDependsOnNoTransport() {
+    noClasses()
+        .that(resideInAPackage(ROOT + ".internal.call"))
+        .should()
+        .dependOnClassesThat(
+            resideInAnyPackage(ROOT + ".grpc", ROOT + ".work", ROOT + ".internal.wire"))
+        .check(MAIN);
+  }
+
   @Test
   void proceduresDependOnNothingOfGrpcButDescriptors() {
     noClasses()
@@ -118,6 +156,7 @@ class LayersTest {
         .should()
         .dependOnClassesThat(
             resideInAnyPackage(
+                ROOT + ".internal.call",
                 ROOT + ".internal.decision",
                 ROOT + ".internal.runtime",
                 ROOT + ".internal.context",

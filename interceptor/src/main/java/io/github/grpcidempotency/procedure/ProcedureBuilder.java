@@ -133,7 +133,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets whether calls carry a key. Optional by default, and {@link KeyPolicy#DERIVED} with {@link
+   * Sets whether calls carry a key. Optional by default, and {@link KeyPolicy#REQUIRED} with {@link
    * #keyFrom}.
    */
   public ProcedureBuilder<ResponseT> keyPolicy(KeyPolicy policy) {
@@ -142,7 +142,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the source of the key. The key policy becomes {@link KeyPolicy#DERIVED}, unless you set
+   * Sets the source of the key. The key policy becomes {@link KeyPolicy#REQUIRED}, unless you set
    * another.
    */
   public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
@@ -292,7 +292,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /** Returns the descriptor. It is checked when an interceptor is built with it. */
   public Procedure build() {
     KeyPolicy policy =
-        keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
+        keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.REQUIRED : KeyPolicy.OPTIONAL);
     Execution committed = execution.orElse(Execution.RESERVED);
     return new Built(
         name,

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
@@ -26,7 +25,6 @@ final class SampleEvents {
           "shop.v1.Orders/CreateOrder",
           Entry.CALL,
           KeyPolicy.REQUIRED,
-          KeyCase.HEADER,
           Execution.TRANSACTIONAL);
 
   private static final UUID OPERATION = UUID.randomUUID();

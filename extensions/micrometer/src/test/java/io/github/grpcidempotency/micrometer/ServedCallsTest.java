@@ -73,7 +73,6 @@ class ServedCallsTest {
             Tag.of("procedure", ThingServer.CREATE_THING.getFullMethodName()),
             Tag.of("entry", "call"),
             Tag.of("policy", "optional"),
-            Tag.of("case", "header"),
             Tag.of("execution", "reserved"));
   }
 
@@ -185,7 +184,7 @@ class ServedCallsTest {
     }
 
     assertThat(count(MetricName.CLAIMS, "entry", "work", "result", "won")).isEqualTo(1);
-    assertThat(count(MetricName.REPLAYS, "entry", "work", "case", "handler_internal")).isEqualTo(1);
+    assertThat(count(MetricName.REPLAYS, "entry", "work")).isEqualTo(1);
   }
 
   @Test

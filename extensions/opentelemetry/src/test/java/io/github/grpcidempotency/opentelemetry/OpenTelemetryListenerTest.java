@@ -9,7 +9,6 @@ import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
@@ -58,7 +57,6 @@ class OpenTelemetryListenerTest {
               "things.Things/CreateThing",
               Entry.CALL,
               KeyPolicy.REQUIRED,
-              KeyCase.HEADER,
               Execution.RESERVED),
           Optional.of(SECRET),
           Optional.of(SECRET),
@@ -76,7 +74,6 @@ class OpenTelemetryListenerTest {
         .hasAttribute(TraceNames.PROCEDURE, "things.Things/CreateThing")
         .hasAttribute(TraceNames.ENTRY, "call")
         .hasAttribute(TraceNames.POLICY, "required")
-        .hasAttribute(TraceNames.KEY_CASE, "header")
         .hasAttribute(TraceNames.EXECUTION, "reserved")
         .hasAttribute(TraceNames.SHARD, "east")
         .hasAttribute(TraceNames.DECISION, "claimed")

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.runtime.Engine;
@@ -28,7 +27,6 @@ final class Question {
           "google.longrunning.Operations",
           Entry.OPERATIONS,
           KeyPolicy.HANDLER_INTERNAL,
-          KeyCase.HANDLER_INTERNAL,
           Execution.RESERVED);
 
   private final Engines engines;

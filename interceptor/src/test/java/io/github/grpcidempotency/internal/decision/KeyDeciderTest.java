@@ -33,10 +33,6 @@ class KeyDeciderTest {
           REQUIRED,         false, true,   KEY_REQUIRED
           REQUIRED,         true,  false,  CALLER_REQUIRED
           REQUIRED,         true,  true,   KEYED
-          DERIVED,          false, false,  KEY_REQUIRED
-          DERIVED,          false, true,   KEY_REQUIRED
-          DERIVED,          true,  false,  CALLER_REQUIRED
-          DERIVED,          true,  true,   KEYED
           HANDLER_INTERNAL, false, false,  UNKEYED
           HANDLER_INTERNAL, false, true,   UNKEYED
           HANDLER_INTERNAL, true,  false,  UNKEYED
@@ -62,9 +58,9 @@ class KeyDeciderTest {
     FoundKey key = new FoundKey(KEY, Optional.of(PRINCIPAL));
 
     KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty(), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(decision);
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(decision);
   }
 
@@ -72,15 +68,15 @@ class KeyDeciderTest {
   void theNameOfAKeyOverridesTheNameOfItsSource() {
     FoundKey key = new FoundKey(KEY, Optional.empty(), Optional.of("request_id"));
 
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), "request_id"));
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty(), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(new KeyDecision.Refuse(Refusal.callerRequired(), "request_id"));
   }
 
   @Test
   void aKeyThatNoStoreCanKeepIsRefused() {
-    for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED, KeyPolicy.DERIVED)) {
+    for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED)) {
       assertThat(
               KeyDecider.decide(
                   policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER), SOURCE))
