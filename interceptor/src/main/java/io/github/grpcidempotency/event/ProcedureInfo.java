@@ -14,5 +14,4 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
  * @param keyPolicy whether its calls must carry a key
  * @param execution how the handler's effect and its record are committed
  */
-public record ProcedureInfo(
-    String name, Entry entry, KeyPolicy keyPolicy, Execution execution) {}
+public record ProcedureInfo(String name, Entry entry, KeyPolicy keyPolicy, Execution execution) {}

@@ -90,10 +90,7 @@ class CountingTest {
             SampleEvents.call(work), UUID.randomUUID(), false, Duration.ZERO, Optional.empty()));
 
     assertThat(
-            find(MetricName.REPLAYS)
-                .tags("entry", "work", "outcome", "response")
-                .counter()
-                .count())
+            find(MetricName.REPLAYS).tags("entry", "work", "outcome", "response").counter().count())
         .isEqualTo(1);
   }
 

@@ -22,10 +22,7 @@ import java.util.UUID;
 final class SampleEvents {
   static final ProcedureInfo CREATE =
       new ProcedureInfo(
-          "shop.v1.Orders/CreateOrder",
-          Entry.CALL,
-          KeyPolicy.REQUIRED,
-          Execution.TRANSACTIONAL);
+          "shop.v1.Orders/CreateOrder", Entry.CALL, KeyPolicy.REQUIRED, Execution.TRANSACTIONAL);
 
   private static final UUID OPERATION = UUID.randomUUID();
   private static final Duration TOOK = Duration.ofMillis(250);

@@ -54,10 +54,7 @@ class OpenTelemetryListenerTest {
   private static final CallInfo CALL =
       new CallInfo(
           new ProcedureInfo(
-              "things.Things/CreateThing",
-              Entry.CALL,
-              KeyPolicy.REQUIRED,
-              Execution.RESERVED),
+              "things.Things/CreateThing", Entry.CALL, KeyPolicy.REQUIRED, Execution.RESERVED),
           Optional.of(SECRET),
           Optional.of(SECRET),
           Optional.of("east"));

@@ -252,13 +252,12 @@ public final class CallEvents {
   }
 
   /**
-   * Emits the event of asynchronous work whose status could not be read. A resolver that only its
-   * store can call throws {@link UnsupportedOperationException}; in that case the store has already
-   * logged the reason.
+   * Emits the event of asynchronous work whose status could not be read.
+   *
+   * @param why the exception of the status resolver; empty if the store has already logged it
    */
-  public void statusUnknown(UUID operationId, RuntimeException why) {
-    boolean logged = why instanceof UnsupportedOperationException;
-    emit(new IdempotencyEvent.StatusUnknown(call, operationId), logged ? null : why);
+  public void statusUnknown(UUID operationId, Optional<RuntimeException> why) {
+    emit(new IdempotencyEvent.StatusUnknown(call, operationId), why.orElse(null));
   }
 
   /** Emits the event of a record whose retention could not be restarted. */

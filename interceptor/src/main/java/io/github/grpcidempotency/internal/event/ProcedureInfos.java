@@ -27,10 +27,6 @@ public final class ProcedureInfos {
   }
 
   private static ProcedureInfo info(Procedure procedure, Entry entry) {
-    return new ProcedureInfo(
-        procedure.name(),
-        entry,
-        procedure.keyPolicy(),
-        procedure.execution());
+    return new ProcedureInfo(procedure.name(), entry, procedure.keyPolicy(), procedure.execution());
   }
 }

@@ -47,14 +47,15 @@ public sealed interface Replay {
    * Returns the answer of a record: calls the procedure's guard, and then decrypts the answer, or
    * rebuilds it from its resource.
    *
-   * @param statusUnknown receives the exception of the status resolver
+   * @param statusUnknown receives the exception of the status resolver; empty if the store has
+   *     logged it
    * @throws RefusedException if the caller may not get the answer, or the answer cannot be read
    */
   static Replay of(
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<RuntimeException> statusUnknown) {
+      Consumer<Optional<RuntimeException>> statusUnknown) {
     checkGuard(procedure, key.caller(), recorded);
     try {
       return recorded.outcome().accept(new Reader(procedure, key, recorded, statusUnknown));
@@ -101,7 +102,7 @@ public sealed interface Replay {
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<RuntimeException> statusUnknown)
+      Consumer<Optional<RuntimeException>> statusUnknown)
       implements RecordedOutcome.Visitor<Replay> {
     @Override
     public Replay response(RecordedOutcome.Response response) {

@@ -32,10 +32,12 @@ public final class ReplayStatus {
    * there is no asynchronous work. Empty if the record has never referred to a resource, so that
    * the resolver cannot be called.
    *
-   * @param unknown receives the exception of the resolver
+   * @param unknown receives the exception of the resolver; empty if the store has logged it
    */
   public static Optional<IdempotencyStatus> of(
-      Procedure procedure, ClaimResult.Recorded recorded, Consumer<RuntimeException> unknown) {
+      Procedure procedure,
+      ClaimResult.Recorded recorded,
+      Consumer<Optional<RuntimeException>> unknown) {
     if (procedure.statusResolver().isEmpty()) {
       return Optional.of(IdempotencyStatus.COMPLETED);
     }
@@ -66,7 +68,7 @@ public final class ReplayStatus {
 
   /** Returns the status of a resource from the procedure's resolver. Never throws. */
   static IdempotencyStatus ofResource(
-      Procedure procedure, UUID resource, Consumer<RuntimeException> unknown) {
+      Procedure procedure, UUID resource, Consumer<Optional<RuntimeException>> unknown) {
     return procedure
         .statusResolver()
         .map(resolver -> resolve(procedure, resolver, resource, unknown))
@@ -77,13 +79,17 @@ public final class ReplayStatus {
       Procedure procedure,
       StatusResolver resolver,
       UUID resource,
-      Consumer<RuntimeException> unknown) {
+      Consumer<Optional<RuntimeException>> unknown) {
+    if (resolver.isReadByStore()) {
+      unknown.accept(Optional.empty());
+      return IdempotencyStatus.PROCESSING;
+    }
     try {
       return Objects.requireNonNull(
           resolver.resolve(resource),
           () -> procedure.name() + ": its status resolver returned null");
     } catch (RuntimeException failed) {
-      unknown.accept(failed);
+      unknown.accept(Optional.of(failed));
       return IdempotencyStatus.PROCESSING;
     }
   }

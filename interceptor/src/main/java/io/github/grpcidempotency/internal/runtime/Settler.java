@@ -34,11 +34,6 @@ public final class Settler {
           Code.OUT_OF_RANGE,
           Code.UNAUTHENTICATED);
 
-  private static final Supplier<RecordedOutcome> NOTHING =
-      () -> {
-        throw new AssertionError("no answer is recorded");
-      };
-
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Settler.class));
   private final LeaseKeeper leases;
   private final LateSettler late;
@@ -141,10 +136,10 @@ public final class Settler {
     leases.drop(claim);
     try {
       if (claim.transaction().isEmpty()) {
-        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, NOTHING);
+        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
         return;
       }
-      Settled unused = operation.settle(Settlement.MARK_UNKNOWN, NOTHING);
+      Settled unused = operation.settle(Settlement.MARK_UNKNOWN, Settler::nothing);
       failed(operation, Settlement.MARK_UNKNOWN, null);
     } catch (StoreException | TransactionMisuseException unsettled) {
       failed(operation, Settlement.MARK_UNKNOWN, unsettled);
@@ -211,5 +206,9 @@ public final class Settler {
   private static void failed(
       Operation operation, Settlement settlement, @Nullable Throwable unsettled) {
     operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
+  }
+
+  private static RecordedOutcome nothing() {
+    throw new AssertionError("no answer is recorded");
   }
 }

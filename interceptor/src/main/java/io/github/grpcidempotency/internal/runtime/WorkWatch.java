@@ -190,8 +190,9 @@ final class WorkWatch implements AutoCloseable {
   }
 
   /** Logs a failed read. The waiting calls report it when they are answered. */
-  private void statusUnknown(RuntimeException failure) {
-    log.warn("status", failure, "the status of asynchronous work could not be resolved");
+  private void statusUnknown(Optional<RuntimeException> failure) {
+    log.warn(
+        "status", failure.orElse(null), "the status of asynchronous work could not be resolved");
   }
 
   private void end(Waiter waiter) {

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 /** The state of an operation, derived from its record. */
 final class OperationState implements ClaimResult.Visitor<State> {
   private final Procedure procedure;
-  private final Consumer<RuntimeException> statusUnknown;
+  private final Consumer<Optional<RuntimeException>> statusUnknown;
 
-  private OperationState(Procedure procedure, Consumer<RuntimeException> statusUnknown) {
+  private OperationState(Procedure procedure, Consumer<Optional<RuntimeException>> statusUnknown) {
     this.procedure = procedure;
     this.statusUnknown = statusUnknown;
   }
@@ -22,10 +22,13 @@ final class OperationState implements ClaimResult.Visitor<State> {
   /**
    * Returns the state.
    *
-   * @param statusUnknown receives the exception of the status resolver
+   * @param statusUnknown receives the exception of the status resolver; empty if the store has
+   *     logged it
    */
   static State of(
-      ClaimResult standing, Procedure procedure, Consumer<RuntimeException> statusUnknown) {
+      ClaimResult standing,
+      Procedure procedure,
+      Consumer<Optional<RuntimeException>> statusUnknown) {
     return standing.accept(new OperationState(procedure, statusUnknown));
   }
 

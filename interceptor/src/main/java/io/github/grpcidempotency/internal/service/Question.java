@@ -69,7 +69,8 @@ final class Question {
   }
 
   /** Emits the event of asynchronous work whose status could not be read. */
-  void statusUnknown(StoredOperation stored, Procedure procedure, RuntimeException failure) {
+  void statusUnknown(
+      StoredOperation stored, Procedure procedure, Optional<RuntimeException> failure) {
     eventsOf(stored, procedure).statusUnknown(stored.id(), failure);
   }
 

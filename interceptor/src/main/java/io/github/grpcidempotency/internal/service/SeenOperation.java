@@ -5,6 +5,7 @@ import io.github.grpcidempotency.internal.runtime.RefusedException;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.StoredOperation;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -20,12 +21,15 @@ record SeenOperation(StoredOperation stored, Procedure procedure, State state, O
   /**
    * Returns the part of an operation that its caller may see.
    *
-   * @param statusUnknown receives the exception of the status resolver
+   * @param statusUnknown receives the exception of the status resolver; empty if the store has
+   *     logged it
    * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
    *     read
    */
   static SeenOperation of(
-      StoredOperation stored, Procedure procedure, Consumer<RuntimeException> statusUnknown) {
+      StoredOperation stored,
+      Procedure procedure,
+      Consumer<Optional<RuntimeException>> statusUnknown) {
     State state = OperationState.of(stored.standing(), procedure, statusUnknown);
     return new SeenOperation(
         stored, procedure, state, OperationMessage.of(stored, state, procedure));

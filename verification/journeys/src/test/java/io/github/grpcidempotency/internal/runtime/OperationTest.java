@@ -67,7 +67,7 @@ class OperationTest {
           WaitLimits.defaults(),
           Runnable::run);
 
-  private final List<RuntimeException> unknown = new ArrayList<>();
+  private final List<Optional<RuntimeException>> unknown = new ArrayList<>();
 
   @AfterEach
   void close() {
