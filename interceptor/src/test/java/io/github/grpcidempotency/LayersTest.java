@@ -11,6 +11,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.rpc.Code;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -37,6 +38,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
@@ -158,6 +160,7 @@ class LayersTest {
             resideInAnyPackage(
                 ROOT + ".internal.call",
                 ROOT + ".internal.decision",
+                ROOT + ".internal.record",
                 ROOT + ".internal.runtime",
                 ROOT + ".internal.context",
                 ROOT + ".grpc"))
@@ -194,6 +197,17 @@ class LayersTest {
   @Test
   void packagesHaveNoCycles() {
     slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(MAIN);
+  }
+
+  @Test
+  void everyInternalPackageFitsOnOneScreen() {
+    Map<String, Long> sizes =
+        MAIN.stream()
+            .filter(type -> type.getPackageName().startsWith(ROOT + ".internal."))
+            .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+            .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+
+    assertThat(sizes.values()).allSatisfy(size -> assertThat(size).isLessThanOrEqualTo(20));
   }
 
   @Test

@@ -2,9 +2,9 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
-import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.internal.runtime.OutboundKey;
+import io.github.grpcidempotency.internal.record.OutboundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;

@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;

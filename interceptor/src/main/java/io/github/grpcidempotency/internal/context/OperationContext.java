@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.context;
 
-import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreTransaction;

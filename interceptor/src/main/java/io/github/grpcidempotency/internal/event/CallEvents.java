@@ -150,28 +150,15 @@ public final class CallEvents {
 
   /** Returns why the wait ends for a call that gets this result. */
   public static WaitEnd endOfWait(ClaimResult result) {
-    return result.accept(
-        new ClaimResult.Visitor<>() {
-          @Override
-          public WaitEnd won(ClaimResult.Won won) {
-            return WaitEnd.CLAIMED;
-          }
-
-          @Override
-          public WaitEnd inFlight(ClaimResult.InFlight inFlight) {
-            return inFlight.outcomeUnknown() ? WaitEnd.OUTCOME_UNKNOWN : WaitEnd.GAVE_UP;
-          }
-
-          @Override
-          public WaitEnd recorded(ClaimResult.Recorded recorded) {
-            return WaitEnd.ANSWERED;
-          }
-
-          @Override
-          public WaitEnd unanswered(ClaimResult.Unanswered unanswered) {
-            return WaitEnd.GAVE_UP;
-          }
-        });
+    if (result instanceof ClaimResult.Won) {
+      return WaitEnd.CLAIMED;
+    }
+    if (result instanceof ClaimResult.Recorded) {
+      return WaitEnd.ANSWERED;
+    }
+    return result instanceof ClaimResult.InFlight running && running.outcomeUnknown()
+        ? WaitEnd.OUTCOME_UNKNOWN
+        : WaitEnd.GAVE_UP;
   }
 
   /**
@@ -186,32 +173,16 @@ public final class CallEvents {
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
   public void refused(Refusal refusal, ClaimResult met) {
+    Optional<UUID> operationId = Optional.empty();
+    if (met instanceof ClaimResult.Recorded recorded) {
+      operationId = Optional.of(recorded.operationId());
+    } else if (met instanceof ClaimResult.InFlight running) {
+      operationId = running.operationId();
+    }
     refused(
         refusal,
-        met.accept(new OperationId()),
+        operationId,
         met instanceof ClaimResult.Unanswered unanswered ? unanswered.cause() : null);
-  }
-
-  private static final class OperationId implements ClaimResult.Visitor<Optional<UUID>> {
-    @Override
-    public Optional<UUID> won(ClaimResult.Won won) {
-      return Optional.of(won.claim().operationId());
-    }
-
-    @Override
-    public Optional<UUID> inFlight(ClaimResult.InFlight inFlight) {
-      return inFlight.operationId();
-    }
-
-    @Override
-    public Optional<UUID> recorded(ClaimResult.Recorded recorded) {
-      return Optional.of(recorded.operationId());
-    }
-
-    @Override
-    public Optional<UUID> unanswered(ClaimResult.Unanswered unanswered) {
-      return Optional.empty();
-    }
   }
 
   /** Emits the event of a claim that was settled. */

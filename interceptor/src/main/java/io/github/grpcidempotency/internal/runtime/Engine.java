@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.background.CallerRunsExecutor;
+import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.ProcedureInfo;

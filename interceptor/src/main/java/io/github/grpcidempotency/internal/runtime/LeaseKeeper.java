@@ -87,11 +87,6 @@ final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  /** Creates the keeper of a store's leases. */
-  public LeaseKeeper(IdempotencyStore store, Listeners listeners) {
-    this(store, listeners, Optional.empty());
-  }
-
   /**
    * Creates the keeper of a store's leases.
    *
@@ -107,14 +102,6 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   LeaseKeeper(
-      IdempotencyStore store,
-      Listeners listeners,
-      ScheduledExecutorService timer,
-      RateLimitedLog log) {
-    this(store, listeners, Optional.empty(), timer, log);
-  }
-
-  private LeaseKeeper(
       IdempotencyStore store,
       Listeners listeners,
       Optional<String> shard,

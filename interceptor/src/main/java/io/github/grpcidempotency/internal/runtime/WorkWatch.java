@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.internal.wait.WaitQueues;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
 

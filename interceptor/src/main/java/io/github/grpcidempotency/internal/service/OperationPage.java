@@ -4,7 +4,7 @@ import com.google.longrunning.ListOperationsRequest;
 import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import io.github.grpcidempotency.internal.runtime.Operations;
-import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;

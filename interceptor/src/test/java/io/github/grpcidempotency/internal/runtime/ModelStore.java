@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.Entry;
@@ -75,7 +76,7 @@ final class ModelStore implements IdempotencyStore {
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
     return new LeaseKeeper(
-        store, new Listeners(List.of()), renewals, RateLimitedLog.of(NOPLogger.NOP_LOGGER));
+        store, new Listeners(List.of()), Optional.empty(), renewals, RateLimitedLog.of(NOPLogger.NOP_LOGGER));
   }
 
   /** Lets the owner's lease end, and its key be free. */

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -44,7 +45,7 @@ class LateRecorderTest {
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final Listeners listeners = new Listeners(List.of(new Journal()));
-  private final LeaseKeeper leases = new LeaseKeeper(store, listeners);
+  private final LeaseKeeper leases = new LeaseKeeper(store, listeners, Optional.empty());
 
   private volatile Optional<FailureCause> outage = Optional.of(FailureCause.NO_CONNECTION);
   private final AtomicInteger attempts = new AtomicInteger();

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.Test;
 class LateReleaserTest {
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final Listeners listeners = new Listeners(List.of());
-  private final LeaseKeeper leases = new LeaseKeeper(store, listeners);
+  private final LeaseKeeper leases = new LeaseKeeper(store, listeners, Optional.empty());
   private final LateSettler recorder = new LateSettler(leases);
   private final Settler settler = new Settler(leases, recorder);
   private final AtomicInteger attempts = new AtomicInteger();

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.ReplayStatus;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;

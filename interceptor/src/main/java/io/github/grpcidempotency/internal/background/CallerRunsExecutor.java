@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.internal.background;
 
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import java.util.concurrent.Executor;
@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
  * rejects a task, the task runs on the caller's thread; otherwise a waiting call would never be
  * answered.
  */
-final class CallerRunsExecutor implements Executor {
+public final class CallerRunsExecutor implements Executor {
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(CallerRunsExecutor.class));
   private final Executor executor;
