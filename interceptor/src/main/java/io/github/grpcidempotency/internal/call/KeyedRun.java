@@ -2,10 +2,10 @@ package io.github.grpcidempotency.internal.call;
 
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.PendingClaim;

@@ -53,7 +53,8 @@ public final class RecordedResponse {
   }
 
   /** Returns the id of the resource in a response. Logs a warning if a required id is missing. */
-  public static Optional<UUID> resourceId(KeyedRequest request, UUID operationId, Message response) {
+  public static Optional<UUID> resourceId(
+      KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
     if (procedure.resourceType().isEmpty()) {
       return Optional.empty();

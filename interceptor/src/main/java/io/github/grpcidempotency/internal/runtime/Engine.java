@@ -1,17 +1,17 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.background.CallerRunsExecutor;
-import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.internal.background.CallerRunsExecutor;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;

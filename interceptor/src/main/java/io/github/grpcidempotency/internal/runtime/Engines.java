@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
+import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;

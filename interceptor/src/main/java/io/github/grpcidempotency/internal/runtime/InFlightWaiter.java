@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.wait.WaitQueues;
-import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.partitioningBy;
 
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.wait.WaitQueues;
+import io.github.grpcidempotency.internal.wait.WaitingRoom;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;

@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.record.RecordedResponse;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.RecordedResponse;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.record.KeyedRequest;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.Entry;
@@ -9,6 +8,7 @@ import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -76,7 +76,11 @@ final class ModelStore implements IdempotencyStore {
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
     return new LeaseKeeper(
-        store, new Listeners(List.of()), Optional.empty(), renewals, RateLimitedLog.of(NOPLogger.NOP_LOGGER));
+        store,
+        new Listeners(List.of()),
+        Optional.empty(),
+        renewals,
+        RateLimitedLog.of(NOPLogger.NOP_LOGGER));
   }
 
   /** Lets the owner's lease end, and its key be free. */

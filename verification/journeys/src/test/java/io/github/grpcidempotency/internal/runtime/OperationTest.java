@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.record.ReplayStatus;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
@@ -13,6 +11,8 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
