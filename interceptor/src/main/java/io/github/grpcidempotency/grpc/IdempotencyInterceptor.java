@@ -136,20 +136,23 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     Engine engine = engines.get().of(caller);
     CallEvents events = arrived.of(caller).onShard(engine.shard());
     KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
-    if (finder.readsRequest()) {
-      return start(procedure, finder::decide, caller, engine, events, call, headers, next);
+    Function<Message, KeyDecision> keyOf = finder::decide;
+    if (!finder.readsRequest()) {
+      KeyDecision decision = finder.decide();
+      if (decision instanceof KeyDecision.Refuse refused) {
+        events.refused(refused.refusal(), Optional.empty(), null);
+        ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
+        return new ServerCall.Listener<>() {};
+      }
+      if (decision instanceof KeyDecision.Unkeyed
+          && procedure.execution() != Execution.TRANSACTIONAL) {
+        return next.startCall(call, headers);
+      }
+      keyOf = request -> decision;
     }
-    KeyDecision decision = finder.decide();
-    if (decision instanceof KeyDecision.Refuse refused) {
-      events.refused(refused.refusal(), Optional.empty(), null);
-      ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
-      return new ServerCall.Listener<>() {};
-    }
-    if (decision instanceof KeyDecision.Unkeyed
-        && procedure.execution() != Execution.TRANSACTIONAL) {
-      return next.startCall(call, headers);
-    }
-    return start(procedure, request -> decision, caller, engine, events, call, headers, next);
+    return new GrpcCall<>(
+            engines.get(), procedure, keyOf, caller, engine, events, call, headers, next)
+        .start();
   }
 
   /** Reports a call of a method that has the option but no descriptor in this interceptor. */
@@ -181,20 +184,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return new ServerCall.Listener<>() {};
     }
     return next.startCall(call, headers);
-  }
-
-  private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(
-      Procedure procedure,
-      Function<Message, KeyDecision> keyOf,
-      Optional<Caller> caller,
-      Engine engine,
-      CallEvents events,
-      ServerCall<RequestT, ResponseT> call,
-      Metadata headers,
-      ServerCallHandler<RequestT, ResponseT> next) {
-    return new GrpcCall<>(
-            engines.orElseThrow(), procedure, keyOf, caller, engine, events, call, headers, next)
-        .start();
   }
 
   /**

@@ -148,7 +148,7 @@ public abstract class Run implements RunningCalls.Call {
   }
 
   private void returned() {
-    if (!phase.compareAndSet(Phase.HOLDING, Phase.RETURNED) || !isConfirmed()) {
+    if (!phase.compareAndSet(Phase.HOLDING, Phase.RETURNED) || !confirmOrStartOver()) {
       return;
     }
     boolean interrupted = bound && awaitEnd();
@@ -179,25 +179,27 @@ public abstract class Run implements RunningCalls.Call {
     Answer answer = transport.answerOf(thrown);
     boolean first = end.complete(Optional.of(answer));
     if (phase.compareAndSet(Phase.HOLDING, Phase.RETURNED)) {
-      if (isConfirmed()) {
-        settled(() -> settleThrown(answer));
+      if (confirmOrStartOver()) {
+        settleWith(() -> settleThrown(answer));
       }
     } else if (first && phase.get() == Phase.OPEN) {
-      settled(() -> settleThrown(answer));
+      settleWith(() -> settleThrown(answer));
     } else if (isDeferred()) {
       engine
           .log()
           .warn(
               procedure.name() + " threw",
               thrown,
-              "%s: the handler of %s answered and then threw; its answer counts only if its transaction commits"
+              ("%s: the handler of %s answered and then threw; its answer counts only if its"
+                      + " transaction commits")
                   .formatted(procedure.name(), subject()));
     } else {
       answer.sendUnrecorded();
     }
   }
 
-  private boolean isConfirmed() {
+  /** Returns whether the claim is won; if not, the call has started over. */
+  private boolean confirmOrStartOver() {
     if (OperationContext.uncancelled(this::confirm)) {
       return true;
     }
@@ -219,11 +221,11 @@ public abstract class Run implements RunningCalls.Call {
   private void settleIfOpen() {
     if (end.isDone() && phase.compareAndSet(Phase.OPEN, Phase.SETTLED)) {
       Optional<Answer> how = end.join();
-      settled(() -> how.ifPresentOrElse(this::settle, this::settleUnanswered));
+      settleWith(() -> how.ifPresentOrElse(this::settle, this::settleUnanswered));
     }
   }
 
-  private void settled(Runnable settlement) {
+  private void settleWith(Runnable settlement) {
     phase.set(Phase.SETTLED);
     try {
       context.settle(settlement);

@@ -16,16 +16,16 @@ import java.util.function.Consumer;
 
 /**
  * How a call arrives, runs its handler and is answered: by gRPC, or as work without gRPC. A
- * transport decides nothing. Its methods are called one at a time, except {@link #cutOff}.
+ * transport decides nothing. Its methods are called one at a time, unless stated otherwise.
  */
 public interface Transport {
-  /** Returns the time until the call's deadline; empty if it has none. */
+  /** Returns the time until the call's deadline; empty if it has none. Thread-safe. */
   Optional<Duration> timeLeft();
 
   /** Returns what to do with this call during an outage of the store. */
   OutagePolicy outagePolicy();
 
-  /** Returns whether nobody waits for the answer any more. Any thread may call it. */
+  /** Returns whether nobody waits for the answer any more. Thread-safe. */
   boolean isGone();
 
   /** Returns whether a handler that does not answer in time is given up. */

@@ -47,45 +47,12 @@ final class LeaseKeeper implements AutoCloseable {
   private final Optional<String> shard;
   private final ScheduledExecutorService timer;
 
-  /** A key has more than one entry if a call was suspended for longer than its lease. */
-  private final Map<IdempotencyKey, List<Held>> held = new ConcurrentHashMap<>();
+  /** A key has more than one operation if a call was suspended for longer than its lease. */
+  private final Map<IdempotencyKey, List<Operation>> running = new ConcurrentHashMap<>();
+
+  private final Map<IdempotencyKey, List<PendingClaim>> pending = new ConcurrentHashMap<>();
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
-
-  /** An operation, or a claim that is not confirmed and has no lease yet. */
-  private sealed interface Held {
-    ClaimRequest request();
-
-    boolean isWon();
-  }
-
-  private record Won(Operation operation) implements Held {
-    Claim claim() {
-      return operation.claim();
-    }
-
-    @Override
-    public ClaimRequest request() {
-      return claim().request();
-    }
-
-    @Override
-    public boolean isWon() {
-      return true;
-    }
-  }
-
-  private record Pending(PendingClaim claim) implements Held {
-    @Override
-    public ClaimRequest request() {
-      return claim.request();
-    }
-
-    @Override
-    public boolean isWon() {
-      return claim.isWon();
-    }
-  }
 
   /**
    * Creates the keeper of a store's leases.
@@ -123,57 +90,53 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Renews an operation's lease until its claim is dropped. */
   public void track(Operation operation) {
-    replace(operation.claim().request().key(), isOf(operation.claim()), new Won(operation));
+    add(running, operation.claim().request().key(), operation);
   }
 
   /** Notes that a claim is about to be sent with its handler's first statement. */
-  void track(PendingClaim pending) {
-    replace(pending.request().key(), isOf(pending), new Pending(pending));
+  void track(PendingClaim claim) {
+    add(pending, claim.request().key(), claim);
   }
 
   /** Renews the lease of a claim that was confirmed, or drops it if it was not won. */
-  void confirmed(PendingClaim pending, Optional<Operation> won) {
-    if (won.isPresent()) {
-      replace(pending.request().key(), isOf(pending), new Won(won.get()));
-    } else {
-      drop(pending.request().key(), isOf(pending));
+  void confirmed(PendingClaim claim, Optional<Operation> won) {
+    won.ifPresent(this::track);
+    IdempotencyKey key = claim.request().key();
+    if (remove(pending, key, other -> other == claim) && won.isEmpty()) {
+      dropped.accept(key);
     }
   }
 
   /** Stops renewing a claim's lease. */
   public void drop(Claim claim) {
-    drop(claim.request().key(), isOf(claim));
-  }
-
-  private void drop(IdempotencyKey key, Predicate<Held> which) {
-    boolean wasHeld = of(key).stream().anyMatch(which);
-    held.computeIfPresent(
-        key,
-        (sameKey, before) -> {
-          List<Held> left = without(which, before);
-          return left.isEmpty() ? null : left;
-        });
-    if (wasHeld) {
+    IdempotencyKey key = claim.request().key();
+    if (remove(running, key, operation -> operation.claim() == claim)) {
       dropped.accept(key);
     }
   }
 
-  private void replace(IdempotencyKey key, Predicate<Held> which, Held entry) {
-    held.compute(
+  private static <T> void add(Map<IdempotencyKey, List<T>> to, IdempotencyKey key, T entry) {
+    to.compute(
         key,
-        (sameKey, before) -> {
-          List<Held> now = without(which, before == null ? List.of() : before);
+        (same, before) -> {
+          List<T> now = new ArrayList<>(before == null ? List.of() : before);
+          now.removeIf(other -> other == entry);
           now.add(entry);
           return now;
         });
   }
 
-  private static Predicate<Held> isOf(Claim claim) {
-    return entry -> entry instanceof Won won && won.claim() == claim;
-  }
-
-  private static Predicate<Held> isOf(PendingClaim claim) {
-    return entry -> entry instanceof Pending pending && pending.claim() == claim;
+  /** Removes the entries of a key that match. Returns whether there were any. */
+  private static <T> boolean remove(
+      Map<IdempotencyKey, List<T>> from, IdempotencyKey key, Predicate<T> which) {
+    boolean present = of(from, key).stream().anyMatch(which);
+    from.computeIfPresent(
+        key,
+        (same, before) -> {
+          List<T> left = before.stream().filter(which.negate()).toList();
+          return left.isEmpty() ? null : left;
+        });
+    return present;
   }
 
   /** Sets the listener for keys that this process no longer holds; it must not block. */
@@ -183,22 +146,23 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that owns a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    for (Held entry : of(key)) {
-      if (entry.isWon()) {
-        return Optional.of(inFlight(entry));
-      }
-    }
-    return Optional.empty();
+    Optional<Operation> own = of(running, key).stream().findFirst();
+    return own.isPresent()
+        ? own.map(operation -> inFlight(operation.claim().request(), idOf(operation.claim())))
+        : of(pending, key).stream()
+            .filter(PendingClaim::isWon)
+            .findFirst()
+            .map(claim -> inFlight(claim.request(), Optional.empty()));
   }
 
   /** Returns whether a call of this process owns a key, or has sent a claim for it. */
   boolean isTried(IdempotencyKey key) {
-    return held.containsKey(key);
+    return running.containsKey(key) || pending.containsKey(key);
   }
 
-  /** Returns how many leases this process holds. Does not block. */
+  /** Returns how many leases this process holds, or is about to claim. Does not block. */
   int count() {
-    return (int) all().count();
+    return (int) (all(running).count() + all(pending).count());
   }
 
   /** Stops renewing. Leases then end by themselves. */
@@ -208,8 +172,7 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private void renew() {
-    List<Operation> kept =
-        all().filter(Won.class::isInstance).map(Won.class::cast).map(Won::operation).toList();
+    List<Operation> kept = all(running).toList();
     if (!kept.isEmpty()) {
       renew(kept);
     }
@@ -246,32 +209,29 @@ final class LeaseKeeper implements AutoCloseable {
   /**
    * Leaves out the id of a transactional operation, which cannot be found before it is recorded.
    */
-  private ClaimResult.InFlight inFlight(Held entry) {
+  private static Optional<UUID> idOf(Claim claim) {
+    return claim.transaction().isPresent() ? Optional.empty() : Optional.of(claim.operationId());
+  }
+
+  private ClaimResult.InFlight inFlight(ClaimRequest request, Optional<UUID> operationId) {
     return new ClaimResult.InFlight(
-        Optional.of(entry.request().fingerprint()),
-        Optional.of(entry.request().procedure().name()),
-        entry instanceof Won won && won.claim().transaction().isEmpty()
-            ? Optional.of(won.claim().operationId())
-            : Optional.empty(),
+        Optional.of(request.fingerprint()),
+        Optional.of(request.procedure().name()),
+        operationId,
         Optional.of(store.lease()),
         false);
   }
 
   private boolean holds(Claim claim) {
-    return of(claim.request().key()).stream().anyMatch(isOf(claim));
+    return of(running, claim.request().key()).stream()
+        .anyMatch(operation -> operation.claim() == claim);
   }
 
-  private List<Held> of(IdempotencyKey key) {
-    return held.getOrDefault(key, List.of());
+  private static <T> List<T> of(Map<IdempotencyKey, List<T>> entries, IdempotencyKey key) {
+    return entries.getOrDefault(key, List.of());
   }
 
-  private Stream<Held> all() {
-    return held.values().stream().flatMap(List::stream);
-  }
-
-  private static List<Held> without(Predicate<Held> which, List<Held> entries) {
-    List<Held> others = new ArrayList<>(entries);
-    others.removeIf(which);
-    return others;
+  private static <T> Stream<T> all(Map<IdempotencyKey, List<T>> entries) {
+    return entries.values().stream().flatMap(List::stream);
   }
 }
