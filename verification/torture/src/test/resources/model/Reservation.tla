@@ -299,11 +299,11 @@ Answers(c) ==
   /\ UNCHANGED <<form, row, soft, lock, late, lost, seen, fence, tx, settled, effects, lapsed, forgotten>>
 
 -----------------------------------------------------------------------------
-(* Settling: Settler, LateRecorder, Reservation. *)
+(* Settling: Settler, LateSettler, Reservation. *)
 
 IsSettledBy(s) == row' # row \/ (Names(s) /\ IsDone(row)) \* complete.sql, and else is_completed.sql
 
-(* The answer is recorded, then sent. While the store does not answer, LateRecorder tries again. *)
+(* The answer is recorded, then sent. While the store does not answer, LateSettler tries again. *)
 Complete(c) ==
   LET s == Statement("complete", c, fence[c][1], fence[c][2]) IN
   /\ at[c] = "complete"

@@ -2,6 +2,7 @@ package io.github.grpcidempotency;
 
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.implement;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -10,10 +11,18 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.rpc.Code;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.call.Transport;
+import io.github.grpcidempotency.internal.decision.ClaimDecider;
+import io.github.grpcidempotency.internal.decision.OutcomeDecider;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.internal.runtime.Settler;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -23,11 +32,13 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
@@ -100,6 +111,35 @@ class LayersTest {
         .check(MAIN);
   }
 
+  /** So gRPC and work without gRPC cannot differ in what they do with a claim. */
+  @Test
+  void aTransportDecidesNothing() {
+    noClasses()
+        .that(implement(Transport.class).or(implement(Answer.class)))
+        .should()
+        .dependOnClassesThat(
+            belongToAnyOf(
+                Claim.class,
+                PendingClaim.class,
+                ClaimResult.class,
+                ClaimDecider.class,
+                OutcomeDecider.class,
+                Operation.class,
+                Settler.class,
+                InFlightWaiter.class))
+        .check(MAIN);
+  }
+
+  @Test
+  void theMachineDependsOnNoTransport() {
+    noClasses()
+        .that(resideInAPackage(ROOT + ".internal.call"))
+        .should()
+        .dependOnClassesThat(
+            resideInAnyPackage(ROOT + ".grpc", ROOT + ".work", ROOT + ".internal.wire"))
+        .check(MAIN);
+  }
+
   @Test
   void proceduresDependOnNothingOfGrpcButDescriptors() {
     noClasses()
@@ -118,7 +158,9 @@ class LayersTest {
         .should()
         .dependOnClassesThat(
             resideInAnyPackage(
+                ROOT + ".internal.call",
                 ROOT + ".internal.decision",
+                ROOT + ".internal.record",
                 ROOT + ".internal.runtime",
                 ROOT + ".internal.context",
                 ROOT + ".grpc"))
@@ -155,6 +197,17 @@ class LayersTest {
   @Test
   void packagesHaveNoCycles() {
     slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(MAIN);
+  }
+
+  @Test
+  void everyInternalPackageFitsOnOneScreen() {
+    Map<String, Long> sizes =
+        MAIN.stream()
+            .filter(type -> type.getPackageName().startsWith(ROOT + ".internal."))
+            .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+            .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+
+    assertThat(sizes.values()).allSatisfy(size -> assertThat(size).isLessThanOrEqualTo(20));
   }
 
   @Test

@@ -96,7 +96,7 @@ sealed interface KeyPlan {
     Procedure declared = option.get();
     return switch (declared.getKeyPolicy()) {
       case KEY_POLICY_PROHIBITED, KEY_POLICY_HANDLER_INTERNAL, UNRECOGNIZED -> new Nothing();
-      case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED, KEY_POLICY_DERIVED ->
+      case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED ->
           declared.getKeySourcesCount() == 0
               ? new InHeader(
                   header,
@@ -150,7 +150,6 @@ sealed interface KeyPlan {
       case KEY_POLICY_UNSPECIFIED,
           KEY_POLICY_OPTIONAL,
           KEY_POLICY_REQUIRED,
-          KEY_POLICY_DERIVED,
           KEY_POLICY_HANDLER_INTERNAL,
           UNRECOGNIZED ->
           false;

@@ -12,8 +12,6 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
  *     called service
  * @param entry how the calls reach the library
  * @param keyPolicy whether its calls must carry a key
- * @param keyCase where the keys of its calls come from
  * @param execution how the handler's effect and its record are committed
  */
-public record ProcedureInfo(
-    String name, Entry entry, KeyPolicy keyPolicy, KeyCase keyCase, Execution execution) {}
+public record ProcedureInfo(String name, Entry entry, KeyPolicy keyPolicy, Execution execution) {}

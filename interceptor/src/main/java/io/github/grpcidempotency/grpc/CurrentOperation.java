@@ -2,10 +2,13 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
-import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.OutboundKey;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.internal.runtime.OutboundKey;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
@@ -26,7 +29,9 @@ public final class CurrentOperation {
    * trailer {@code idempotency-operation}. It stays the same when another server takes over.
    */
   public static Optional<UUID> operationId() {
-    return claim().map(Claim::operationId);
+    return claim()
+        .map(Claim::operationId)
+        .or(() -> OperationContext.pending().map(PendingClaim::operationId));
   }
 
   /**
@@ -35,7 +40,14 @@ public final class CurrentOperation {
    * have happened.
    */
   public static OptionalInt attempt() {
-    return claim().map(Claim::attempt).map(OptionalInt::of).orElseGet(OptionalInt::empty);
+    return OperationContext.pending().isPresent()
+        ? OptionalInt.of(1)
+        : claim().map(Claim::attempt).map(OptionalInt::of).orElseGet(OptionalInt::empty);
+  }
+
+  /** Returns the key of the current call, protected or not; empty for a call without a key. */
+  public static Optional<IdempotencyKey> key() {
+    return OperationContext.request().map(KeyedRequest::key);
   }
 
   /**
@@ -76,11 +88,21 @@ public final class CurrentOperation {
   }
 
   /**
-   * Returns the claim of the current call; empty for a call without a key. For implementations of
-   * stores.
+   * Returns the claim of the current call; empty for a call without a key, and if the claim was not
+   * known to be won when the handler started. For implementations of stores.
    */
   public static Optional<Claim> claim() {
-    return OperationContext.get().map(Operation::claim);
+    return OperationContext.operation().map(Operation::claim);
+  }
+
+  /**
+   * Returns the request of the claim of the current call, whether or not the claim was won before
+   * the handler started; empty for a call without a key. For implementations of stores.
+   */
+  public static Optional<ClaimRequest> claimRequest() {
+    return claim()
+        .map(Claim::request)
+        .or(() -> OperationContext.pending().map(PendingClaim::request));
   }
 
   /**
@@ -127,7 +149,7 @@ public final class CurrentOperation {
    * @throws io.github.grpcidempotency.store.StoreException if the response cannot be encrypted
    */
   public static RecordedOutcome keptOf(Message response) {
-    return OperationContext.get()
+    return OperationContext.operation()
         .orElseThrow(() -> new IllegalStateException("the current call has no claim"))
         .keptOf(response);
   }

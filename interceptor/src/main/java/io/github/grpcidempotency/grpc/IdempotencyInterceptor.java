@@ -10,7 +10,6 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
-import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -22,7 +21,6 @@ import io.github.grpcidempotency.internal.service.RecoveryService;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -138,37 +136,23 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     Engine engine = engines.get().of(caller);
     CallEvents events = arrived.of(caller).onShard(engine.shard());
     KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
-    if (finder.readsRequest()) {
-      return start(procedure, finder::decide, caller, engine, events, call, headers, next);
+    Function<Message, KeyDecision> keyOf = finder::decide;
+    if (!finder.readsRequest()) {
+      KeyDecision decision = finder.decide();
+      if (decision instanceof KeyDecision.Refuse refused) {
+        events.refused(refused.refusal(), Optional.empty(), null);
+        ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
+        return new ServerCall.Listener<>() {};
+      }
+      if (decision instanceof KeyDecision.Unkeyed
+          && procedure.execution() != Execution.TRANSACTIONAL) {
+        return next.startCall(call, headers);
+      }
+      keyOf = request -> decision;
     }
-    KeyDecision decision = finder.decide();
-    return decision.accept(
-        new KeyDecision.Visitor<>() {
-          @Override
-          public ServerCall.Listener<RequestT> keyed(IdempotencyKey key, String name) {
-            return start(
-                procedure, request -> decision, caller, engine, events, call, headers, next);
-          }
-
-          @Override
-          public ServerCall.Listener<RequestT> unkeyed() {
-            return procedure.execution() == Execution.TRANSACTIONAL
-                ? start(procedure, request -> decision, caller, engine, events, call, headers, next)
-                : next.startCall(call, headers);
-          }
-
-          @Override
-          public ServerCall.Listener<RequestT> noCaller() {
-            return unkeyed();
-          }
-
-          @Override
-          public ServerCall.Listener<RequestT> refuse(Refusal refusal, String name) {
-            events.refused(refusal, Optional.empty(), null);
-            ResponseWriter.refuse(call, refusal, name);
-            return new ServerCall.Listener<>() {};
-          }
-        });
+    return new GrpcCall<>(
+            engines.get(), procedure, keyOf, caller, engine, events, call, headers, next)
+        .start();
   }
 
   /** Reports a call of a method that has the option but no descriptor in this interceptor. */
@@ -200,28 +184,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return new ServerCall.Listener<>() {};
     }
     return next.startCall(call, headers);
-  }
-
-  private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(
-      Procedure procedure,
-      Function<Message, KeyDecision> keyOf,
-      Optional<Caller> caller,
-      Engine engine,
-      CallEvents events,
-      ServerCall<RequestT, ResponseT> call,
-      Metadata headers,
-      ServerCallHandler<RequestT, ResponseT> next) {
-    return new IdempotentCall<>(
-            engines.orElseThrow(),
-            procedure,
-            keyOf,
-            caller,
-            engine,
-            events,
-            new RefusableCall<>(call),
-            headers,
-            next)
-        .start();
   }
 
   /**

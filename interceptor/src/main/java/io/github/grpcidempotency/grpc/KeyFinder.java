@@ -117,7 +117,7 @@ final class KeyFinder {
 
   private KeyDecision decide(Optional<FoundKey> key, String where) {
     KeyDecision decision = KeyDecider.decide(policy, key, caller, where);
-    if (decision instanceof KeyDecision.NoCaller) {
+    if (key.isPresent() && decision instanceof KeyDecision.Unkeyed) {
       return noCaller();
     }
     if (key.isEmpty()) {
@@ -134,7 +134,7 @@ final class KeyFinder {
 
   private KeyDecision noCaller() {
     events.unprotected(UnprotectedCause.NO_CALLER, null);
-    return new KeyDecision.NoCaller();
+    return new KeyDecision.Unkeyed();
   }
 
   private final class Call implements KeyCall {

@@ -43,10 +43,6 @@ final class RefusableCall<RequestT, ResponseT>
     return answers();
   }
 
-  boolean isRefused() {
-    return state.get() == State.REFUSED;
-  }
-
   @Override
   public void sendHeaders(Metadata headers) {
     if (answers()) {

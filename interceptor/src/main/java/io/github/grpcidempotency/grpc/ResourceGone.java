@@ -3,7 +3,7 @@ package io.github.grpcidempotency.grpc;
 import com.google.protobuf.Any;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.WireNames;

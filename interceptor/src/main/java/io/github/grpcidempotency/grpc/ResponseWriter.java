@@ -8,7 +8,7 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -26,30 +26,6 @@ import java.util.UUID;
 /** Sends the answers of calls, with the library's trailers. */
 final class ResponseWriter {
   private ResponseWriter() {}
-
-  /** Sends the handler's answer. */
-  static <ResponseT> void send(
-      ServerCall<?, ResponseT> call,
-      RecordingCall.Answer<ResponseT> answer,
-      UUID operationId,
-      Instant expires,
-      Optional<IdempotencyStatus> status) {
-    stamp(answer.trailers(), operationId, expires, status);
-    sendUnstamped(call, answer);
-  }
-
-  /** Sends the answer of a call without a key. */
-  static <ResponseT> void sendUnstamped(
-      ServerCall<?, ResponseT> call, RecordingCall.Answer<ResponseT> answer) {
-    call.sendHeaders(answer.headers());
-    answer.message().ifPresent(call::sendMessage);
-    call.close(answer.status(), answer.trailers());
-  }
-
-  /** Reports that the transaction was rolled back, so the call had no effect. */
-  static void rolledBack(ServerCall<?, ?> call) {
-    call.close(Status.INTERNAL.withDescription("the transaction was rolled back"), new Metadata());
-  }
 
   /** Sends a recorded response again. */
   static <ResponseT> void replay(
@@ -70,15 +46,6 @@ final class ResponseWriter {
     call.sendHeaders(new Metadata());
     call.sendMessage(message);
     call.close(Status.OK, trailers);
-  }
-
-  /**
-   * Sends the error of a handler that was called with a key. The trailer shows the client that the
-   * call was not refused by another interceptor before this one.
-   */
-  static void fail(ServerCall<?, ?> call, Status status, Metadata trailers, UUID operationId) {
-    stampError(trailers, operationId);
-    call.close(status, trailers);
   }
 
   /** Sends a recorded error again. */
@@ -104,13 +71,18 @@ final class ResponseWriter {
     call.close(error.getStatus(), trailers == null ? new Metadata() : trailers);
   }
 
-  private static void stampError(Metadata trailers, UUID operationId) {
+  /**
+   * Adds the trailer of an error about an operation. It shows the client that the call was not
+   * refused by another interceptor before this one.
+   */
+  static void stampError(Metadata trailers, UUID operationId) {
     trailers.discardAll(REPLAYED);
     trailers.discardAll(OPERATION);
     trailers.put(OPERATION, operationId.toString());
   }
 
-  private static void stamp(
+  /** Adds the trailers of a response. */
+  static void stamp(
       Metadata trailers, UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
     for (Metadata.Key<String> ours :
         List.of(STATUS, REPLAYED, RECONSTRUCTED, OPERATION, EXPIRES, OMITTED)) {

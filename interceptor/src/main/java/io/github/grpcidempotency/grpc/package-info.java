@@ -1,6 +1,7 @@
 /**
- * The gRPC side: the interceptor, the path of one call through it, and the wire contract in
- * metadata and rich errors. To read the code, start at {@code IdempotentCall}.
+ * The gRPC side: the interceptor, the transport of a call, and the wire contract in metadata and
+ * rich errors. To read the code, start at {@link
+ * io.github.grpcidempotency.internal.call.KeyedCall}.
  */
 @NullMarked
 package io.github.grpcidempotency.grpc;

@@ -4,13 +4,11 @@ package io.github.grpcidempotency.procedure;
 public enum KeyPolicy {
   /** A call may have a key. A call without a key passes through unchanged. */
   OPTIONAL,
-  /** A call without a key or without a caller is refused. */
-  REQUIRED,
   /**
-   * The key is required. It does not come from the standard header but from another source, such as
-   * a field of the request.
+   * A call without a key or without a caller is refused. The default for a procedure with {@link
+   * ProcedureBuilder#keyFrom another source} than the standard header.
    */
-  DERIVED,
+  REQUIRED,
   /**
    * The interceptor does not look at the key: the handler deduplicates by itself, for example with
    * {@link io.github.grpcidempotency.work.IdempotentWork}.

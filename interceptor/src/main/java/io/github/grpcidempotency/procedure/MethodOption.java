@@ -133,7 +133,6 @@ record MethodOption(
     switch (declared.getKeyPolicy()) {
       case KEY_POLICY_OPTIONAL -> builder.keyPolicy(KeyPolicy.OPTIONAL);
       case KEY_POLICY_REQUIRED -> builder.keyPolicy(KeyPolicy.REQUIRED);
-      case KEY_POLICY_DERIVED -> builder.keyPolicy(KeyPolicy.DERIVED);
       case KEY_POLICY_HANDLER_INTERNAL -> builder.keyPolicy(KeyPolicy.HANDLER_INTERNAL);
       case KEY_POLICY_PROHIBITED -> builder.keyPolicy(KeyPolicy.PROHIBITED);
       case KEY_POLICY_UNSPECIFIED, UNRECOGNIZED -> {}

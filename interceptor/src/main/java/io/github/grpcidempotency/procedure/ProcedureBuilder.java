@@ -137,7 +137,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets whether calls carry a key. Optional by default, and {@link KeyPolicy#DERIVED} with {@link
+   * Sets whether calls carry a key. Optional by default, and {@link KeyPolicy#REQUIRED} with {@link
    * #keyFrom}.
    */
   public ProcedureBuilder<ResponseT> keyPolicy(KeyPolicy policy) {
@@ -146,7 +146,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets the source of the key. The key policy becomes {@link KeyPolicy#DERIVED}, unless you set
+   * Sets the source of the key. The key policy becomes {@link KeyPolicy#REQUIRED}, unless you set
    * another.
    */
   public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
@@ -299,7 +299,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   KeyPolicy effectiveKeyPolicy() {
-    return keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
+    return keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.REQUIRED : KeyPolicy.OPTIONAL);
   }
 
   /** Returns all problems of the settings. */

@@ -27,7 +27,7 @@ final class ProcedureCheck {
     ProcedureCheck check = new ProcedureCheck(procedure);
     check.problems.addAll(procedure.problems());
     switch (procedure.keyPolicy()) {
-      case OPTIONAL, REQUIRED, DERIVED -> {
+      case OPTIONAL, REQUIRED -> {
         procedure.method().ifPresent(check::checkMethod);
         check.checkKey();
         check.checkRecord();
@@ -93,9 +93,6 @@ final class ProcedureCheck {
   }
 
   private void checkKey() {
-    if (procedure.keyPolicy() == KeyPolicy.DERIVED && procedure.keySource().isEmpty()) {
-      problems.add("its key policy is DERIVED, but it has no key source");
-    }
     if (procedure.keySource().isPresent() && hasKeyFormat()) {
       problems.add(
           "it has a key format for the standard header, but its key comes from another source:"

@@ -60,39 +60,6 @@ public interface Claim {
   }
 
   /**
-   * Returns whether the claim is known to be won. A claim that is sent with the handler's first
-   * statement is not, until that statement has succeeded; {@link #confirm} finds out whether it was
-   * won. Does not block. Any thread may call it.
-   */
-  default boolean isWon() {
-    return true;
-  }
-
-  /**
-   * Returns whether the claim is known to have found a record or another owner. In this case the
-   * handler was stopped, and its answer is not awaited. Does not block. Any thread may call it.
-   */
-  default boolean isPreempted() {
-    return false;
-  }
-
-  /**
-   * Returns whether the claim is won, and finds this out if it is not known yet. Called after the
-   * handler has returned or thrown, on the thread that ran it, and before the claim is settled.
-   * Afterwards the handler cannot use its transaction any more. If the handler sent no statement,
-   * or if the failure of its first statement does not show whether the claim was won, the claim is
-   * sent now, without a statement.
-   *
-   * <p>If the claim is not won, the handler has no effect: its transaction is rolled back, and its
-   * answer does not count. The key must then be claimed again with a new claim.
-   *
-   * @throws StoreException if the store failed; the handler has no effect in this case either
-   */
-  default boolean confirm() {
-    return true;
-  }
-
-  /**
    * Defers the settlement if the handler answered within its own transaction and that transaction
    * is still open, because it may still be rolled back. Called after the handler has answered, on
    * the handler's thread. Until the settlement runs, the lease is renewed.

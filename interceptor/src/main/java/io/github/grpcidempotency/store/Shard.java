@@ -178,7 +178,7 @@ final class Shard implements TransactionalStore, OperationStore {
   }
 
   @Override
-  public Claim claimLater(ClaimRequest request) {
+  public PendingClaim claimLater(ClaimRequest request) {
     return soundTransactional().claimLater(request);
   }
 

@@ -182,7 +182,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   }
 
   @Override
-  public Claim claimLater(ClaimRequest request) {
+  public PendingClaim claimLater(ClaimRequest request) {
     return of(request.key()).claimLater(request);
   }
 

@@ -56,18 +56,16 @@ public interface TransactionalStore extends IdempotencyStore {
 
   /**
    * Opens a transaction for a call without sending the claim. The claim is sent together with the
-   * handler's first statement. If it finds a record or another owner, the statement does not run,
-   * and the claim is {@linkplain Claim#isPreempted() preempted}. The caller of this method then
-   * claims again by {@link #claimInTransaction}, which returns the record or the owner.
+   * handler's first statement. If it finds a record or another owner, the statement does not run.
+   * The caller of this method then claims again by {@link #claimInTransaction}, which returns the
+   * record or the owner.
    *
    * <p>The calling thread runs the handler. Until the handler has returned, only that thread may
    * use the transaction. A use by another thread is refused, and sends nothing.
    *
-   * @return a claim that is not {@linkplain Claim#isWon() known to be won}, and must be {@linkplain
-   *     Claim#confirm() confirmed} before it is settled
    * @throws StoreException if the store could not be reached
    */
-  default Claim claimLater(ClaimRequest request) {
+  default PendingClaim claimLater(ClaimRequest request) {
     throw new UnsupportedOperationException(getClass().getName());
   }
 

@@ -49,7 +49,7 @@ final class UnassignedStore implements TransactionalStore, OperationStore, Opera
   }
 
   @Override
-  public Claim claimLater(ClaimRequest request) {
+  public PendingClaim claimLater(ClaimRequest request) {
     throw refused();
   }
 

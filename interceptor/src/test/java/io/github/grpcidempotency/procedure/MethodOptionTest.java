@@ -117,7 +117,7 @@ class MethodOptionTest {
     Procedure procedure = annotated(OptionServiceGrpc.getEverySourceMethod());
     OneHeader bare = new OneHeader("x-none", "", REQUEST);
 
-    assertThat(procedure.keyPolicy()).isEqualTo(KeyPolicy.DERIVED);
+    assertThat(procedure.keyPolicy()).isEqualTo(KeyPolicy.REQUIRED);
     assertThat(procedure.keySource().orElseThrow().find(bare).map(FoundKey::value))
         .isEqualTo(KeySource.content("name", "labels").find(bare).map(FoundKey::value));
   }

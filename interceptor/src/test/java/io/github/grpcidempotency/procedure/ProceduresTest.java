@@ -105,7 +105,6 @@ class ProceduresTest {
     assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED_SAME_DATABASE))
         .isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(outage(KeyPolicy.REQUIRED, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_CLOSED);
-    assertThat(outage(KeyPolicy.DERIVED, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(
             createOther()
                 .keyPolicy(KeyPolicy.REQUIRED)
@@ -270,7 +269,6 @@ class ProceduresTest {
             "BadSources: the key's pattern is malformed: Unclosed character class near index 3",
             "BadSources: it has a key format for the standard header, but its key comes from"
                 + " another source: set the format of that source",
-            "DerivedFromNowhere: its key policy is DERIVED, but it has no key source",
             "ProhibitedButKeyed: its key policy is PROHIBITED, so its key source has no effect:"
                 + " remove it",
             INTERNAL + "retention has no effect: remove it",

@@ -4,7 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * <p>The thread that opens the claim runs the handler, sends its statements and confirms the claim.
  * Other threads may read the claim's state.
  */
-final class LateClaim implements Claim, LeadingStatements {
+final class LateClaim implements PendingClaim, LeadingStatements {
   private static final Logger logger = LoggerFactory.getLogger(LateClaim.class);
   private static final String REFUSED = "IK001";
 
@@ -96,19 +96,8 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   @Override
-  public int attempt() {
-    return 1;
-  }
-
-  @Override
-  public Instant expires() {
-    return confirmed().expires();
-  }
-
-  @Override
-  public Optional<StoreTransaction> transaction() {
-    Optional<TransactionalClaim> made = won;
-    return made.isPresent() ? made.get().transaction() : Optional.of(first);
+  public StoreTransaction transaction() {
+    return first;
   }
 
   @Override
@@ -117,19 +106,14 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   @Override
-  public boolean isPreempted() {
-    return state == State.PREEMPTED;
-  }
-
-  @Override
-  public boolean confirm() {
+  public Optional<Claim> confirm() {
     first.endUse();
     boolean replaceable = state == State.WAITING && first.sendFirst();
     return switch (state) {
-      case WON -> true;
+      case WON -> Optional.of(won.orElseThrow());
       case PREEMPTED -> {
         first.rollback();
-        yield false;
+        yield Optional.empty();
       }
       case WAITING -> claimByItself(!replaceable);
       case FAILED -> claimByItself(true);
@@ -142,12 +126,12 @@ final class LateClaim implements Claim, LeadingStatements {
    *
    * @param failed whether a statement of the handler failed, so that the call must not succeed
    */
-  private boolean claimByItself(boolean failed) {
+  private Optional<Claim> claimByItself(boolean failed) {
     state = State.PREEMPTED;
     first.rollback();
     if (!(new TransactionAttempt(database, request, id).run() instanceof ClaimResult.Won made)
         || !(made.claim() instanceof TransactionalClaim claim)) {
-      return false;
+      return Optional.empty();
     }
     claim.takeOver(first);
     if (failed) {
@@ -157,26 +141,7 @@ final class LateClaim implements Claim, LeadingStatements {
       claim.failed();
     }
     win(claim);
-    return true;
-  }
-
-  @Override
-  public Settled complete(RecordedOutcome outcome) {
-    return confirmed().complete(outcome);
-  }
-
-  @Override
-  public Settled release() {
-    return confirmed().release();
-  }
-
-  @Override
-  public Settled markUnknown() {
-    return confirmed().markUnknown();
-  }
-
-  private TransactionalClaim confirmed() {
-    return won.orElseThrow(() -> new IllegalStateException("this claim was not confirmed yet"));
+    return Optional.of(claim);
   }
 
   @Override

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationStore;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -156,7 +157,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   }
 
   @Override
-  public Claim claimLater(ClaimRequest request) {
+  public PendingClaim claimLater(ClaimRequest request) {
     if (!database.locks()) {
       throw new UnsupportedOperationException(StartupCheck.NO_LATE_CLAIMS);
     }

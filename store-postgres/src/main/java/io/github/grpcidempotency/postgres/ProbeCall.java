@@ -11,10 +11,10 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -303,33 +303,30 @@ final class ProbeCall {
 
   private void completeLate(ClaimRequest request) {
     step = "claim a key with a statement";
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     try {
+      Optional<Claim> won = runs(claim) ? claim.confirm() : Optional.empty();
       check(
-          runs(claim) && claim.confirm(),
+          won.isPresent(),
           "the claim with the first statement of a trial call did not win its key");
-      complete(claim);
+      complete(won.orElseThrow());
     } catch (RuntimeException failure) {
-      claim.transaction().ifPresent(StoreTransaction::rollback);
+      claim.transaction().rollback();
       throw failure;
     }
     step = "stop a duplicate at its first statement";
-    Claim duplicate = store.claimLater(request);
+    PendingClaim duplicate = store.claimLater(request);
     try {
       check(!runs(duplicate), "the first statement of a trial call's duplicate was executed");
     } finally {
-      duplicate.transaction().ifPresent(StoreTransaction::rollback);
+      duplicate.transaction().rollback();
     }
   }
 
   /** Runs the first statement of a claim, and returns whether the claim was won with it. */
-  private static boolean runs(Claim claim) {
-    Optional<Connection> connection =
-        claim
-            .transaction()
-            .filter(HandlerTransaction.class::isInstance)
-            .map(transaction -> ((HandlerTransaction) transaction).connection());
-    try (PreparedStatement statement = connection.orElseThrow().prepareStatement("SELECT 1")) {
+  private static boolean runs(PendingClaim claim) {
+    Connection connection = ((HandlerTransaction) claim.transaction()).connection();
+    try (PreparedStatement statement = connection.prepareStatement("SELECT 1")) {
       return statement.execute() && claim.isWon();
     } catch (ClaimPreemptedException preempted) {
       throwIfCutOff(preempted);

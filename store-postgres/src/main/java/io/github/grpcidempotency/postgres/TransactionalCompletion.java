@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -209,13 +209,13 @@ public final class TransactionalCompletion {
   }
 
   private static Optional<Reservation> reservation() {
-    Optional<Claim> claim = CurrentOperation.claim();
-    if (claim.isEmpty()) {
+    Optional<ClaimRequest> request = CurrentOperation.claimRequest();
+    if (request.isEmpty()) {
       return Optional.empty();
     }
-    if (!(claim.get() instanceof Reservation reservation)) {
+    if (!(CurrentOperation.claim().orElse(null) instanceof Reservation reservation)) {
       throw new IllegalStateException(
-          claim.get().request().procedure().name()
+          request.get().procedure().name()
               + " is transactional, so the interceptor records its response: remove the call of"
               + " TransactionalCompletion");
     }

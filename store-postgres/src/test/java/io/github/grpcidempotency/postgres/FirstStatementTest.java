@@ -10,6 +10,7 @@ import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.PendingClaim;
 import java.io.ByteArrayInputStream;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
@@ -602,15 +603,14 @@ class FirstStatementTest {
   void aFirstStatementThatIsStoppedFailsAsAnyOtherAndLeavesTheKeyFree(Stop stop) throws Exception {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     ClaimRequest request = LateClaims.request();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     PreparedStatement slow = slow(LateClaims.connection(claim));
     stop.prepare(slow);
 
     assertThat(stopped(slow, stop)).endsWith("57014");
 
-    assertThat(claim.isPreempted()).isFalse();
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Claim.Settled.ROLLED_BACK);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.complete(LateClaims.answer())).isEqualTo(Claim.Settled.ROLLED_BACK);
     Claim again = ((ClaimResult.Won) store.claimInTransaction(request)).claim();
     assertThat(again.release()).isEqualTo(Claim.Settled.DONE);
   }
@@ -619,7 +619,8 @@ class FirstStatementTest {
   @ParameterizedTest
   @EnumSource
   void aSecondStatementIsStoppedToo(Stop stop) throws Exception {
-    Claim claim = PostgresIdempotencyStore.builder(pool).build().claimLater(LateClaims.request());
+    PendingClaim claim =
+        PostgresIdempotencyStore.builder(pool).build().claimLater(LateClaims.request());
     Connection connection = LateClaims.connection(claim);
     PreparedStatement slow = slow(connection);
     stop.prepare(slow);
@@ -629,7 +630,7 @@ class FirstStatementTest {
     assertThat(stopped(slow, stop)).endsWith("57014");
 
     assertThat(claim.isWon()).isTrue();
-    claim.transaction().orElseThrow().rollback();
+    claim.transaction().rollback();
   }
 
   private static PreparedStatement slow(Connection connection) throws SQLException {
@@ -660,7 +661,7 @@ class FirstStatementTest {
   @Test
   void aThreadThatIsInterruptedWhileItsFirstStatementRunsHasItsAnswer() throws Exception {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-    Claim claim = store.claimLater(LateClaims.request());
+    PendingClaim claim = store.claimLater(LateClaims.request());
     Thread handler = Thread.currentThread();
     try (Gate gate = Gate.shut(database.superuser())) {
       CompletableFuture<Void> interrupting =
@@ -681,8 +682,8 @@ class FirstStatementTest {
     }
 
     assertThat(claim.isWon()).isTrue();
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Claim.Settled.DONE);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.complete(LateClaims.answer())).isEqualTo(Claim.Settled.DONE);
   }
 
   private static List<String> claims() {
@@ -691,20 +692,21 @@ class FirstStatementTest {
 
   private static String afterClaim(HikariDataSource pool, Use use) {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-    return used(((ClaimResult.Won) store.claimInTransaction(LateClaims.request())).claim(), use);
+    Claim won = ((ClaimResult.Won) store.claimInTransaction(LateClaims.request())).claim();
+    return used(LateClaims.transaction(won), use);
   }
 
   private static String withClaim(HikariDataSource pool, Use use) {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     proxy.forgetRoundTrips();
-    return used(store.claimLater(LateClaims.request()), use);
+    return used(LateClaims.transaction(store.claimLater(LateClaims.request())), use);
   }
 
-  private static String used(Claim claim, Use use) {
+  private static String used(HandlerTransaction transaction, Use use) {
     try {
-      return attempt(() -> use.on(LateClaims.connection(claim)));
+      return attempt(() -> use.on(transaction.connection()));
     } finally {
-      claim.transaction().orElseThrow().rollback();
+      transaction.rollback();
     }
   }
 

@@ -13,6 +13,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import java.io.StringWriter;
 import java.sql.Connection;
@@ -66,10 +67,10 @@ class LateClaimTest {
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       PostgresIdempotencyStore late =
           PostgresIdempotencyStore.builder(proxied).jdbi(jdbi -> jdbi.installPlugin(types)).build();
-      late.claimLater(request).transaction().orElseThrow().rollback();
+      late.claimLater(request).transaction().rollback();
       proxy.forgetRoundTrips();
 
-      Claim claim = late.claimLater(request);
+      PendingClaim claim = late.claimLater(request);
       Handle handle = LateClaims.transaction(claim).handle();
       List<String> names =
           handle
@@ -84,8 +85,8 @@ class LateClaimTest {
 
       assertThat(names).containsExactly("a thing", "a thing");
       assertThat(proxy.roundTrips()).singleElement().asString().contains(CLAIM, "app.things");
-      assertThat(claim.confirm()).isTrue();
-      assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+      Claim won = claim.confirm().orElseThrow();
+      assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
       assertThat(proxy.roundTrips()).hasSize(2);
       assertThat(things()).isEqualTo(2);
     }
@@ -95,11 +96,10 @@ class LateClaimTest {
   void aDuplicateOfARecordedCallIsStoppedWhateverItDoes() throws Exception {
     completeFirst();
 
-    Claim duplicate = store.claimLater(request);
+    PendingClaim duplicate = store.claimLater(request);
     Connection connection = LateClaims.connection(duplicate);
     PreparedStatement before = connection.prepareStatement(INSERT);
     assertPreempted(() -> insert(connection));
-    assertThat(duplicate.isPreempted()).isTrue();
     assertThat(duplicate.isWon()).isFalse();
 
     assertPreempted(() -> insert(connection));
@@ -110,8 +110,8 @@ class LateClaimTest {
     assertPreempted(() -> connection.getAutoCommit());
     before.close();
     assertThat(connection.isClosed()).isTrue();
-    assertThat(duplicate.confirm()).isFalse();
-    assertThat(duplicate.confirm()).isFalse();
+    assertThat(duplicate.confirm()).isEmpty();
+    assertThat(duplicate.confirm()).isEmpty();
     assertPreempted(connection::createStatement);
 
     assertThat(things()).isEqualTo(1);
@@ -121,15 +121,15 @@ class LateClaimTest {
   /** As {@code new CopyManager((BaseConnection) connection.unwrap(PGConnection.class))} does. */
   @Test
   void theDriverThatIsUnwrappedCanBeCastToItsConnection() throws Exception {
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
 
     PGConnection driver = LateClaims.connection(claim).unwrap(PGConnection.class);
     new CopyManager((BaseConnection) driver)
         .copyOut("COPY app.things TO STDOUT", new StringWriter());
 
     assertThat(claim.isWon()).isTrue();
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
   }
 
   @Test
@@ -141,15 +141,15 @@ class LateClaimTest {
     try (HikariDataSource single = database.newAppPool(1)) {
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(single).build();
       for (int call = 0; call < 8; call++) {
-        Claim claim = late.claimLater(LateClaims.request());
+        PendingClaim claim = late.claimLater(LateClaims.request());
         describe(LateClaims.connection(claim), sql);
-        claim.transaction().orElseThrow().rollback();
+        claim.transaction().rollback();
       }
       completeFirst();
 
-      Claim duplicate = late.claimLater(request);
+      PendingClaim duplicate = late.claimLater(request);
       assertPreempted(() -> describe(LateClaims.connection(duplicate), sql));
-      assertThat(duplicate.confirm()).isFalse();
+      assertThat(duplicate.confirm()).isEmpty();
       assertThat(things()).isEqualTo(1);
     }
   }
@@ -164,24 +164,24 @@ class LateClaimTest {
 
   @Test
   void whatWasSetToRollbackOnlyBeforeItsClaimIsRolledBack() {
-    Claim claim = store.claimLater(request);
-    claim.transaction().orElseThrow().setRollbackOnly();
+    PendingClaim claim = store.claimLater(request);
+    claim.transaction().setRollbackOnly();
 
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
     assertFree();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"COMMIT", "ROLLBACK", "COMMIT; SELECT 1", "SELECT 1; ROLLBACK"})
   void aFirstStatementThatEndsTheTransactionIsNotSent(String end) {
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
 
     assertThatIllegalStateException()
         .isThrownBy(() -> LateClaims.connection(claim).prepareStatement(end))
         .withMessageContaining("was not sent");
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.release()).isEqualTo(Settled.DONE);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.release()).isEqualTo(Settled.DONE);
     assertFree();
   }
 
@@ -192,12 +192,11 @@ class LateClaimTest {
           HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
         PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
         FaultProxy.Trap cut = before ? proxy.cutBefore(CLAIM) : proxy.cutAfter(CLAIM);
-        Claim claim = late.claimLater(request);
+        PendingClaim claim = late.claimLater(request);
 
         assertPreempted(() -> insert(LateClaims.connection(claim)));
         assertThat(cut.hasSprung()).isTrue();
-        assertThat(claim.isPreempted()).isTrue();
-        assertThat(claim.confirm()).isFalse();
+        assertThat(claim.confirm()).isEmpty();
         assertThat(things()).isZero();
       }
     }
@@ -205,13 +204,12 @@ class LateClaimTest {
 
   @Test
   void aConnectionThatIsClosedBeforeItsFirstFlushIsPreempted() throws Exception {
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     PreparedStatement statement = LateClaims.connection(claim).prepareStatement("SELECT 1");
     LateClaims.transaction(claim).own().unwrap(BaseConnection.class).close();
 
     assertPreempted(statement::execute);
-    assertThat(claim.isPreempted()).isTrue();
-    assertThat(claim.confirm()).isFalse();
+    assertThat(claim.confirm()).isEmpty();
     assertFree();
   }
 
@@ -221,10 +219,10 @@ class LateClaimTest {
         PostgresThingServer.pool(
             database.appUrl() + "&options=-c%20default_transaction_read_only=on")) {
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(readOnly).build();
-      Claim claim = late.claimLater(request);
+      PendingClaim claim = late.claimLater(request);
 
       assertPreempted(() -> insert(LateClaims.connection(claim)));
-      assertThat(claim.confirm()).isFalse();
+      assertThat(claim.confirm()).isEmpty();
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> late.claimInTransaction(request))
           .matches(failure -> failure.failureCause() == FailureCause.READ_ONLY);
@@ -236,14 +234,14 @@ class LateClaimTest {
     try (HikariDataSource single = PostgresThingServer.pool(database.appUrl())) {
       single.setMaximumPoolSize(1);
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(single).build();
-      Claim claim = late.claimLater(request);
+      PendingClaim claim = late.claimLater(request);
 
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> late.claimLater(LateClaims.request()))
           .matches(failure -> failure.failureCause() == FailureCause.POOL_EXHAUSTED)
           .matches(failure -> failure.phase() == FailurePhase.NOTHING_SENT);
 
-      claim.transaction().orElseThrow().rollback();
+      claim.transaction().rollback();
     }
   }
 
@@ -259,17 +257,17 @@ class LateClaimTest {
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(pool).build();
       for (int call = 1; call <= 6; call++) {
         ClaimRequest fresh = LateClaims.requestOf(user);
-        Claim claim = late.claimLater(fresh);
+        PendingClaim claim = late.claimLater(fresh);
         UUID thing = insert(LateClaims.connection(claim));
-        Claim meanwhile = late.claimLater(fresh);
+        PendingClaim meanwhile = late.claimLater(fresh);
         assertPreempted(() -> insert(LateClaims.connection(meanwhile), thing));
-        assertThat(meanwhile.confirm()).isFalse();
-        assertThat(claim.confirm()).isTrue();
-        assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+        assertThat(meanwhile.confirm()).isEmpty();
+        Claim won = claim.confirm().orElseThrow();
+        assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
 
-        Claim duplicate = late.claimLater(fresh);
+        PendingClaim duplicate = late.claimLater(fresh);
         assertPreempted(() -> insert(LateClaims.connection(duplicate), thing));
-        assertThat(duplicate.confirm()).isFalse();
+        assertThat(duplicate.confirm()).isEmpty();
         assertThat(things()).isEqualTo(call);
       }
     }
@@ -293,7 +291,7 @@ class LateClaimTest {
 
   @Test
   void itsStatementsShowNeitherTheDriverNorTheKey() throws Exception {
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     Connection connection = LateClaims.connection(claim);
     try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
       insert.setString(2, "a secret");
@@ -303,14 +301,14 @@ class LateClaimTest {
           .hasMessageContaining("commit must not be called");
       assertThat(connection.getAutoCommit()).isFalse();
     }
-    claim.transaction().orElseThrow().rollback();
+    claim.transaction().rollback();
   }
 
   private void completeFirst() throws SQLException {
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     insert(LateClaims.connection(claim));
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
   }
 
   private void assertFree() {

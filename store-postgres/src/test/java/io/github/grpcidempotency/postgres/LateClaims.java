@@ -8,6 +8,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.sql.Connection;
@@ -39,6 +40,15 @@ final class LateClaims {
   /** Returns what the handler of a call is given. */
   static Connection connection(Claim claim) {
     return transaction(claim).connection();
+  }
+
+  /** Returns what the handler of a call is given. */
+  static Connection connection(PendingClaim claim) {
+    return transaction(claim).connection();
+  }
+
+  static HandlerTransaction transaction(PendingClaim claim) {
+    return (HandlerTransaction) claim.transaction();
   }
 
   static HandlerTransaction transaction(Claim claim) {

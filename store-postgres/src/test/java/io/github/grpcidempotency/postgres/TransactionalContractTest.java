@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
-import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.TransactionalStoreContract;
 import java.time.Duration;
@@ -128,9 +128,10 @@ class TransactionalContractTest {
     }
 
     @Override
-    protected void create(Claim claim, UUID thing) {
-      HandlerTransaction transaction = (HandlerTransaction) claim.transaction().orElseThrow();
-      transaction.handle().execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing);
+    protected void create(StoreTransaction transaction, UUID thing) {
+      ((HandlerTransaction) transaction)
+          .handle()
+          .execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing);
     }
 
     @Override

@@ -19,6 +19,7 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -73,12 +74,12 @@ public abstract class TransactionalStoreContract {
 
   /**
    * Creates a resource of the type {@code thing} for the claim's user, as the handler of a claim
-   * does: with one statement through the claim's transaction. It fails if the thing exists, and
-   * waits if another open transaction has created it.
+   * does: with one statement through its transaction. It fails if the thing exists, and waits if
+   * another open transaction has created it.
    *
    * @throws RuntimeException if the statement fails, or does not run
    */
-  protected abstract void create(Claim claim, UUID thing);
+  protected abstract void create(StoreTransaction transaction, UUID thing);
 
   /** Returns whether the creation of a thing is committed. */
   protected abstract boolean exists(UUID thing);
@@ -149,16 +150,6 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
-  void aClaimBeforeTheHandlerIsWonFromTheStart() {
-    Claim claim = win(newStore(LONG_LEASE), request);
-
-    assertThat(claim.isWon()).isTrue();
-    assertThat(claim.isPreempted()).isFalse();
-    assertThat(claim.confirm()).isTrue();
-    claim.release();
-  }
-
-  @Test
   void aCallThatIsMarkedAsARetryGetsTheSameResult() {
     TransactionalStore store = newStore(LONG_LEASE);
     Claim claim = win(store, retry());
@@ -175,32 +166,31 @@ public abstract class TransactionalStoreContract {
   @Test
   void aLateClaimIsWonByTheFirstStatement() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     assertThat(claim.request()).isEqualTo(request);
     assertThat(claim.isWon()).isFalse();
-    assertThat(claim.isPreempted()).isFalse();
 
     create(claim, thing);
 
     assertThat(claim.isWon()).isTrue();
     assertInFlight(store);
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(answerWith(thing))).isEqualTo(DONE);
+    Claim won = claim.confirm().orElseThrow();
+    assertThat(won.complete(answerWith(thing))).isEqualTo(DONE);
     assertThat(exists(thing)).isTrue();
-    assertRecorded(store, claim, answerWith(thing));
+    assertRecorded(store, won, answerWith(thing));
   }
 
   @Test
   void aLateClaimIsOneTransactionWithAllThatItsHandlerWrites() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     UUID another = UUID.randomUUID();
     create(claim, thing);
     create(claim, another);
-    assertThat(claim.confirm()).isTrue();
+    Claim won = claim.confirm().orElseThrow();
     assertThat(exists(thing)).isFalse();
 
-    assertThat(claim.release()).isEqualTo(DONE);
+    assertThat(won.release()).isEqualTo(DONE);
 
     assertThat(exists(another)).isFalse();
     assertNothingRemains(store);
@@ -209,21 +199,21 @@ public abstract class TransactionalStoreContract {
   @Test
   void aLateClaimRecordsATerminalErrorWithoutTheEffect() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     create(claim, thing);
-    assertThat(claim.confirm()).isTrue();
+    Claim won = claim.confirm().orElseThrow();
 
-    assertThat(claim.complete(FAILURE)).isEqualTo(DONE);
+    assertThat(won.complete(FAILURE)).isEqualTo(DONE);
 
     assertThat(exists(thing)).isFalse();
-    assertRecorded(store, claim, FAILURE);
+    assertRecorded(store, won, FAILURE);
   }
 
   @Test
   void aFirstStatementBehindARecordDoesNotRun() {
     TransactionalStore store = storeWithLateClaims();
     record(store);
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
 
     assertPreempted(claim);
 
@@ -277,13 +267,12 @@ public abstract class TransactionalStoreContract {
   void aHandlerThatCatchesEverythingIsStoppedToo() {
     TransactionalStore store = storeWithLateClaims();
     record(store);
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     for (int tries = 0; tries < 3; tries++) {
       assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
-      assertThat(claim.isPreempted()).isTrue();
     }
 
-    assertThat(claim.confirm()).isFalse();
+    assertThat(claim.confirm()).isEmpty();
 
     assertThat(exists(thing)).isFalse();
   }
@@ -291,23 +280,22 @@ public abstract class TransactionalStoreContract {
   @Test
   void aHandlerWithoutAStatementIsClaimedAtItsEnd() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
 
-    assertThat(claim.confirm()).isTrue();
+    Claim won = claim.confirm().orElseThrow();
 
-    assertThat(claim.isWon()).isTrue();
     assertInFlight(store);
-    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
-    assertRecorded(store, claim, ANSWER);
+    assertThat(won.complete(ANSWER)).isEqualTo(DONE);
+    assertRecorded(store, won, ANSWER);
   }
 
   @Test
   void aHandlerWithoutAStatementIsNotConfirmedBehindARecord() {
     TransactionalStore store = storeWithLateClaims();
     Claim recorded = record(store);
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
 
-    assertThat(claim.confirm()).isFalse();
+    assertThat(claim.confirm()).isEmpty();
 
     assertRecorded(store, recorded, ANSWER);
   }
@@ -317,7 +305,7 @@ public abstract class TransactionalStoreContract {
     TransactionalStore store = storeWithLateClaims();
     Claim running = win(store, request);
 
-    assertThat(elsewhere(() -> store.claimLater(request).confirm())).isFalse();
+    assertThat(elsewhere(() -> store.claimLater(request).confirm())).isEmpty();
 
     assertThat(running.complete(ANSWER)).isEqualTo(DONE);
     assertRecorded(store, running, ANSWER);
@@ -326,7 +314,7 @@ public abstract class TransactionalStoreContract {
   @Test
   void beforeItsFirstStatementALateClaimDoesNotBlockOthers() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     elsewhere(() -> record(store));
 
     assertPreempted(claim);
@@ -335,32 +323,32 @@ public abstract class TransactionalStoreContract {
   @Test
   void anAnswerAfterAFirstStatementThatFailedIsNotRecorded() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = failFirst(store);
+    PendingClaim claim = failFirst(store);
 
-    assertThat(claim.confirm()).isTrue();
+    Claim won = claim.confirm().orElseThrow();
 
-    assertThat(claim.complete(ANSWER)).isEqualTo(ROLLED_BACK);
+    assertThat(won.complete(ANSWER)).isEqualTo(ROLLED_BACK);
     win(store, request).release();
   }
 
   @Test
   void aTerminalErrorAfterAFirstStatementThatFailedIsRecorded() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = failFirst(store);
-    assertThat(claim.confirm()).isTrue();
+    PendingClaim claim = failFirst(store);
+    Claim won = claim.confirm().orElseThrow();
 
-    assertThat(claim.complete(FAILURE)).isEqualTo(DONE);
+    assertThat(won.complete(FAILURE)).isEqualTo(DONE);
 
-    assertRecorded(store, claim, FAILURE);
+    assertRecorded(store, won, FAILURE);
   }
 
   @Test
   void aClaimWhoseFirstStatementFailedMayMeetARecordAtItsEnd() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = failFirst(store);
+    PendingClaim claim = failFirst(store);
     Claim recorded = elsewhere(() -> record(store));
 
-    assertThat(claim.confirm()).isFalse();
+    assertThat(claim.confirm()).isEmpty();
 
     assertRecorded(store, recorded, ANSWER);
   }
@@ -368,13 +356,13 @@ public abstract class TransactionalStoreContract {
   @Test
   void aRecordThatCameBetweenStopsTheCommitOfALateClaim() {
     TransactionalStore store = storeWithLateClaims();
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     create(claim, thing);
     ClaimResult.Won reserved = (ClaimResult.Won) elsewhere(() -> store.claim(request));
     assertThat(reserved.claim().complete(ANSWER)).isEqualTo(DONE);
-    assertThat(claim.confirm()).isTrue();
+    Claim won = claim.confirm().orElseThrow();
 
-    assertThat(claim.complete(answerWith(thing))).isEqualTo(LOST);
+    assertThat(won.complete(answerWith(thing))).isEqualTo(LOST);
 
     assertThat(exists(thing)).isFalse();
     assertRecorded(store, reserved.claim(), ANSWER);
@@ -385,13 +373,13 @@ public abstract class TransactionalStoreContract {
     TransactionalStore store = storeWithLateClaims();
     record(store);
     for (Caller other : List.of(Caller.of(UUID.randomUUID()), user.inTenant("there"))) {
-      Claim claim = store.claimLater(requestOf(other, request.retention()));
+      PendingClaim claim = store.claimLater(requestOf(other, request.retention()));
       UUID another = UUID.randomUUID();
 
       create(claim, another);
 
-      assertThat(claim.confirm()).isTrue();
-      assertThat(claim.complete(answerWith(another))).isEqualTo(DONE);
+      Claim won = claim.confirm().orElseThrow();
+      assertThat(won.complete(answerWith(another))).isEqualTo(DONE);
       assertThat(exists(another)).isTrue();
     }
   }
@@ -426,18 +414,27 @@ public abstract class TransactionalStoreContract {
   /** Creates a thing. The winner continues until all other calls have been stopped. */
   private boolean race(TransactionalStore store, UUID own, CountDownLatch stopped)
       throws InterruptedException {
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     try {
       create(claim, own);
     } catch (RuntimeException refused) {
-      assertThat(claim.isPreempted()).isTrue();
+      assertThat(claim.isWon()).isFalse();
     }
-    if (!claim.confirm()) {
+    Optional<Claim> won = claim.confirm();
+    if (won.isEmpty()) {
       stopped.countDown();
       return false;
     }
     assertThat(stopped.await(FOR_EVER.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    return claim.complete(answerWith(own)) == DONE;
+    return won.get().complete(answerWith(own)) == DONE;
+  }
+
+  private void create(Claim claim, UUID created) {
+    create(transactionOf(claim), created);
+  }
+
+  private void create(PendingClaim claim, UUID created) {
+    create(claim.transaction(), created);
   }
 
   private TransactionalStore storeWithLateClaims() {
@@ -487,23 +484,20 @@ public abstract class TransactionalStoreContract {
   }
 
   /** Returns a claim whose first statement failed for a reason that is not the claim. */
-  private Claim failFirst(TransactionalStore store) {
+  private PendingClaim failFirst(TransactionalStore store) {
     Claim creator = win(store, requestOf(Caller.of(UUID.randomUUID()), request.retention()));
     create(creator, thing);
     assertThat(creator.complete(ANSWER)).isEqualTo(DONE);
-    Claim claim = store.claimLater(request);
+    PendingClaim claim = store.claimLater(request);
     assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
-    assertThat(claim.isPreempted()).isFalse();
     assertThat(claim.isWon()).isFalse();
     return claim;
   }
 
-  private void assertPreempted(Claim claim) {
+  private void assertPreempted(PendingClaim claim) {
     assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
-    assertThat(claim.isPreempted()).isTrue();
     assertThat(claim.isWon()).isFalse();
-    assertThat(claim.confirm()).isFalse();
-    assertThat(claim.isPreempted()).isTrue();
+    assertThat(claim.confirm()).isEmpty();
   }
 
   private void assertInFlight(TransactionalStore store) {

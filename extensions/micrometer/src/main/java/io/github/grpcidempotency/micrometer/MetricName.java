@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.micrometer;
 
-import static io.github.grpcidempotency.micrometer.MetricTags.CASE;
 import static io.github.grpcidempotency.micrometer.MetricTags.CAUSE;
 import static io.github.grpcidempotency.micrometer.MetricTags.DETAIL;
 import static io.github.grpcidempotency.micrometer.MetricTags.END;
@@ -341,7 +340,7 @@ public enum MetricName {
   /** The unit for which there is one meter. */
   enum Scope {
     /** One for each procedure that was called, and each way in which its calls arrive. */
-    PROCEDURE(List.of(MetricTags.PROCEDURE, ENTRY, POLICY, CASE, EXECUTION)),
+    PROCEDURE(List.of(MetricTags.PROCEDURE, ENTRY, POLICY, EXECUTION)),
     /** One for the process. */
     PROCESS(List.of()),
     /** One for each schema; every process of a service exports the same numbers. */

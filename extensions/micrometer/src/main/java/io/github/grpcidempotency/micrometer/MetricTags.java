@@ -17,12 +17,6 @@ public final class MetricTags {
   /** The procedure's key policy, such as {@code required}. */
   public static final String POLICY = "policy";
 
-  /**
-   * The kind of key that its calls carry: {@code header}, {@code derived}, {@code
-   * handler_internal}.
-   */
-  public static final String CASE = "case";
-
   /** How effect and record are committed, such as {@code transactional}. */
   public static final String EXECUTION = "execution";
 

@@ -97,7 +97,6 @@ final class ProcedureMeters {
         MetricTags.PROCEDURE, procedure.name(),
         MetricTags.ENTRY, value(procedure.entry()),
         MetricTags.POLICY, value(procedure.keyPolicy()),
-        MetricTags.CASE, value(procedure.keyCase()),
         MetricTags.EXECUTION, value(procedure.execution()));
   }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.procedure.Execution;
@@ -74,7 +73,6 @@ class CountingTest {
             Tag.of("procedure", "shop.v1.Orders/CreateOrder"),
             Tag.of("entry", "call"),
             Tag.of("policy", "required"),
-            Tag.of("case", "header"),
             Tag.of("execution", "transactional"));
   }
 
@@ -85,7 +83,6 @@ class CountingTest {
             "shop.v1.Orders/Import",
             Entry.WORK,
             KeyPolicy.HANDLER_INTERNAL,
-            KeyCase.HANDLER_INTERNAL,
             Execution.TRANSACTIONAL);
 
     hear(
@@ -93,10 +90,7 @@ class CountingTest {
             SampleEvents.call(work), UUID.randomUUID(), false, Duration.ZERO, Optional.empty()));
 
     assertThat(
-            find(MetricName.REPLAYS)
-                .tags("entry", "work", "case", "handler_internal", "outcome", "response")
-                .counter()
-                .count())
+            find(MetricName.REPLAYS).tags("entry", "work", "outcome", "response").counter().count())
         .isEqualTo(1);
   }
 

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
@@ -23,11 +22,7 @@ import java.util.UUID;
 final class SampleEvents {
   static final ProcedureInfo CREATE =
       new ProcedureInfo(
-          "shop.v1.Orders/CreateOrder",
-          Entry.CALL,
-          KeyPolicy.REQUIRED,
-          KeyCase.HEADER,
-          Execution.TRANSACTIONAL);
+          "shop.v1.Orders/CreateOrder", Entry.CALL, KeyPolicy.REQUIRED, Execution.TRANSACTIONAL);
 
   private static final UUID OPERATION = UUID.randomUUID();
   private static final Duration TOOK = Duration.ofMillis(250);

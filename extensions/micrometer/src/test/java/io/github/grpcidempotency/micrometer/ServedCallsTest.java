@@ -98,7 +98,7 @@ class ServedCallsTest {
     }
 
     assertThat(count(MetricName.CLAIMS, "entry", "work", "result", "won")).isEqualTo(1);
-    assertThat(count(MetricName.REPLAYS, "entry", "work", "case", "handler_internal")).isEqualTo(1);
+    assertThat(count(MetricName.REPLAYS, "entry", "work")).isEqualTo(1);
   }
 
   @Test

@@ -291,7 +291,6 @@ public final class OpenTelemetryListener implements IdempotencyListener {
         .put(TraceNames.PROCEDURE, procedure.name())
         .put(TraceNames.ENTRY, word(procedure.entry()))
         .put(TraceNames.POLICY, word(procedure.keyPolicy()))
-        .put(TraceNames.KEY_CASE, word(procedure.keyCase()))
         .put(TraceNames.EXECUTION, word(procedure.execution()))
         .build();
   }

@@ -24,13 +24,6 @@ public final class TraceNames {
   /** Whether calls of the procedure must carry a key, such as {@code required}. */
   public static final AttributeKey<String> POLICY = AttributeKey.stringKey("idempotency.policy");
 
-  /**
-   * The kind of key that its calls carry: {@code header}, {@code derived}, {@code
-   * handler_internal}.
-   */
-  public static final AttributeKey<String> KEY_CASE =
-      AttributeKey.stringKey("idempotency.key_case");
-
   /** The caller's shard, if the store has shards. */
   public static final AttributeKey<String> SHARD = AttributeKey.stringKey("idempotency.shard");
 

@@ -9,7 +9,6 @@ import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
@@ -55,11 +54,7 @@ class OpenTelemetryListenerTest {
   private static final CallInfo CALL =
       new CallInfo(
           new ProcedureInfo(
-              "things.Things/CreateThing",
-              Entry.CALL,
-              KeyPolicy.REQUIRED,
-              KeyCase.HEADER,
-              Execution.RESERVED),
+              "things.Things/CreateThing", Entry.CALL, KeyPolicy.REQUIRED, Execution.RESERVED),
           Optional.of(SECRET),
           Optional.of(SECRET),
           Optional.of("east"));
@@ -76,7 +71,6 @@ class OpenTelemetryListenerTest {
         .hasAttribute(TraceNames.PROCEDURE, "things.Things/CreateThing")
         .hasAttribute(TraceNames.ENTRY, "call")
         .hasAttribute(TraceNames.POLICY, "required")
-        .hasAttribute(TraceNames.KEY_CASE, "header")
         .hasAttribute(TraceNames.EXECUTION, "reserved")
         .hasAttribute(TraceNames.SHARD, "east")
         .hasAttribute(TraceNames.DECISION, "claimed")

@@ -1,25 +1,100 @@
 package io.github.grpcidempotency.internal.context;
 
-import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 
-/** The operation, and the transaction, that the current gRPC {@link Context} carries. */
+/**
+ * The context of one handler: the current gRPC {@link Context} with the operation and the
+ * transaction of the handler. The static methods read the context of the current thread.
+ */
 public final class OperationContext {
   private static final Context.Key<Operation> OPERATION = Context.key("idempotency-operation");
+  private static final Context.Key<PendingClaim> PENDING = Context.key("idempotency-pending");
   private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
   private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
 
-  private OperationContext() {}
+  private final Context context;
 
-  /** Returns the operation of the handler; empty for a call without a key. */
-  public static Optional<Operation> get() {
+  private OperationContext(Context context) {
+    this.context = context;
+  }
+
+  /** Returns the context of a handler whose claim was won. */
+  public static OperationContext of(Operation operation) {
+    Context running = keyed(operation.request()).withValue(OPERATION, operation);
+    return new OperationContext(
+        operation.claim().transaction().map(open -> with(running, open)).orElse(running));
+  }
+
+  /** Returns the context of a handler whose claim is not known to be won. */
+  public static OperationContext of(KeyedRequest request, PendingClaim claim) {
+    return new OperationContext(
+        with(keyed(request).withValue(PENDING, claim), claim.transaction()));
+  }
+
+  /** Returns the context of a handler that runs for a call with a key, but without a claim. */
+  public static OperationContext of(KeyedRequest request) {
+    return new OperationContext(keyed(request));
+  }
+
+  /** Returns the context of a handler that has a transaction and no key. */
+  public static OperationContext of(StoreTransaction transaction) {
+    return new OperationContext(with(Context.current(), transaction));
+  }
+
+  private static Context keyed(KeyedRequest request) {
+    return Context.current().withValue(REQUEST, request);
+  }
+
+  private static Context with(Context context, StoreTransaction transaction) {
+    return context.withValue(TRANSACTION, transaction);
+  }
+
+  /** Runs an action in this context. */
+  public void run(Runnable action) {
+    context.run(action);
+  }
+
+  /** Runs work in this context. */
+  public <T> T call(Callable<T> work) throws Exception {
+    return context.call(work);
+  }
+
+  /** Settles a run in this context, without its cancellation and its deadline. */
+  public void settle(Runnable settlement) {
+    context.fork().run(settlement);
+  }
+
+  /**
+   * Runs an action in the current context without its cancellation and its deadline, which must not
+   * affect the store.
+   */
+  public static <T> T uncancelled(Supplier<T> action) {
+    Context beyond = Context.current().fork();
+    Context before = beyond.attach();
+    try {
+      return action.get();
+    } finally {
+      beyond.detach(before);
+    }
+  }
+
+  /** Returns the operation of the handler; empty without a key, or if its claim is pending. */
+  public static Optional<Operation> operation() {
     return Optional.ofNullable(OPERATION.get());
+  }
+
+  /** Returns the claim of the handler if it was not known to be won when the handler started. */
+  public static Optional<PendingClaim> pending() {
+    return Optional.ofNullable(PENDING.get());
   }
 
   /** Returns the request of a call with a key, protected or not; empty without a key. */
@@ -32,34 +107,13 @@ public final class OperationContext {
     return Optional.ofNullable(TRANSACTION.get());
   }
 
-  /** Runs work as an operation. */
-  public static <T> T run(Operation operation, Callable<T> work) throws Exception {
-    return in(Context.current(), operation).call(work);
-  }
-
-  /** Returns the context of an operation's handler. */
-  public static Context in(Context context, Operation operation) {
-    Context running = in(context, operation.request()).withValue(OPERATION, operation);
-    return operation.claim().transaction().map(open -> in(running, open)).orElse(running);
-  }
-
-  /** Returns the context of a handler that runs for a call with a key, but without a claim. */
-  public static Context in(Context context, KeyedRequest request) {
-    return context.withValue(REQUEST, request);
-  }
-
-  /** Returns the context of a handler with a transaction. */
-  public static Context in(Context context, StoreTransaction transaction) {
-    return context.withValue(TRANSACTION, transaction);
-  }
-
   /** Returns whether an interceptor of this library already serves the call. */
   public static boolean isGuarded() {
     return GUARDED.get() != null;
   }
 
-  /** Returns the context of a call that an interceptor serves. */
-  public static Context guarded(Context context) {
-    return context.withValue(GUARDED, true);
+  /** Returns the current context, marked as that of a call that an interceptor serves. */
+  public static Context guarded() {
+    return Context.current().withValue(GUARDED, true);
   }
 }

@@ -30,15 +30,6 @@ public final class ClaimDecider {
 
   private ClaimDecider() {}
 
-  /** Returns the decision for a call with the outage policy of its procedure. */
-  public static Decision decide(
-      ClaimResult met,
-      Procedure procedure,
-      Function<Fingerprint, Match> comparison,
-      Optional<Duration> timeLeft) {
-    return decide(met, procedure, procedure.outagePolicy(), comparison, timeLeft);
-  }
-
   /**
    * Returns the decision for a call.
    *

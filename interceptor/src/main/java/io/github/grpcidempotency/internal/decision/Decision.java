@@ -8,25 +8,21 @@ import java.time.Duration;
 /** What to do with a call. */
 public sealed interface Decision {
 
-  /**
-   * Acts on a decision. The compiler checks that every actor handles every kind.
-   *
-   * @param <X> the exception that the actor may throw
-   */
-  interface Actor<X extends Exception> {
-    void execute(Claim claim) throws X;
+  /** Acts on a decision. The compiler checks that every actor handles every kind. */
+  interface Actor {
+    void execute(Claim claim);
 
-    void executeUnguarded(StoreException outage) throws X;
+    void executeUnguarded(StoreException outage);
 
-    void replay(ClaimResult.Recorded recorded) throws X;
+    void replay(ClaimResult.Recorded recorded);
 
-    void attach(ClaimResult.InFlight running, Duration limit) throws X;
+    void attach(ClaimResult.InFlight running, Duration limit);
 
-    void refuse(Refusal refusal) throws X;
+    void refuse(Refusal refusal);
   }
 
   /** Calls the actor's method for this kind of decision. */
-  <X extends Exception> void accept(Actor<X> actor) throws X;
+  void accept(Actor actor);
 
   /**
    * Run the handler and settle.
@@ -35,7 +31,7 @@ public sealed interface Decision {
    */
   record Execute(Claim claim) implements Decision {
     @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
+    public void accept(Actor actor) {
       actor.execute(claim);
     }
   }
@@ -47,7 +43,7 @@ public sealed interface Decision {
    */
   record ExecuteUnguarded(StoreException outage) implements Decision {
     @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
+    public void accept(Actor actor) {
       actor.executeUnguarded(outage);
     }
   }
@@ -59,7 +55,7 @@ public sealed interface Decision {
    */
   record Replay(ClaimResult.Recorded recorded) implements Decision {
     @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
+    public void accept(Actor actor) {
       actor.replay(recorded);
     }
   }
@@ -72,7 +68,7 @@ public sealed interface Decision {
    */
   record Attach(ClaimResult.InFlight running, Duration limit) implements Decision {
     @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
+    public void accept(Actor actor) {
       actor.attach(running, limit);
     }
   }
@@ -84,7 +80,7 @@ public sealed interface Decision {
    */
   record Refuse(Refusal refusal) implements Decision {
     @Override
-    public <X extends Exception> void accept(Actor<X> actor) throws X {
+    public void accept(Actor actor) {
       actor.refuse(refusal);
     }
   }

@@ -35,11 +35,7 @@ public final class KeyDecider {
   public static KeyDecision decide(
       KeyPolicy policy, Optional<FoundKey> key, Optional<Caller> caller, String sourceName) {
     String keyName = key.flatMap(FoundKey::name).orElse(sourceName);
-    boolean required =
-        switch (policy) {
-          case REQUIRED, DERIVED -> true;
-          case OPTIONAL, PROHIBITED, HANDLER_INTERNAL -> false;
-        };
+    boolean required = policy == KeyPolicy.REQUIRED;
     if (policy == KeyPolicy.HANDLER_INTERNAL) {
       return new KeyDecision.Unkeyed();
     }
@@ -55,7 +51,7 @@ public final class KeyDecider {
     if (owner.isEmpty()) {
       return required
           ? new KeyDecision.Refuse(Refusal.callerRequired(), keyName)
-          : new KeyDecision.NoCaller();
+          : new KeyDecision.Unkeyed();
     }
     Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());
     if (problem.isPresent()) {

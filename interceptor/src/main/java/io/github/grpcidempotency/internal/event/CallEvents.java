@@ -150,28 +150,15 @@ public final class CallEvents {
 
   /** Returns why the wait ends for a call that gets this result. */
   public static WaitEnd endOfWait(ClaimResult result) {
-    return result.accept(
-        new ClaimResult.Visitor<>() {
-          @Override
-          public WaitEnd won(ClaimResult.Won won) {
-            return WaitEnd.CLAIMED;
-          }
-
-          @Override
-          public WaitEnd inFlight(ClaimResult.InFlight inFlight) {
-            return inFlight.outcomeUnknown() ? WaitEnd.OUTCOME_UNKNOWN : WaitEnd.GAVE_UP;
-          }
-
-          @Override
-          public WaitEnd recorded(ClaimResult.Recorded recorded) {
-            return WaitEnd.ANSWERED;
-          }
-
-          @Override
-          public WaitEnd unanswered(ClaimResult.Unanswered unanswered) {
-            return WaitEnd.GAVE_UP;
-          }
-        });
+    if (result instanceof ClaimResult.Won) {
+      return WaitEnd.CLAIMED;
+    }
+    if (result instanceof ClaimResult.Recorded) {
+      return WaitEnd.ANSWERED;
+    }
+    return result instanceof ClaimResult.InFlight running && running.outcomeUnknown()
+        ? WaitEnd.OUTCOME_UNKNOWN
+        : WaitEnd.GAVE_UP;
   }
 
   /**
@@ -186,29 +173,16 @@ public final class CallEvents {
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
   public void refused(Refusal refusal, ClaimResult met) {
-    met.accept(
-            new ClaimResult.Visitor<Runnable>() {
-              @Override
-              public Runnable won(ClaimResult.Won won) {
-                return () -> refused(refusal, Optional.of(won.claim().operationId()), null);
-              }
-
-              @Override
-              public Runnable inFlight(ClaimResult.InFlight inFlight) {
-                return () -> refused(refusal, inFlight.operationId(), null);
-              }
-
-              @Override
-              public Runnable recorded(ClaimResult.Recorded recorded) {
-                return () -> refused(refusal, Optional.of(recorded.operationId()), null);
-              }
-
-              @Override
-              public Runnable unanswered(ClaimResult.Unanswered unanswered) {
-                return () -> refused(refusal, Optional.empty(), unanswered.cause());
-              }
-            })
-        .run();
+    Optional<UUID> operationId = Optional.empty();
+    if (met instanceof ClaimResult.Recorded recorded) {
+      operationId = Optional.of(recorded.operationId());
+    } else if (met instanceof ClaimResult.InFlight running) {
+      operationId = running.operationId();
+    }
+    refused(
+        refusal,
+        operationId,
+        met instanceof ClaimResult.Unanswered unanswered ? unanswered.cause() : null);
   }
 
   /** Emits the event of a claim that was settled. */

@@ -1,10 +1,7 @@
 package io.github.grpcidempotency.internal.event;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
-import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,21 +27,6 @@ public final class ProcedureInfos {
   }
 
   private static ProcedureInfo info(Procedure procedure, Entry entry) {
-    return new ProcedureInfo(
-        procedure.name(),
-        entry,
-        procedure.keyPolicy(),
-        keyCase(procedure, entry),
-        procedure.execution());
-  }
-
-  private static KeyCase keyCase(Procedure procedure, Entry entry) {
-    if (entry == Entry.WORK || procedure.keyPolicy() == KeyPolicy.HANDLER_INTERNAL) {
-      return KeyCase.HANDLER_INTERNAL;
-    }
-    boolean derived =
-        procedure.keyPolicy() == KeyPolicy.DERIVED
-            || procedure.keySource().filter(KeySource::readsRequest).isPresent();
-    return derived ? KeyCase.DERIVED : KeyCase.HEADER;
+    return new ProcedureInfo(procedure.name(), entry, procedure.keyPolicy(), procedure.execution());
   }
 }

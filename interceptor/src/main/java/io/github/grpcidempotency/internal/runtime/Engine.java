@@ -3,10 +3,13 @@ package io.github.grpcidempotency.internal.runtime;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
@@ -17,6 +20,7 @@ import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -46,8 +50,7 @@ public final class Engine implements AutoCloseable {
   private final ProcedureInfos infos;
   private final Optional<String> shard;
   private final LeaseKeeper leases;
-  private final LateRecorder lateRecorder;
-  private final LateReleaser lateReleaser = new LateReleaser();
+  private final LateSettler late;
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final RunningCalls running;
@@ -80,7 +83,7 @@ public final class Engine implements AutoCloseable {
 
     @Override
     public int lateAnswers() {
-      return lateRecorder.count();
+      return late.count();
     }
 
     @Override
@@ -142,8 +145,8 @@ public final class Engine implements AutoCloseable {
     this.keyName = keyName;
     this.timing = timing;
     this.leases = new LeaseKeeper(store, listeners, shard);
-    this.lateRecorder = new LateRecorder(leases);
-    this.settler = new Settler(leases, lateRecorder, lateReleaser);
+    this.late = new LateSettler(leases);
+    this.settler = new Settler(leases, late);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
     this.running = new RunningCalls(store.lease(), callLimit);
     this.executor = new CallerRunsExecutor(executor);
@@ -178,9 +181,6 @@ public final class Engine implements AutoCloseable {
    * owns the key, the store is not called, because the owner may have lost its connection to the
    * store. An abandoned reservation of an older server is claimed again with the fingerprint of the
    * older server.
-   *
-   * <p>A claim that is sent with the handler's first statement is returned as won, although this is
-   * not known yet. It must be {@linkplain #confirm confirmed}.
    */
   public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
@@ -188,18 +188,18 @@ public final class Engine implements AutoCloseable {
       return own.get();
     }
     try {
-      if (claimsWithFirstStatement(request)) {
-        return new ClaimResult.Won(transactional().claimLater(request.claim()));
-      }
       ClaimResult met = claim(request.procedure(), request.claim());
       Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
       return older.isPresent() ? claim(request.procedure(), older.get()) : met;
     } catch (StoreException outage) {
       return new ClaimResult.Unanswered(outage);
     } catch (RuntimeException defect) {
-      return new ClaimResult.Unanswered(
-          new StoreException("the store threw an unexpected exception", defect));
+      return new ClaimResult.Unanswered(unexpected(defect));
     }
+  }
+
+  private static StoreException unexpected(Throwable defect) {
+    return new StoreException("the store threw an unexpected exception", defect);
   }
 
   /**
@@ -216,20 +216,36 @@ public final class Engine implements AutoCloseable {
     } catch (StoreException outage) {
       return Optional.of(new ClaimResult.Unanswered(outage));
     } catch (RuntimeException defect) {
-      return Optional.of(
-          new ClaimResult.Unanswered(
-              new StoreException("the store threw an unexpected exception", defect)));
+      return Optional.of(new ClaimResult.Unanswered(unexpected(defect)));
     }
   }
 
   /**
-   * A retry is claimed before its handler, because its handler would probably be started and then
-   * stopped.
+   * Returns whether the claim is sent with the handler's first statement. A retry is claimed before
+   * its handler, because its handler would probably be started and then stopped.
    */
-  private boolean claimsWithFirstStatement(KeyedRequest request) {
+  public boolean claimsWithFirstStatement(KeyedRequest request) {
     return Setup.claimsWithFirstStatement(request.procedure(), timing)
         && !request.retry()
         && !leases.isTried(request.key());
+  }
+
+  /**
+   * Returns a claim that is sent with the handler's first statement, and must be {@linkplain
+   * #confirm confirmed}, or {@linkplain #giveUp given up}.
+   *
+   * @throws StoreException if the store failed
+   */
+  public PendingClaim claimLater(KeyedRequest request) {
+    try {
+      PendingClaim pending = transactional().claimLater(request.claim());
+      leases.track(pending);
+      return pending;
+    } catch (StoreException unreachable) {
+      throw unreachable;
+    } catch (RuntimeException defect) {
+      throw unexpected(defect);
+    }
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
@@ -329,48 +345,49 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Renews an operation's lease until its claim is settled. If the claim is already won, emits the
-   * {@code claimed} event.
+   * Renews an operation's lease until its claim is settled, and emits the {@code claimed} event.
    *
    * @param took how long the claim took
    */
   public void track(Operation operation, Duration took) {
     leases.track(operation);
-    if (operation.isConfirmed()) {
-      waiter.won(operation.claim().request().key());
-      operation.events().claimed(operation.claim(), took);
-    }
+    waiter.won(operation.claim().request().key());
+    operation.events().claimed(operation.claim(), took);
   }
 
   /**
-   * Finds out, after the handler has ended, whether the claim of an operation is won. If it is, the
-   * claim can be settled. If not, the handler has changed nothing in the store, and the key must be
-   * claimed {@link KeyedRequest#again}.
+   * Finds out, after the handler has ended, whether its claim is won.
    *
+   * @param begun when the handler started, by {@link System#nanoTime}
    * @param took how long the claim has taken so far
+   * @return the operation, whose claim can be settled; empty if the handler has changed nothing in
+   *     the store, and the key must be claimed {@link KeyedRequest#again}
    * @throws StoreException if the store failed; in this case, too, the handler has changed nothing
    *     in the store
    */
-  public boolean confirm(Operation operation, Duration took) {
-    if (operation.isConfirmed()) {
-      return true;
-    }
-    long begun = System.nanoTime();
+  public Optional<Operation> confirm(
+      PendingClaim pending, KeyedRequest request, CallEvents events, long begun, Duration took) {
+    long sent = System.nanoTime();
+    Optional<Operation> won = Optional.empty();
     try {
-      if (operation.confirm()) {
-        operation.events().claimed(operation.claim(), took.plusNanos(System.nanoTime() - begun));
-        return true;
-      }
+      won = pending.confirm().map(claim -> new Operation(request, claim, events, begun));
     } catch (StoreException unasked) {
       throw unasked;
     } catch (RuntimeException | Error defect) {
-      throw new StoreException("the store threw an unexpected exception", defect);
+      throw unexpected(defect);
     } finally {
-      if (!operation.isConfirmed()) {
-        leases.drop(operation.claim());
-      }
+      leases.confirmed(pending, won);
     }
-    return false;
+    won.ifPresent(
+        operation -> events.claimed(operation.claim(), took.plusNanos(System.nanoTime() - sent)));
+    return won;
+  }
+
+  /** Rolls back a handler that was given up before its claim was confirmed. */
+  public void giveUp(PendingClaim pending, CallEvents events) {
+    leases.confirmed(pending, Optional.empty());
+    pending.transaction().rollback();
+    events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null);
   }
 
   /** Returns the log for messages that may repeat with every call. */
@@ -393,8 +410,7 @@ public final class Engine implements AutoCloseable {
   public void close() {
     running.close();
     waiter.close();
-    lateRecorder.close();
-    lateReleaser.close();
+    late.close();
     leases.close();
     if (live.getAndSet(false)) {
       listeners.stopped(counts);

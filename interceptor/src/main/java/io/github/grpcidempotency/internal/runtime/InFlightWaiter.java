@@ -3,6 +3,9 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.partitioningBy;
 
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.wait.WaitCapacity;
+import io.github.grpcidempotency.internal.wait.WaitQueues;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -296,36 +299,15 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void hand(IdempotencyKey key, ClaimResult result, Duration took, List<Waiter> waiters) {
     Consumer<Waiting> found = waiting -> waiting.found(result, took);
-    Runnable next =
-        result.accept(
-            new ClaimResult.Visitor<>() {
-              @Override
-              public Runnable won(ClaimResult.Won won) {
-                throw new AssertionError("reading a record claims nothing");
-              }
-
-              @Override
-              public Runnable recorded(ClaimResult.Recorded recorded) {
-                return () -> resumeAll(key, waiters, found);
-              }
-
-              /** An unknown outcome ends the wait. */
-              @Override
-              public Runnable inFlight(ClaimResult.InFlight inFlight) {
-                if (inFlight.isAbandoned()) {
-                  return () -> free(key, waiters, found);
-                }
-                return inFlight.outcomeUnknown()
-                    ? () -> resumeAll(key, waiters, found)
-                    : () -> watchUnlessOwn(key);
-              }
-
-              @Override
-              public Runnable unanswered(ClaimResult.Unanswered unanswered) {
-                return () -> wakeLater(key);
-              }
-            });
-    next.run();
+    if (result instanceof ClaimResult.InFlight running && running.isAbandoned()) {
+      free(key, waiters, found);
+    } else if (result instanceof ClaimResult.InFlight running && !running.outcomeUnknown()) {
+      watchUnlessOwn(key);
+    } else if (result instanceof ClaimResult.Unanswered) {
+      wakeLater(key);
+    } else {
+      resumeAll(key, waiters, found);
+    }
   }
 
   private void resumeAll(IdempotencyKey key, List<Waiter> waiters, Consumer<Waiting> how) {

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.store.support.RepeatedTask;
@@ -22,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
@@ -45,21 +47,12 @@ final class LeaseKeeper implements AutoCloseable {
   private final Optional<String> shard;
   private final ScheduledExecutorService timer;
 
-  /** A key has more than one entry if a call was suspended for longer than its lease. */
-  private final Map<IdempotencyKey, List<Held>> held = new ConcurrentHashMap<>();
+  /** A key has more than one operation if a call was suspended for longer than its lease. */
+  private final Map<IdempotencyKey, List<Operation>> running = new ConcurrentHashMap<>();
+
+  private final Map<IdempotencyKey, List<PendingClaim>> pending = new ConcurrentHashMap<>();
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
-
-  private record Held(Operation operation) {
-    Claim claim() {
-      return operation.claim();
-    }
-  }
-
-  /** Creates the keeper of a store's leases. */
-  public LeaseKeeper(IdempotencyStore store, Listeners listeners) {
-    this(store, listeners, Optional.empty());
-  }
 
   /**
    * Creates the keeper of a store's leases.
@@ -76,14 +69,6 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   LeaseKeeper(
-      IdempotencyStore store,
-      Listeners listeners,
-      ScheduledExecutorService timer,
-      RateLimitedLog log) {
-    this(store, listeners, Optional.empty(), timer, log);
-  }
-
-  private LeaseKeeper(
       IdempotencyStore store,
       Listeners listeners,
       Optional<String> shard,
@@ -105,30 +90,53 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Renews an operation's lease until its claim is dropped. */
   public void track(Operation operation) {
-    Claim claim = operation.claim();
-    Held entry = new Held(operation);
-    held.compute(
-        claim.request().key(),
-        (key, before) -> {
-          List<Held> now = before == null ? new ArrayList<>(1) : without(claim, before);
-          now.add(entry);
-          return now;
-        });
+    add(running, operation.claim().request().key(), operation);
+  }
+
+  /** Notes that a claim is about to be sent with its handler's first statement. */
+  void track(PendingClaim claim) {
+    add(pending, claim.request().key(), claim);
+  }
+
+  /** Renews the lease of a claim that was confirmed, or drops it if it was not won. */
+  void confirmed(PendingClaim claim, Optional<Operation> won) {
+    won.ifPresent(this::track);
+    IdempotencyKey key = claim.request().key();
+    if (remove(pending, key, other -> other == claim) && won.isEmpty()) {
+      dropped.accept(key);
+    }
   }
 
   /** Stops renewing a claim's lease. */
   public void drop(Claim claim) {
     IdempotencyKey key = claim.request().key();
-    boolean wasHeld = holds(claim);
-    held.computeIfPresent(
-        key,
-        (sameKey, before) -> {
-          List<Held> left = without(claim, before);
-          return left.isEmpty() ? null : left;
-        });
-    if (wasHeld) {
+    if (remove(running, key, operation -> operation.claim() == claim)) {
       dropped.accept(key);
     }
+  }
+
+  private static <T> void add(Map<IdempotencyKey, List<T>> to, IdempotencyKey key, T entry) {
+    to.compute(
+        key,
+        (same, before) -> {
+          List<T> now = new ArrayList<>(before == null ? List.of() : before);
+          now.removeIf(other -> other == entry);
+          now.add(entry);
+          return now;
+        });
+  }
+
+  /** Removes the entries of a key that match. Returns whether there were any. */
+  private static <T> boolean remove(
+      Map<IdempotencyKey, List<T>> from, IdempotencyKey key, Predicate<T> which) {
+    boolean present = of(from, key).stream().anyMatch(which);
+    from.computeIfPresent(
+        key,
+        (same, before) -> {
+          List<T> left = before.stream().filter(which.negate()).toList();
+          return left.isEmpty() ? null : left;
+        });
+    return present;
   }
 
   /** Sets the listener for keys that this process no longer holds; it must not block. */
@@ -138,22 +146,23 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that owns a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    for (Held entry : of(key)) {
-      if (entry.claim().isWon()) {
-        return Optional.of(inFlight(entry.claim()));
-      }
-    }
-    return Optional.empty();
+    Optional<Operation> own = of(running, key).stream().findFirst();
+    return own.isPresent()
+        ? own.map(operation -> inFlight(operation.claim().request(), idOf(operation.claim())))
+        : of(pending, key).stream()
+            .filter(PendingClaim::isWon)
+            .findFirst()
+            .map(claim -> inFlight(claim.request(), Optional.empty()));
   }
 
   /** Returns whether a call of this process owns a key, or has sent a claim for it. */
   boolean isTried(IdempotencyKey key) {
-    return held.containsKey(key);
+    return running.containsKey(key) || pending.containsKey(key);
   }
 
-  /** Returns how many leases this process holds. Does not block. */
+  /** Returns how many leases this process holds, or is about to claim. Does not block. */
   int count() {
-    return (int) all().count();
+    return (int) (all(running).count() + all(pending).count());
   }
 
   /** Stops renewing. Leases then end by themselves. */
@@ -163,17 +172,17 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private void renew() {
-    List<Held> kept = all().filter(entry -> entry.operation().isConfirmed()).toList();
+    List<Operation> kept = all(running).toList();
     if (!kept.isEmpty()) {
       renew(kept);
     }
   }
 
-  private void renew(List<Held> kept) {
+  private void renew(List<Operation> kept) {
     long begun = System.nanoTime();
     Set<UUID> renewed;
     try {
-      renewed = store.renew(kept.stream().map(Held::claim).toList());
+      renewed = store.renew(kept.stream().map(Operation::claim).toList());
     } catch (Throwable failure) {
       listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
       throw failure;
@@ -184,10 +193,9 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /** Drops operations that have another owner now, and returns how many there were. */
-  private int dropLost(List<Held> kept, Set<UUID> renewed) {
+  private int dropLost(List<Operation> kept, Set<UUID> renewed) {
     int lost = 0;
-    for (Held entry : kept) {
-      Operation operation = entry.operation();
+    for (Operation operation : kept) {
       Claim claim = operation.claim();
       if (!renewed.contains(claim.operationId()) && !operation.isSettling() && holds(claim)) {
         lost++;
@@ -201,40 +209,29 @@ final class LeaseKeeper implements AutoCloseable {
   /**
    * Leaves out the id of a transactional operation, which cannot be found before it is recorded.
    */
-  private ClaimResult.InFlight inFlight(Claim claim) {
-    ClaimRequest request = claim.request();
+  private static Optional<UUID> idOf(Claim claim) {
+    return claim.transaction().isPresent() ? Optional.empty() : Optional.of(claim.operationId());
+  }
+
+  private ClaimResult.InFlight inFlight(ClaimRequest request, Optional<UUID> operationId) {
     return new ClaimResult.InFlight(
         Optional.of(request.fingerprint()),
         Optional.of(request.procedure().name()),
-        claim.transaction().isPresent() ? Optional.empty() : Optional.of(claim.operationId()),
+        operationId,
         Optional.of(store.lease()),
         false);
   }
 
   private boolean holds(Claim claim) {
-    for (Held entry : of(claim.request().key())) {
-      if (entry.claim() == claim) {
-        return true;
-      }
-    }
-    return false;
+    return of(running, claim.request().key()).stream()
+        .anyMatch(operation -> operation.claim() == claim);
   }
 
-  private List<Held> of(IdempotencyKey key) {
-    return held.getOrDefault(key, List.of());
+  private static <T> List<T> of(Map<IdempotencyKey, List<T>> entries, IdempotencyKey key) {
+    return entries.getOrDefault(key, List.of());
   }
 
-  private Stream<Held> all() {
-    return held.values().stream().flatMap(List::stream);
-  }
-
-  private static List<Held> without(Claim claim, List<Held> entries) {
-    List<Held> others = new ArrayList<>();
-    for (Held entry : entries) {
-      if (entry.claim() != claim) {
-        others.add(entry);
-      }
-    }
-    return others;
+  private static <T> Stream<T> all(Map<IdempotencyKey, List<T>> entries) {
+    return entries.values().stream().flatMap(List::stream);
   }
 }

@@ -2,11 +2,16 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.RecordedResponse;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
@@ -27,24 +32,30 @@ public final class Operation {
   private final KeyedRequest request;
   private final Claim claim;
   private final CallEvents events;
-  private final long begun = System.nanoTime();
+  private final long begun;
   private final AtomicBoolean lost = new AtomicBoolean();
-  private volatile long ended = begun;
+  private volatile long ended;
   private volatile boolean settling;
-  private volatile boolean confirmed;
   private Optional<Sealed> lastSealed = Optional.empty();
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /**
-   * Creates the operation of a request whose handler starts now. Its claim was won, or must be
-   * confirmed after the handler has ended.
-   */
+  /** Creates the operation of a request whose handler starts now. */
   public Operation(KeyedRequest request, Claim claim, CallEvents events) {
+    this(request, claim, events, System.nanoTime());
+  }
+
+  /**
+   * Creates the operation of a request.
+   *
+   * @param begun when the handler started, by {@link System#nanoTime}
+   */
+  Operation(KeyedRequest request, Claim claim, CallEvents events, long begun) {
     this.request = request;
     this.claim = claim;
     this.events = events;
-    this.confirmed = claim.isWon();
+    this.begun = begun;
+    this.ended = begun;
   }
 
   /** Returns the request. */
@@ -60,24 +71,6 @@ public final class Operation {
   /** Returns the events of this operation. */
   public CallEvents events() {
     return events;
-  }
-
-  /**
-   * Returns whether the claim was won before the handler started, or has been confirmed. Before
-   * that, the claim is not settled and no event is emitted for it.
-   */
-  public boolean isConfirmed() {
-    return confirmed;
-  }
-
-  /**
-   * Finds out whether the claim is won.
-   *
-   * @throws StoreException if the store failed
-   */
-  boolean confirm() {
-    confirmed = confirmed || claim.confirm();
-    return confirmed;
   }
 
   /** Notes that the handler has ended. */
@@ -102,11 +95,30 @@ public final class Operation {
     }
   }
 
-  /** Settles the claim. */
-  Settled settle(Supplier<Settled> write) {
+  /**
+   * Settles the claim.
+   *
+   * @param answer returns the answer to record, not encrypted; called only if there is one
+   * @throws StoreException if the store failed, so that it may be unknown whether the claim is
+   *     settled
+   * @throws TransactionMisuseException if the handler has misused the claim's transaction
+   */
+  Settled settle(Settlement settlement, Supplier<RecordedOutcome> answer) {
     settling = true;
     try {
-      return write.get();
+      return switch (settlement) {
+        case COMPLETE, COMPLETE_WITH_ERROR -> complete(answer.get());
+        case RELEASE -> claim.release();
+        case MARK_UNKNOWN -> claim.markUnknown();
+      };
+    } catch (StoreException | TransactionMisuseException foreseen) {
+      throw foreseen;
+    } catch (RuntimeException | Error defect) {
+      throw new StoreException(
+          "the store threw an unexpected exception",
+          defect,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.OTHER);
     } finally {
       settling = false;
     }

@@ -8,8 +8,6 @@ import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -37,13 +35,11 @@ public final class Settler {
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Settler.class));
   private final LeaseKeeper leases;
-  private final LateRecorder lateRecorder;
-  private final LateReleaser lateReleaser;
+  private final LateSettler late;
 
-  Settler(LeaseKeeper leases, LateRecorder lateRecorder, LateReleaser lateReleaser) {
+  Settler(LeaseKeeper leases, LateSettler late) {
     this.leases = leases;
-    this.lateRecorder = lateRecorder;
-    this.lateReleaser = lateReleaser;
+    this.late = late;
   }
 
   /**
@@ -60,7 +56,7 @@ public final class Settler {
     operation.handlerEnded();
     RecordedOutcome answer = recordable(operation, operation.answerOf(response));
     try {
-      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));
+      return settle(operation, Settlement.COMPLETE, () -> answer);
     } catch (StoreException failure) {
       return onFailure(operation, answer, failure);
     } catch (TransactionMisuseException misuse) {
@@ -97,9 +93,10 @@ public final class Settler {
    * recovers.
    *
    * @param record returns the record of a terminal failure
-   * @return whether the failure counts; if not, another owner has the key
+   * @return {@code LOST} if the failure does not count, because another owner has the key;
+   *     otherwise {@code DONE}
    */
-  public boolean fail(
+  public Settled fail(
       Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
     operation.handlerEnded();
     Claim claim = operation.claim();
@@ -113,22 +110,15 @@ public final class Settler {
       checkTransactionTaken(operation);
     }
     try {
-      Settled settled =
-          switch (settlement) {
-            case COMPLETE -> throw new AssertionError("a failure is not completed as a response");
-            case COMPLETE_WITH_ERROR ->
-                settle(operation, settlement, () -> operation.complete(record.get()));
-            case RELEASE -> settle(operation, settlement, claim::release);
-            case MARK_UNKNOWN -> settle(operation, settlement, claim::markUnknown);
-          };
-      return settled != Settled.LOST;
+      Settled settled = settle(operation, settlement, record);
+      return settled == Settled.LOST ? settled : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
       failed(operation, settlement, unsettled);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
-        lateReleaser.release(claim);
+        late.release(operation);
       }
-      return true;
+      return Settled.DONE;
     } finally {
       checkTransactionAlone(operation);
     }
@@ -143,17 +133,12 @@ public final class Settler {
     operation.handlerEnded();
     Claim claim = operation.claim();
     leases.drop(claim);
-    if (!operation.isConfirmed()) {
-      claim.transaction().ifPresent(StoreTransaction::rollback);
-      failed(operation, Settlement.MARK_UNKNOWN, null);
-      return;
-    }
     try {
       if (claim.transaction().isEmpty()) {
-        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, claim::markUnknown);
+        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
         return;
       }
-      Settled unused = operation.settle(() -> write(claim::markUnknown));
+      Settled unused = operation.settle(Settlement.MARK_UNKNOWN, Settler::nothing);
       failed(operation, Settlement.MARK_UNKNOWN, null);
     } catch (StoreException | TransactionMisuseException unsettled) {
       failed(operation, Settlement.MARK_UNKNOWN, unsettled);
@@ -188,7 +173,7 @@ public final class Settler {
   private Settled onFailure(Operation operation, RecordedOutcome answer, StoreException failure) {
     Claim claim = operation.claim();
     if (claim.transaction().isEmpty()) {
-      lateRecorder.record(operation, answer, failure);
+      late.record(operation, answer, failure);
       return Settled.LOST;
     }
     leases.drop(claim);
@@ -199,9 +184,10 @@ public final class Settler {
     return Settled.LOST;
   }
 
-  private Settled settle(Operation operation, Settlement settlement, Supplier<Settled> write) {
+  private Settled settle(
+      Operation operation, Settlement settlement, Supplier<RecordedOutcome> answer) {
     long begun = System.nanoTime();
-    Settled settled = operation.settle(() -> write(write));
+    Settled settled = operation.settle(settlement, answer);
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     Claim claim = operation.claim();
     leases.drop(claim);
@@ -221,21 +207,7 @@ public final class Settler {
     operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
   }
 
-  /**
-   * Converts an unexpected exception of the store to a failure after which it is unknown whether
-   * the write was done.
-   */
-  private static Settled write(Supplier<Settled> write) {
-    try {
-      return write.get();
-    } catch (StoreException | TransactionMisuseException foreseen) {
-      throw foreseen;
-    } catch (RuntimeException | Error defect) {
-      throw new StoreException(
-          "the store threw an unexpected exception",
-          defect,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.OTHER);
-    }
+  private static RecordedOutcome nothing() {
+    throw new AssertionError("no answer is recorded");
   }
 }

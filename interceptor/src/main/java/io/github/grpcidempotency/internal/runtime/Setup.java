@@ -72,7 +72,7 @@ public final class Setup {
           case OPTIONAL ->
               "a call with a key is protected, a call without a key is not; %s; %s"
                   .formatted(execution, outage(procedure.outagePolicy()));
-          case REQUIRED, DERIVED ->
+          case REQUIRED ->
               "every call is protected, and a call without a key is refused; %s; %s"
                   .formatted(execution, outage(procedure.outagePolicy()));
           case HANDLER_INTERNAL -> "the handler deduplicates; the interceptor protects no call";

@@ -3,6 +3,8 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
 
+import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.internal.wait.WaitQueues;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.OperationCatalog;

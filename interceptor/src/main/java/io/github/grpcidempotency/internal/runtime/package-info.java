@@ -1,5 +1,5 @@
 /**
- * The run of a call after its key was found: claims, leases, waiting, settlement and replays.
+ * What a call uses and shares with other calls: claims, leases, waiting, settlement and replays.
  * Depends on neither gRPC nor SQL.
  */
 @NullMarked

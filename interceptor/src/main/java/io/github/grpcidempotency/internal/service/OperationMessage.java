@@ -2,9 +2,9 @@ package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
 import com.google.protobuf.Any;
-import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
-import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.record.RefusedException;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /** An operation as a message of {@code google.longrunning}, with its result if it is done. */
-final class OperationMessage implements Replay.Actor<RuntimeException> {
+final class OperationMessage {
   private final Procedure procedure;
   private final boolean refusals;
   private final Operation.Builder operation = Operation.newBuilder();
@@ -50,7 +50,7 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
     stored.answered().ifPresent(answered -> metadata.setAnswerTime(timestamp(answered)));
     if (stored.standing() instanceof ClaimResult.Recorded recorded) {
       metadata.setExpireTime(timestamp(recorded.expires()));
-      Replay.of(procedure, stored.key(), withoutResolver(recorded), neverAsked -> {}).accept(this);
+      addResult(stored, recorded);
     }
     boolean done = OperationState.isDone(state);
     if (!done) {
@@ -63,6 +63,26 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
         .build();
   }
 
+  private void addResult(StoredOperation stored, ClaimResult.Recorded recorded) {
+    Replay replay;
+    try {
+      replay = Replay.of(procedure, stored.key(), withoutResolver(recorded), neverAsked -> {});
+    } catch (RefusedException refused) {
+      if (refusals) {
+        throw refused;
+      }
+      return;
+    }
+    if (replay instanceof Replay.Response response) {
+      operation.setResponse(RecordedAnswer.response(procedure, response.bytes()));
+      metadata
+          .addAllOmittedFields(new TreeSet<>(response.omitted()))
+          .setReconstructed(response.reconstructed());
+    } else {
+      operation.setError(RecordedAnswer.error(replay.bytes()));
+    }
+  }
+
   /** Adds a status, so that no resolver is called again for an operation whose state is known. */
   private static ClaimResult.Recorded withoutResolver(ClaimResult.Recorded recorded) {
     return new ClaimResult.Recorded(
@@ -73,26 +93,6 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
         recorded.outcome(),
         Optional.of(IdempotencyStatus.PROCESSING),
         recorded.trace());
-  }
-
-  @Override
-  public void response(Replay.Response response) {
-    operation.setResponse(RecordedAnswer.response(procedure, response.bytes()));
-    metadata
-        .addAllOmittedFields(new TreeSet<>(response.omitted()))
-        .setReconstructed(response.reconstructed());
-  }
-
-  @Override
-  public void failure(ByteString bytes) {
-    operation.setError(RecordedAnswer.error(bytes));
-  }
-
-  @Override
-  public void refused(Replay.Refused refused) {
-    if (refusals) {
-      throw new RefusedException(refused.refusal(), refused.why());
-    }
   }
 
   static Timestamp timestamp(Instant instant) {

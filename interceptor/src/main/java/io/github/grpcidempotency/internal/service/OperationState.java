@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
-import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.key.Caller;
@@ -27,7 +27,6 @@ final class OperationsCall {
           "google.longrunning.Operations",
           Entry.OPERATIONS,
           KeyPolicy.HANDLER_INTERNAL,
-          KeyCase.HANDLER_INTERNAL,
           Execution.RESERVED);
 
   private final Engines engines;

@@ -1,15 +1,15 @@
 package io.github.grpcidempotency.internal.service;
 
-import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.record.RefusedException;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
@@ -332,12 +332,13 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         }
         RecoverResponse.Builder response =
             RecoverResponse.newBuilder().setOperation(recorded.operationId().toString());
-        Replay.of(
+        fill(
+            response,
+            Replay.of(
                 procedure,
                 key,
                 recorded,
-                failure -> events.statusUnknown(recorded.operationId(), failure))
-            .accept(new Filler(response));
+                failure -> events.statusUnknown(recorded.operationId(), failure)));
         events.replayed(recorded, took);
         return response.setExpires(OperationMessage.timestamp(expires(recorded))).build();
       }
@@ -354,15 +355,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     }
 
     /** Adds an answer to the response. */
-    private final class Filler implements Replay.Actor<RuntimeException> {
-      private final RecoverResponse.Builder builder;
-
-      Filler(RecoverResponse.Builder builder) {
-        this.builder = builder;
-      }
-
-      @Override
-      public void response(Replay.Response response) {
+    private void fill(RecoverResponse.Builder builder, Replay replay) {
+      if (replay instanceof Replay.Response response) {
         builder
             .setResponse(RecordedAnswer.response(procedure, response.bytes()))
             .setWorkStatus(
@@ -372,16 +366,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                     .orElse(WorkStatus.WORK_STATUS_UNSPECIFIED))
             .addAllOmittedFields(new TreeSet<>(response.omitted()))
             .setReconstructed(response.reconstructed());
-      }
-
-      @Override
-      public void failure(ByteString bytes) {
-        builder.setError(RecordedAnswer.error(bytes));
-      }
-
-      @Override
-      public void refused(Replay.Refused refused) {
-        throw new RefusedException(refused.refusal(), refused.why());
+      } else {
+        builder.setError(RecordedAnswer.error(replay.bytes()));
       }
     }
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;

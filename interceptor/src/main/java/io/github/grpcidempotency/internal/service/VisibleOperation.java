@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
+import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.StoredOperation;

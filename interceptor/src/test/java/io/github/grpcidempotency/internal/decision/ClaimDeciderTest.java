@@ -141,6 +141,7 @@ class ClaimDeciderTest {
             ClaimDecider.decide(
                 running(false),
                 procedure,
+                OutagePolicy.FAIL_CLOSED,
                 ClaimDeciderTest::compare,
                 Optional.of(Duration.ofSeconds(timeLeft))))
         .isEqualTo(
@@ -151,6 +152,7 @@ class ClaimDeciderTest {
             ClaimDecider.decide(
                 running(true),
                 procedure,
+                OutagePolicy.FAIL_CLOSED,
                 ClaimDeciderTest::compare,
                 Optional.of(Duration.ofSeconds(timeLeft))))
         .isEqualTo(
@@ -220,10 +222,9 @@ class ClaimDeciderTest {
   }
 
   private static Decision decide(ClaimResult met, OutagePolicy policy) {
-    Procedure procedure =
-        Procedure.of(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build();
+    Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
     return ClaimDecider.decide(
-        met, procedure, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
+        met, procedure, policy, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
   }
 
   private static Fingerprint.Match compare(Fingerprint recorded) {

@@ -27,16 +27,12 @@ class KeyDeciderTest {
           # policy,         key,   caller, verdict
           OPTIONAL,         false, false,  UNKEYED
           OPTIONAL,         false, true,   UNKEYED
-          OPTIONAL,         true,  false,  NO_CALLER
+          OPTIONAL,         true,  false,  UNKEYED
           OPTIONAL,         true,  true,   KEYED
           REQUIRED,         false, false,  KEY_REQUIRED
           REQUIRED,         false, true,   KEY_REQUIRED
           REQUIRED,         true,  false,  CALLER_REQUIRED
           REQUIRED,         true,  true,   KEYED
-          DERIVED,          false, false,  KEY_REQUIRED
-          DERIVED,          false, true,   KEY_REQUIRED
-          DERIVED,          true,  false,  CALLER_REQUIRED
-          DERIVED,          true,  true,   KEYED
           HANDLER_INTERNAL, false, false,  UNKEYED
           HANDLER_INTERNAL, false, true,   UNKEYED
           HANDLER_INTERNAL, true,  false,  UNKEYED
@@ -62,9 +58,9 @@ class KeyDeciderTest {
     FoundKey key = new FoundKey(KEY, Optional.of(PRINCIPAL));
 
     KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty(), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(decision);
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(decision);
   }
 
@@ -72,15 +68,15 @@ class KeyDeciderTest {
   void theNameOfAKeyOverridesTheNameOfItsSource() {
     FoundKey key = new FoundKey(KEY, Optional.empty(), Optional.of("request_id"));
 
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), "request_id"));
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty(), SOURCE))
+    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(new KeyDecision.Refuse(Refusal.callerRequired(), "request_id"));
   }
 
   @Test
   void aKeyThatNoStoreCanKeepIsRefused() {
-    for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED, KeyPolicy.DERIVED)) {
+    for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED)) {
       assertThat(
               KeyDecider.decide(
                   policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER), SOURCE))
@@ -92,7 +88,6 @@ class KeyDeciderTest {
   enum Verdict {
     KEYED,
     UNKEYED,
-    NO_CALLER,
     KEY_REQUIRED,
     KEY_PROHIBITED,
     CALLER_REQUIRED;
@@ -101,7 +96,6 @@ class KeyDeciderTest {
       return switch (this) {
         case KEYED -> new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), SOURCE);
         case UNKEYED -> new KeyDecision.Unkeyed();
-        case NO_CALLER -> new KeyDecision.NoCaller();
         case KEY_REQUIRED -> new KeyDecision.Refuse(Refusal.keyRequired(), SOURCE);
         case KEY_PROHIBITED -> new KeyDecision.Refuse(Refusal.keyProhibited(), SOURCE);
         case CALLER_REQUIRED -> new KeyDecision.Refuse(Refusal.callerRequired(), SOURCE);

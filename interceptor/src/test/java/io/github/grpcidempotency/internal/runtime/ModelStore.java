@@ -7,6 +7,7 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -75,7 +76,11 @@ final class ModelStore implements IdempotencyStore {
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
     return new LeaseKeeper(
-        store, new Listeners(List.of()), renewals, RateLimitedLog.of(NOPLogger.NOP_LOGGER));
+        store,
+        new Listeners(List.of()),
+        Optional.empty(),
+        renewals,
+        RateLimitedLog.of(NOPLogger.NOP_LOGGER));
   }
 
   /** Lets the owner's lease end, and its key be free. */

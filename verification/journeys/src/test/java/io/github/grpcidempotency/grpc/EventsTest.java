@@ -29,7 +29,6 @@ import io.github.grpcidempotency.event.IdempotencyEvent.SettlementFailed;
 import io.github.grpcidempotency.event.IdempotencyEvent.StatusUnknown;
 import io.github.grpcidempotency.event.IdempotencyEvent.Unprotected;
 import io.github.grpcidempotency.event.IdempotencyEvent.WaitEnded;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
@@ -94,7 +93,6 @@ class EventsTest extends CallTest {
                 ThingServer.CREATE_THING.getFullMethodName(),
                 Entry.CALL,
                 KeyPolicy.OPTIONAL,
-                KeyCase.HEADER,
                 Execution.RESERVED));
     Claimed claimed = journal.only(Claimed.class);
     assertThat(claimed.operationId()).isEqualTo(operation);

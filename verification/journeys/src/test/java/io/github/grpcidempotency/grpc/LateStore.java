@@ -8,13 +8,14 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -104,14 +105,14 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     asked.add(request.retry() ? "after a look" : "at once");
     ClaimResult result = super.claim(request);
     return result instanceof ClaimResult.Won won
-        ? new ClaimResult.Won(new LateClaim(request, Optional.of(won.claim())))
+        ? new ClaimResult.Won(new TransactionClaim(won.claim(), new Transaction(() -> {})))
         : result;
   }
 
   @Override
-  public Claim claimLater(ClaimRequest request) {
+  public PendingClaim claimLater(ClaimRequest request) {
     asked.add("later");
-    return new LateClaim(request, Optional.empty());
+    return new LateClaim(request);
   }
 
   @Override
@@ -122,23 +123,19 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   /** Transactions have no lease. */
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
-    if (!claims.stream().allMatch(Claim::isWon)) {
-      misuses.add("renewed before it was won");
-    }
     return claims.stream().map(Claim::operationId).collect(toSet());
   }
 
-  private final class LateClaim implements Claim {
+  private final class LateClaim implements PendingClaim {
     private final UUID withoutRecord = UUID.randomUUID();
     private final ClaimRequest request;
-    private volatile Optional<Claim> won;
+    private volatile Optional<Claim> won = Optional.empty();
     private volatile Transaction transaction;
     private volatile boolean preempted;
 
-    LateClaim(ClaimRequest request, Optional<Claim> won) {
+    LateClaim(ClaimRequest request) {
       this.request = request;
-      this.won = won;
-      this.transaction = new Transaction(this);
+      this.transaction = new Transaction(this::comeWithStatement);
     }
 
     void comeWithStatement() {
@@ -167,12 +164,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     }
 
     @Override
-    public boolean isPreempted() {
-      return preempted;
-    }
-
-    @Override
-    public boolean confirm() {
+    public Optional<Claim> confirm() {
       if (Context.current().isCancelled()) {
         misuses.add("confirmed in a context that is cancelled");
       }
@@ -183,12 +175,12 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
       if (won.isEmpty() && !preempted) {
         transaction.rollback();
         won = claim();
-        transaction = won.isPresent() ? new Transaction(this) : transaction;
+        transaction = won.isPresent() ? new Transaction(() -> {}) : transaction;
       }
       if (won.isEmpty()) {
         transaction.rollback();
       }
-      return won.isPresent();
+      return won.map(claim -> new TransactionClaim(claim, transaction));
     }
 
     @Override
@@ -202,13 +194,22 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     }
 
     @Override
-    public int attempt() {
-      return 1;
+    public StoreTransaction transaction() {
+      return transaction;
+    }
+  }
+
+  private static final class TransactionClaim extends ForwardingClaim {
+    private final Transaction transaction;
+
+    TransactionClaim(Claim claim, Transaction transaction) {
+      super(claim);
+      this.transaction = transaction;
     }
 
     @Override
-    public Instant expires() {
-      return won.orElseThrow().expires();
+    public int attempt() {
+      return 1;
     }
 
     @Override
@@ -219,12 +220,12 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     @Override
     public Settled complete(RecordedOutcome outcome) {
       boolean failure = outcome instanceof RecordedOutcome.Failure;
-      return transaction.end(!failure, () -> won.orElseThrow().complete(outcome));
+      return transaction.end(!failure, () -> super.complete(outcome));
     }
 
     @Override
     public Settled release() {
-      return transaction.end(false, () -> won.orElseThrow().release());
+      return transaction.end(false, super::release);
     }
 
     @Override
@@ -235,19 +236,19 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
 
   private final class Transaction implements StoreTransaction {
     private final Thread owner = Thread.currentThread();
-    private final LateClaim claim;
+    private final Runnable first;
     private final List<String> written = new ArrayList<>();
     private volatile boolean taken;
     private boolean ended;
 
-    Transaction(LateClaim claim) {
-      this.claim = claim;
+    Transaction(Runnable first) {
+      this.first = first;
       open.incrementAndGet();
     }
 
     void write(String effect) {
       taken = true;
-      claim.comeWithStatement();
+      first.run();
       written.add(effect);
     }
 

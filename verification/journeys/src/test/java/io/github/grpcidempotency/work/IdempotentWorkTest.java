@@ -10,7 +10,6 @@ import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
@@ -102,7 +101,6 @@ class IdempotentWorkTest {
     assertThat(replayed.operationId()).isEqualTo(first.operationId());
     assertThat(replayed.took()).isPositive();
     assertThat(replayed.call().procedure().entry()).isEqualTo(Entry.WORK);
-    assertThat(replayed.call().procedure().keyCase()).isEqualTo(KeyCase.HANDLER_INTERNAL);
     assertThat(journal.only(IdempotencyEvent.Refused.class).operationId())
         .contains(first.operationId());
     assertThat(journal.live()).isPresent();

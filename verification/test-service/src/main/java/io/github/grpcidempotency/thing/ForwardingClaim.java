@@ -47,21 +47,6 @@ public abstract class ForwardingClaim implements Claim {
   }
 
   @Override
-  public boolean isWon() {
-    return claim.isWon();
-  }
-
-  @Override
-  public boolean isPreempted() {
-    return claim.isPreempted();
-  }
-
-  @Override
-  public boolean confirm() {
-    return claim.confirm();
-  }
-
-  @Override
   public boolean deferSettlement(Runnable settlement) {
     return claim.deferSettlement(settlement);
   }

@@ -29,7 +29,7 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
             .setValue(UUID.randomUUID().toString())
             .build();
     return new EffectRun(
-        effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted(), Way.PLAIN);
+        effect, CurrentOperation.operationId().isPresent(), Stopwatch.createStarted(), Way.PLAIN);
   }
 
   Form form() {

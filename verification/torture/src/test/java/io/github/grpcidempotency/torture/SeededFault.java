@@ -38,10 +38,9 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/Settler",
-                  "return settle(operation, Settlement.COMPLETE, () ->"
-                      + " operation.complete(answer));",
-                  "      return settle(operation, Settlement.COMPLETE, () ->"
-                      + " operation.complete(answer)) == Settled.ROLLED_BACK\n"
+                  "return settle(operation, Settlement.COMPLETE, () -> answer);",
+                  "      return settle(operation, Settlement.COMPLETE, () -> answer)"
+                      + " == Settled.ROLLED_BACK\n"
                       + "          ? Settled.ROLLED_BACK\n"
                       + "          : Settled.DONE;"))
           .during(FaultKind.STOP)),
@@ -59,8 +58,8 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/LateRecorder",
-                  "operation.complete(outcome)",
+                  "internal/runtime/LateSettler",
+                  "operation.settle(Settlement.COMPLETE, () -> outcome)",
                   "claim.release()"))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)),
@@ -123,16 +122,16 @@ enum SeededFault {
           .of(Form.TRANSACTIONAL)
           .by(
               interceptor(
-                  "grpc/ClaimedCall",
-                  "try { switch (persist",
+                  "internal/call/KeyedRun",
+                  "try { switch (record(answer)) {",
                   """
-                  send(answer, true);
-                  if (answer != null) {
-                    var unused = engine.settler().complete(operation, (Message) message);
+                  if (answer.response().isPresent()) {
+                    send(answer, true);
+                    var unused = record(answer);
                     return;
                   }
                   try {
-                    switch (persist\
+                    switch (record(answer)) {
                   """))
           .during(FaultKind.CUT_BEFORE)),
 
@@ -222,7 +221,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/runtime/Operation",
                   "catch (StoreException | TransactionMisuseException foreseen)",
                   "catch (StoreException | TransactionMisuseException | IllegalStateException"
                       + " foreseen)"),
@@ -240,7 +239,9 @@ enum SeededFault {
           .by(
               sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
               interceptor(
-                  "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;"))
+                  "internal/runtime/Settler",
+                  "return settled == Settled.LOST ? settled : Settled.DONE;",
+                  "return Settled.DONE;"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 0, 100, 100)))),
 
   /** A handler that has lost its claim answers what it makes of that. */
@@ -249,7 +250,9 @@ enum SeededFault {
           .of(Form.JOINED)
           .by(
               interceptor(
-                  "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;"))
+                  "internal/runtime/Settler",
+                  "return settled == Settled.LOST ? settled : Settled.DONE;",
+                  "return Settled.DONE;"))
           .during(FaultKind.STOP)),
 
   /** A call is given up although its client waits for the answer. */
@@ -364,11 +367,11 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/LateRecorder",
+                  "internal/runtime/LateSettler",
                   "permanentFailures += permanent ? 1 : 0;",
                   "permanentFailures += 0;"),
               interceptor(
-                  "internal/runtime/LateRecorder",
+                  "internal/runtime/LateSettler",
                   "Duration doubled = delay.multipliedBy(2);",
                   "Duration doubled = delay;"))
           .after(
@@ -432,9 +435,9 @@ enum SeededFault {
           .of(Form.JOINED_ATTACHED)
           .by(
               interceptor(
-                  "grpc/ClaimedCall",
-                  "deferred = operation.claim().deferSettlement(elsewhere);",
-                  "deferred = elsewhere == null;"))
+                  "internal/call/KeyedRun",
+                  "deferred = claim.deferSettlement(() -> settleLater(answer));",
+                  "deferred = answer == null;"))
           .during(FaultKind.CUT_BEFORE)
           .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
 
@@ -462,12 +465,26 @@ enum SeededFault {
           .by(
               store(
                   "LateClaim",
-                  "first.rollback(); yield false;",
-                  "        first.rollback();\n        yield true;"),
-              store(
-                  "LateClaim",
-                  "return confirmed().complete(outcome);",
-                  "return won.isPresent() ? confirmed().complete(outcome) : Settled.DONE;"))),
+                  "first.rollback(); yield Optional.empty();",
+                  """
+                          first.rollback();
+                          yield Optional.of(
+                              (Claim)
+                                  java.lang.reflect.Proxy.newProxyInstance(
+                                      Claim.class.getClassLoader(),
+                                      new Class<?>[] {Claim.class},
+                                      (proxy, method, arguments) ->
+                                          switch (method.getName()) {
+                                            case "request" -> request;
+                                            case "operationId" -> id;
+                                            case "attempt" -> 1;
+                                            case "expires" -> Instant.now().plusSeconds(3600);
+                                            case "transaction" -> Optional.of(first);
+                                            case "hasCommitted", "deferSettlement" -> false;
+                                            case "failing" -> null;
+                                            default -> Claim.Settled.DONE;
+                                          }));
+                  """))),
 
   /** A first statement runs although somebody has the key, or has answered it. */
   STOPPED_STATEMENT_RUNS(
@@ -696,9 +713,9 @@ enum SeededFault {
           .of(Form.SAME_DATABASE)
           .by(
               interceptor(
-                  "grpc/ClaimedCall",
-                  "deferred = operation.claim().deferSettlement(elsewhere);",
-                  "deferred = elsewhere == null;"))
+                  "internal/call/KeyedRun",
+                  "deferred = claim.deferSettlement(() -> settleLater(answer));",
+                  "deferred = answer == null;"))
           .during(FaultKind.CUT_BEFORE)
           .running(
               plan ->

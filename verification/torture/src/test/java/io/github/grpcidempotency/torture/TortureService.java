@@ -10,7 +10,6 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
@@ -549,7 +548,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   private static Way lateWay() {
-    if (CurrentOperation.claim().map(Claim::isWon).orElse(true)) {
+    if (CurrentOperation.claim().isPresent() || CurrentOperation.operationId().isEmpty()) {
       return Way.CLAIMED_FIRST;
     }
     if (chance(5)) {

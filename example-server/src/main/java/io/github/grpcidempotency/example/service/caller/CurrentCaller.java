@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.service.caller;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.grpc.Context;
 import java.util.Optional;
 
@@ -26,8 +27,8 @@ public final class CurrentCaller {
    * @throws IllegalStateException outside a call, or in an unauthenticated call
    */
   public static Caller get() {
-    return CurrentOperation.claim()
-        .map(claim -> claim.request().key().caller())
+    return CurrentOperation.key()
+        .map(IdempotencyKey::caller)
         .or(CurrentCaller::find)
         .orElseThrow(() -> new IllegalStateException("no caller in this context"));
   }

@@ -73,7 +73,7 @@ final class FailureStatus {
         ThreadLocalRandom.current()
             .nextLong(500, 1500); // so that clients do not retry at the same time
     Metadata trailers = new Metadata();
-    if (CurrentOperation.claim().isPresent()) {
+    if (CurrentOperation.operationId().isPresent()) {
       trailers.put(PUSHBACK, String.valueOf(millis));
     }
     return StatusProto.toStatusRuntimeException(

@@ -16,7 +16,6 @@ import io.github.grpcidempotency.example.service.outbox.Tuple;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.example.service.webhook.Scheme;
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.github.grpcidempotency.store.Claim;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 import java.util.UUID;
@@ -71,7 +70,7 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private WebhookDelivery takeIn(IngestRequest request) {
-    String event = CurrentOperation.claim().map(Claim::request).orElseThrow().key().value();
+    String event = CurrentOperation.key().orElseThrow().value();
     byte[] body = request.getBody().getData().toByteArray();
     UUID webhook = CurrentCaller.get().userId();
     NewResource<WebhookDelivery> delivery = NewResource.in(WEBHOOK_DELIVERIES, event);

@@ -12,7 +12,8 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
-import io.github.grpcidempotency.internal.runtime.LateRecorder.Limits;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.runtime.LateSettler.Limits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -44,7 +45,7 @@ class LateRecorderTest {
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final Listeners listeners = new Listeners(List.of(new Journal()));
-  private final LeaseKeeper leases = new LeaseKeeper(store, listeners);
+  private final LeaseKeeper leases = new LeaseKeeper(store, listeners, Optional.empty());
 
   private volatile Optional<FailureCause> outage = Optional.of(FailureCause.NO_CONNECTION);
   private final AtomicInteger attempts = new AtomicInteger();
@@ -57,7 +58,7 @@ class LateRecorderTest {
   @Test
   void aFailureThatStaysIsGivenUpAfterSomeAttempts() {
     outage = Optional.of(FailureCause.BROKEN);
-    try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 3))) {
+    try (LateSettler recorder = recorder(new Limits(10, 1_000, LONG, 3))) {
       Claim claim = record(recorder);
 
       await().until(() -> events.contains("abandoned " + claim.operationId()));
@@ -70,7 +71,7 @@ class LateRecorderTest {
 
   @Test
   void aFailureThatPassesIsNotCounted() {
-    try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 2))) {
+    try (LateSettler recorder = recorder(new Limits(10, 1_000, LONG, 2))) {
       Claim claim = record(recorder);
       await().until(() -> attempts.get() > 4);
       outage = Optional.empty();
@@ -84,7 +85,7 @@ class LateRecorderTest {
 
   @Test
   void aFailureThatPassesIsGivenUpOnceItsTimeIsOver() {
-    try (LateRecorder recorder = recorder(new Limits(10, 1_000, Duration.ofMillis(200), 1))) {
+    try (LateSettler recorder = recorder(new Limits(10, 1_000, Duration.ofMillis(200), 1))) {
       Claim claim = record(recorder);
 
       await().until(() -> events.contains("abandoned " + claim.operationId()));
@@ -96,7 +97,7 @@ class LateRecorderTest {
 
   @Test
   void anAnswerIsNotTriedLongerThanItWouldBeKept() {
-    try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 1))) {
+    try (LateSettler recorder = recorder(new Limits(10, 1_000, LONG, 1))) {
       Claim claim = record(recorder, Duration.ofMillis(200));
 
       await().until(() -> events.contains("abandoned " + claim.operationId()));
@@ -105,7 +106,7 @@ class LateRecorderTest {
 
   @Test
   void moreAnswersThanMayWaitAreGivenUpAndTheirKeysKept() {
-    try (LateRecorder recorder = recorder(new Limits(1, 1_000, LONG, 3))) {
+    try (LateSettler recorder = recorder(new Limits(1, 1_000, LONG, 3))) {
       Claim first = record(recorder);
       Claim second = record(recorder);
 
@@ -125,7 +126,7 @@ class LateRecorderTest {
   @Test
   void largerAnswersThanMayWaitAreGivenUp() {
     int size = ((RecordedOutcome.Response) ANSWER).bytes().size();
-    try (LateRecorder recorder = recorder(new Limits(10, 2L * size, LONG, 3))) {
+    try (LateSettler recorder = recorder(new Limits(10, 2L * size, LONG, 3))) {
       Claim first = record(recorder);
       Claim second = record(recorder);
       Claim third = record(recorder);
@@ -136,7 +137,7 @@ class LateRecorderTest {
 
   @Test
   void whatIsNotRecordedAtTheEndIsGivenUp() {
-    LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 3));
+    LateSettler recorder = recorder(new Limits(10, 1_000, LONG, 3));
     Claim claim = record(recorder);
 
     recorder.close();
@@ -147,16 +148,16 @@ class LateRecorderTest {
     assertThat(leases.inFlight(claim.request().key())).isEmpty();
   }
 
-  private LateRecorder recorder(Limits limits) {
-    return new LateRecorder(leases, limits);
+  private LateSettler recorder(Limits limits) {
+    return new LateSettler(leases, limits);
   }
 
   /** Claims a key whose answer could not be recorded. */
-  private Claim record(LateRecorder recorder) {
+  private Claim record(LateSettler recorder) {
     return record(recorder, Duration.ofDays(1));
   }
 
-  private Claim record(LateRecorder recorder, Duration retention) {
+  private Claim record(LateSettler recorder, Duration retention) {
     KeyedRequest request =
         KeyedRequest.of(
             new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"),

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -34,16 +35,14 @@ import org.junit.jupiter.api.Test;
 class LateReleaserTest {
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final Listeners listeners = new Listeners(List.of());
-  private final LeaseKeeper leases = new LeaseKeeper(store, listeners);
-  private final LateRecorder recorder = new LateRecorder(leases);
-  private final LateReleaser releaser = new LateReleaser();
-  private final Settler settler = new Settler(leases, recorder, releaser);
+  private final LeaseKeeper leases = new LeaseKeeper(store, listeners, Optional.empty());
+  private final LateSettler recorder = new LateSettler(leases);
+  private final Settler settler = new Settler(leases, recorder);
   private final AtomicInteger attempts = new AtomicInteger();
   private volatile boolean out = true;
 
   @AfterEach
   void stop() {
-    releaser.close();
     recorder.close();
     leases.close();
   }
@@ -94,7 +93,7 @@ class LateReleaserTest {
                 () -> {
                   throw new AssertionError("no failure is recorded");
                 }))
-        .isTrue();
+        .isEqualTo(Claim.Settled.DONE);
     return claim;
   }
 

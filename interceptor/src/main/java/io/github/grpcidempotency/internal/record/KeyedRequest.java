@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
@@ -82,7 +82,7 @@ public record KeyedRequest(
    * Returns a request that takes over an abandoned reservation of the same request which was made
    * under an older version of the fingerprint's rules; empty if there is no such reservation.
    */
-  Optional<ClaimRequest> takeOverOfOlderVersion(ClaimResult met) {
+  public Optional<ClaimRequest> takeOverOfOlderVersion(ClaimResult met) {
     return met instanceof ClaimResult.InFlight inFlight
             && inFlight.isAbandoned()
             && inFlight.procedure().filter(procedure.name()::equals).isPresent()

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.internal.wait;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  *
  * <p>Thread-safe. Callbacks run under its lock and must not block.
  */
-final class WaitQueues<K, W> {
+public final class WaitQueues<K, W> {
   private final Consumer<K> abandoned;
   private final Map<K, Queue<W>> queues = new HashMap<>();
   private boolean closed;
@@ -35,7 +35,7 @@ final class WaitQueues<K, W> {
    *
    * @param abandoned receives each key whose last waiter is removed
    */
-  WaitQueues(Consumer<K> abandoned) {
+  public WaitQueues(Consumer<K> abandoned) {
     this.abandoned = abandoned;
   }
 
@@ -45,7 +45,7 @@ final class WaitQueues<K, W> {
    * @param added runs before the waiter can be removed; if it throws, the waiter is not added
    * @return whether the waiter was added
    */
-  synchronized boolean add(K key, W waiter, Runnable added) {
+  public synchronized boolean add(K key, W waiter, Runnable added) {
     if (closed) {
       return false;
     }
@@ -61,7 +61,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Removes a waiter. Returns whether it was still waiting. */
-  synchronized boolean remove(K key, W waiter) {
+  public synchronized boolean remove(K key, W waiter) {
     Queue<W> queue = queues.get(key);
     if (queue == null || !queue.waiters.remove(waiter)) {
       return false;
@@ -74,7 +74,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Removes and returns all waiters of a key. */
-  synchronized List<W> removeAll(K key) {
+  public synchronized List<W> removeAll(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
       return List.of();
@@ -85,7 +85,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Removes those of the given waiters that are still waiting, and returns them. */
-  synchronized List<W> removeAll(K key, Collection<W> some) {
+  public synchronized List<W> removeAll(K key, Collection<W> some) {
     List<W> removed = new ArrayList<>();
     for (W waiter : some) {
       if (remove(key, waiter)) {
@@ -99,7 +99,7 @@ final class WaitQueues<K, W> {
    * Gives the turn to the first of these waiters that is still waiting, and removes it from the
    * queue, unless another waiter has the turn.
    */
-  synchronized Optional<W> giveTurn(K key, Collection<W> some) {
+  public synchronized Optional<W> giveTurn(K key, Collection<W> some) {
     Queue<W> queue = queues.get(key);
     if (queue == null || queue.turn.isPresent()) {
       return Optional.empty();
@@ -111,7 +111,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Ends the turn of a waiter. Returns whether it had the turn and others are waiting. */
-  synchronized boolean endTurn(K key, W waiter) {
+  public synchronized boolean endTurn(K key, W waiter) {
     Queue<W> queue = queues.get(key);
     if (queue == null || queue.turn.filter(waiter::equals).isEmpty()) {
       return false;
@@ -121,7 +121,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Ends the turn of the waiter that has it, if any. */
-  synchronized void endTurn(K key) {
+  public synchronized void endTurn(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
       queue.turn = Optional.empty();
@@ -129,7 +129,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Removes and returns all waiters, and accepts no others from now on. */
-  synchronized List<W> close() {
+  public synchronized List<W> close() {
     closed = true;
     List<W> all = new ArrayList<>();
     List.copyOf(queues.keySet()).forEach(key -> all.addAll(removeAll(key)));
@@ -137,24 +137,24 @@ final class WaitQueues<K, W> {
   }
 
   /** Runs an action if there are waiters for a key. No waiter can be removed during the action. */
-  synchronized void ifAwaited(K key, Runnable action) {
+  public synchronized void ifAwaited(K key, Runnable action) {
     if (queues.containsKey(key)) {
       action.run();
     }
   }
 
   /** Returns the number of waiters. Does not block. */
-  int count() {
+  public int count() {
     return count;
   }
 
   /** Returns whether there are no waiters. */
-  synchronized boolean isEmpty() {
+  public synchronized boolean isEmpty() {
     return queues.isEmpty();
   }
 
   /** Returns all keys that have waiters. */
-  synchronized Set<K> keys() {
+  public synchronized Set<K> keys() {
     return Set.copyOf(queues.keySet());
   }
 
@@ -164,7 +164,7 @@ final class WaitQueues<K, W> {
    * @return whether the caller must read the record, until {@link #nextProbe} returns no waiters;
    *     otherwise another thread is reading it and will read it once more, or there are no waiters
    */
-  synchronized boolean wake(K key) {
+  public synchronized boolean wake(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
       return false;
@@ -176,7 +176,7 @@ final class WaitQueues<K, W> {
   }
 
   /** Returns the waiters of the queue, if {@link #wake} was called since the last read. */
-  synchronized List<W> nextProbe(K key) {
+  public synchronized List<W> nextProbe(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
       return List.of();
@@ -190,7 +190,7 @@ final class WaitQueues<K, W> {
    * Ends the reading that {@link #wake} requested from the caller, because the caller could not
    * start it.
    */
-  synchronized void giveUp(K key) {
+  public synchronized void giveUp(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
       queue.probing = false;

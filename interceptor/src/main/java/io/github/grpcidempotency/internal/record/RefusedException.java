@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.service;
+package io.github.grpcidempotency.internal.record;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
 import java.util.Optional;
@@ -7,7 +7,7 @@ import java.util.Optional;
  * A request is refused. The code that catches the exception emits the event and sends the error to
  * the client.
  */
-final class RefusedException extends RuntimeException {
+public final class RefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   @SuppressWarnings("serial") // never serialized
@@ -16,7 +16,8 @@ final class RefusedException extends RuntimeException {
   @SuppressWarnings("serial") // never serialized
   private final Optional<Exception> why;
 
-  RefusedException(Refusal refusal) {
+  /** Creates the exception of a refusal without a failure. */
+  public RefusedException(Refusal refusal) {
     this(refusal, Optional.empty());
   }
 
@@ -25,17 +26,19 @@ final class RefusedException extends RuntimeException {
    *
    * @param why the failure that caused it, if there is one
    */
-  RefusedException(Refusal refusal, Optional<Exception> why) {
+  public RefusedException(Refusal refusal, Optional<Exception> why) {
     super(refusal.reason().name(), why.orElse(null), false, false);
     this.refusal = refusal;
     this.why = why;
   }
 
-  Refusal refusal() {
+  /** Returns the error for the caller. */
+  public Refusal refusal() {
     return refusal;
   }
 
-  Optional<Exception> why() {
+  /** Returns the failure that caused it, if there is one. */
+  public Optional<Exception> why() {
     return why;
   }
 }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.internal.record;
 
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -62,12 +62,12 @@ public final class ReplayStatus {
    * Returns whether a resolver of the service is called, because the store cannot read the status
    * of a procedure's resources itself.
    */
-  static boolean asksService(Procedure procedure) {
+  public static boolean asksService(Procedure procedure) {
     return procedure.statusSource().filter(StatusResolver.class::isInstance).isPresent();
   }
 
   /** Returns the status of a resource that the store has not read. Never throws. */
-  static IdempotencyStatus ofResource(
+  public static IdempotencyStatus ofResource(
       Procedure procedure, UUID resource, Consumer<Optional<RuntimeException>> unknown) {
     if (procedure.statusSource().isEmpty()) {
       return IdempotencyStatus.COMPLETED;

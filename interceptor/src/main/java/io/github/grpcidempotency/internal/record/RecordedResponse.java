@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.field.FieldPath;
@@ -21,7 +21,7 @@ public final class RecordedResponse {
   /**
    * Returns a sentence that states why an answer is too large to be recorded; empty if it is not.
    */
-  static Optional<String> tooLarge(Procedure procedure, RecordedOutcome answer) {
+  public static Optional<String> tooLarge(Procedure procedure, RecordedOutcome answer) {
     return answer instanceof RecordedOutcome.Response response
             && response.bytes().size() > procedure.maxRecordedBytes()
         ? Optional.of(
@@ -33,7 +33,7 @@ public final class RecordedResponse {
   }
 
   /** Returns the record of an operation's response, with the id of the resource. */
-  static RecordedOutcome of(KeyedRequest request, UUID operationId, Message response) {
+  public static RecordedOutcome of(KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
     Optional<UUID> resource = resourceId(request, operationId, response);
     return procedure.responseRebuilder().isPresent() && resource.isPresent()
@@ -53,7 +53,8 @@ public final class RecordedResponse {
   }
 
   /** Returns the id of the resource in a response. Logs a warning if a required id is missing. */
-  static Optional<UUID> resourceId(KeyedRequest request, UUID operationId, Message response) {
+  public static Optional<UUID> resourceId(
+      KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
     if (procedure.resourceType().isEmpty()) {
       return Optional.empty();

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
@@ -20,35 +21,46 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records answers whose recording failed. Their effect has happened, so recording is retried until
- * the answer is recorded, or another call owns the key. Until then the lease is renewed, so that
- * this process does not run duplicates of the call.
+ * Settles reservations whose settlement failed.
  *
- * <p>The recorder gives up at the {@link Limits}: after some time if the failure is temporary,
- * after some attempts if it is not, and at once if there are too many answers. It then emits an
- * event, marks the outcome of the reservation as unknown if the store can do that, and lets the
- * lease end.
+ * <ul>
+ *   <li>Recording an answer is retried until the answer is recorded, or another call owns the key,
+ *       because the effect has happened. Until then the lease is renewed, so that this process does
+ *       not run duplicates of the call. At the {@link Limits}, an event is emitted, the outcome is
+ *       marked as unknown if the store can do that, and the lease ends.
+ *   <li>Releasing a key is retried for about as long as most leases last. A handler often fails
+ *       during an outage of the database; without this class, retries would be refused for the rest
+ *       of the lease, although the database is available again. After the last attempt, the lease
+ *       ends by itself.
+ * </ul>
+ *
+ * <p>Every settlement names its claim, so it changes nothing if it was done already, or if the key
+ * has another owner now.
  *
  * <p>Thread-safe. One daemon thread.
  */
-final class LateRecorder implements AutoCloseable {
+final class LateSettler implements AutoCloseable {
   private static final Duration FIRST_DELAY = Duration.ofMillis(50);
   private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
   private static final Duration LONGEST_DELAY_IF_PERMANENT = Duration.ofSeconds(30);
   private static final Duration PATIENCE_AT_CLOSE = Duration.ofSeconds(5);
 
-  private static final Logger logger = LoggerFactory.getLogger(LateRecorder.class);
+  private static final int MAX_RELEASE_ATTEMPTS = 60;
+  private static final int MAX_RELEASES = 1_000;
+
+  private static final Logger logger = LoggerFactory.getLogger(LateSettler.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final LeaseKeeper leases;
   private final Limits limits;
   private final Set<Answer> waiting = new LinkedHashSet<>();
-  private final ScheduledExecutorService timer =
-      DaemonThreads.newTimer("idempotency-late-recorder");
+  private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-late-settler");
+  private final AtomicInteger releases = new AtomicInteger();
   private long waitingBytes;
   private volatile int count;
   private boolean closed;
@@ -65,18 +77,18 @@ final class LateRecorder implements AutoCloseable {
     static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
   }
 
-  /** Creates a recorder that renews the leases of its claims with a lease keeper. */
-  public LateRecorder(LeaseKeeper leases) {
+  /** Creates an object that renews the leases of its claims with a lease keeper. */
+  LateSettler(LeaseKeeper leases) {
     this(leases, Limits.DEFAULT);
   }
 
-  LateRecorder(LeaseKeeper leases, Limits limits) {
+  LateSettler(LeaseKeeper leases, Limits limits) {
     this.leases = leases;
     this.limits = limits;
   }
 
   /** Records an answer as soon as the store can. Does not block, and never throws. */
-  public void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
+  void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
     Answer answer = new Answer(operation, outcome, cause);
     leases.track(operation);
     if (keep(answer)) {
@@ -85,6 +97,42 @@ final class LateRecorder implements AutoCloseable {
     } else {
       answer.abandon();
     }
+  }
+
+  /** Releases a key as soon as the store can. Does not block, and never throws. */
+  void release(Operation operation) {
+    if (releases.incrementAndGet() > MAX_RELEASES) {
+      releases.decrementAndGet();
+    } else {
+      releaseLater(operation, 1, FIRST_DELAY);
+    }
+  }
+
+  private void releaseLater(Operation operation, int attempt, Duration delay) {
+    schedule(() -> tryRelease(operation, attempt, delay), delay);
+  }
+
+  private void tryRelease(Operation operation, int attempt, Duration delay) {
+    try {
+      Settled unused = operation.claim().release();
+      releases.decrementAndGet();
+    } catch (Throwable stillOut) {
+      logger.debug("could not release operation {} yet", operation.claim().operationId(), stillOut);
+      if (attempt == MAX_RELEASE_ATTEMPTS) {
+        releases.decrementAndGet();
+      } else {
+        releaseLater(operation, attempt + 1, longer(delay, LONGEST_DELAY));
+      }
+    }
+  }
+
+  private void schedule(Runnable attempt, Duration delay) {
+    ScheduledFuture<?> unused = timer.schedule(attempt, delay.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private static Duration longer(Duration delay, Duration longest) {
+    Duration doubled = delay.multipliedBy(2);
+    return doubled.compareTo(longest) < 0 ? doubled : longest;
   }
 
   /**
@@ -97,7 +145,7 @@ final class LateRecorder implements AutoCloseable {
       return;
     }
     for (Answer answer : closeDoor()) {
-      ScheduledFuture<?> unused = timer.schedule(answer::tryAgain, 0, TimeUnit.MILLISECONDS);
+      schedule(answer::tryAgain, Duration.ZERO);
     }
     try {
       timer.submit(() -> {}).get(PATIENCE_AT_CLOSE.toMillis(), TimeUnit.MILLISECONDS);
@@ -189,8 +237,7 @@ final class LateRecorder implements AutoCloseable {
     }
 
     void tryLater() {
-      ScheduledFuture<?> unused =
-          timer.schedule(this::tryAgain, delay.toMillis(), TimeUnit.MILLISECONDS);
+      schedule(this::tryAgain, delay);
     }
 
     void tryAgain() {
@@ -198,13 +245,11 @@ final class LateRecorder implements AutoCloseable {
         return;
       }
       try {
-        end(operation.settle(() -> operation.complete(outcome)));
+        end(operation.settle(Settlement.COMPLETE, () -> outcome));
       } catch (StoreException stillOut) {
         onFailure(stillOut);
-      } catch (Throwable defect) {
-        onFailure(
-            new StoreException(
-                "the store threw an unexpected exception", defect, HANDLER_DONE, OTHER));
+      } catch (TransactionMisuseException tooLarge) {
+        onFailure(new StoreException("cannot be recorded", tooLarge, HANDLER_DONE, OTHER));
       }
     }
 
@@ -233,8 +278,7 @@ final class LateRecorder implements AutoCloseable {
       } else {
         logger.debug("could not record the answer of {} yet", this, latest);
         Duration longest = permanent ? LONGEST_DELAY_IF_PERMANENT : LONGEST_DELAY;
-        Duration doubled = delay.multipliedBy(2);
-        delay = doubled.compareTo(longest) < 0 ? doubled : longest;
+        delay = longer(delay, longest);
         tryLater();
       }
     }

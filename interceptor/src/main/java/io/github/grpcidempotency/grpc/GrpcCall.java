@@ -1,0 +1,369 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.call.KeyedCall;
+import io.github.grpcidempotency.internal.call.Run;
+import io.github.grpcidempotency.internal.call.Transport;
+import io.github.grpcidempotency.internal.call.UnkeyedRun;
+import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.Replay;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
+import io.github.grpcidempotency.internal.wire.TerminalError;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.KnownLength;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import java.io.FilterInputStream;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A unary gRPC call that buffers its request, and starts its handler once the request is complete.
+ * {@link KeyedCall} serves a call with a key. gRPC itself answers a call that violates the unary
+ * protocol (no message, or two).
+ *
+ * <p>gRPC calls a listener's methods one at a time. If a call is resumed on another thread, a
+ * sequential executor keeps that order.
+ */
+final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
+    implements Transport {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+
+  private final Engines engines;
+  private final Procedure procedure;
+  private final Function<Message, KeyDecision> keyOf;
+  private final Optional<Caller> caller;
+  private final Engine engine;
+  private final CallEvents events;
+  private final RefusableCall<RequestT, ResponseT> call;
+  private final Metadata headers;
+  private final ServerCallHandler<RequestT, ResponseT> next;
+  private final Context context = Context.current();
+
+  private Executor thread = MoreExecutors.directExecutor();
+  private Optional<Executor> resumption = Optional.empty();
+  private volatile Optional<KeyedCall> keyed = Optional.empty();
+  private @Nullable RequestT request;
+  private ServerCall.@Nullable Listener<RequestT> handler;
+  private boolean ready;
+
+  GrpcCall(
+      Engines engines,
+      Procedure procedure,
+      Function<Message, KeyDecision> keyOf,
+      Optional<Caller> caller,
+      Engine engine,
+      CallEvents events,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    this.engines = engines;
+    this.procedure = procedure;
+    this.keyOf = keyOf;
+    this.caller = caller;
+    this.engine = engine;
+    this.events = events;
+    this.call = new RefusableCall<>(call);
+    this.headers = headers;
+    this.next = next;
+  }
+
+  /** Requests two messages, to detect a second message, which is illegal. */
+  ServerCall.Listener<RequestT> start() {
+    call.request(2);
+    return this;
+  }
+
+  @Override
+  public void onMessage(RequestT message) {
+    if (request == null) {
+      request = message;
+    } else {
+      leaveToGrpc().onMessage(message);
+    }
+  }
+
+  @Override
+  public void onHalfClose() {
+    if (request != null && handler == null) {
+      Message complete = (Message) request;
+      context.run(() -> serve(complete));
+    } else {
+      leaveToGrpc().onHalfClose();
+    }
+  }
+
+  private void serve(Message message) {
+    KeyDecision decision = keyOf.apply(message);
+    if (decision instanceof KeyDecision.Keyed found) {
+      serve(found.key(), found.keyName(), message);
+    } else if (decision instanceof KeyDecision.Refuse refused) {
+      events.refused(refused.refusal(), Optional.empty(), null);
+      ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
+    } else if (procedure.execution() == Execution.TRANSACTIONAL) {
+      UnkeyedRun.start(this, engine, procedure, caller);
+    } else {
+      runHandler(new PrefetchedCall<>(call), headers);
+    }
+  }
+
+  private void serve(IdempotencyKey key, String keyName, Message message) {
+    Engine own = caller.equals(Optional.of(key.caller())) ? engine : engines.of(key.caller());
+    CallEvents found = events.of(key, keyName).onShard(own.shard());
+    KeyedCall machine =
+        new KeyedCall(
+            this,
+            own,
+            engines.drain(),
+            found,
+            KeyedRequest.of(key, procedure, message, found.trace(), RetryHint.isIn(headers)),
+            keyName);
+    keyed = Optional.of(machine);
+    machine.start();
+  }
+
+  @Override
+  public void onReady() {
+    thread.execute(
+        () -> {
+          ready = true;
+          handler().ifPresent(ServerCall.Listener::onReady);
+        });
+  }
+
+  @Override
+  public void onCancel() {
+    keyed.ifPresent(KeyedCall::ended);
+    thread.execute(
+        () ->
+            handler()
+                .ifPresentOrElse(
+                    ServerCall.Listener::onCancel, () -> keyed.ifPresent(KeyedCall::cancel)));
+  }
+
+  @Override
+  public void onComplete() {
+    keyed.ifPresent(KeyedCall::ended);
+    thread.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
+  }
+
+  private Optional<ServerCall.Listener<RequestT>> handler() {
+    return Optional.ofNullable(handler);
+  }
+
+  /** Starts the handler without a claim for a call that violates the unary protocol. */
+  private ServerCall.Listener<RequestT> leaveToGrpc() {
+    ServerCall.Listener<RequestT> started = handler;
+    if (started == null) {
+      started = next.startCall(new PrefetchedCall<>(call), headers);
+      handler = started;
+      if (request != null) {
+        started.onMessage(request);
+      }
+    }
+    return started;
+  }
+
+  @Override
+  public void runHandler(Run run) {
+    run.context().run(() -> runHandler(new HandlerCall<>(this, call, run), copyOf(headers)));
+  }
+
+  @Override
+  public void runUnprotected(OperationContext unprotected) {
+    unprotected.run(() -> runHandler(new PrefetchedCall<>(call), headers));
+  }
+
+  /** Starts the handler in the current context, and passes the request to it. */
+  private void runHandler(ServerCall<RequestT, ResponseT> target, Metadata sent) {
+    Context guarded = OperationContext.guarded();
+    Context before = guarded.attach();
+    try {
+      ServerCall.Listener<RequestT> started = next.startCall(target, sent);
+      handler = started;
+      if (ready) {
+        started.onReady();
+      }
+      started.onMessage(request);
+      started.onHalfClose();
+    } finally {
+      guarded.detach(before);
+    }
+  }
+
+  /** The handler may have to be started a second time. */
+  private static Metadata copyOf(Metadata headers) {
+    Metadata copy = new Metadata();
+    copy.merge(headers);
+    return copy;
+  }
+
+  @Override
+  public void stopHandler() {
+    Optional<ServerCall.Listener<RequestT>> stopped = handler();
+    handler = null;
+    try {
+      stopped.ifPresent(ServerCall.Listener::onCancel);
+    } catch (RuntimeException thrown) {
+      logger.debug("a handler threw when its call was cancelled", thrown);
+    }
+  }
+
+  /** Returns the answer with which the handler has closed its call. */
+  Answer answer(Metadata sent, Optional<ResponseT> message, Status status, Metadata trailers) {
+    return new HandlerAnswer<>(
+        call, procedure.failurePolicy(), engine.log(), sent, message, status, trailers);
+  }
+
+  /** Returns the answer of a handler that has violated the protocol. */
+  Answer violation(Runnable leaveToGrpc) {
+    return new GrpcError(Status.INTERNAL, procedure.failurePolicy(), leaveToGrpc);
+  }
+
+  @Override
+  public Answer answerOf(Throwable thrown) {
+    return new GrpcError(
+        Status.UNKNOWN,
+        procedure.failurePolicy(),
+        () -> GrpcCall.<RuntimeException>rethrow(thrown));
+  }
+
+  @SuppressWarnings("unchecked") // the handler has thrown it, declared or not
+  private static <X extends Throwable> void rethrow(Throwable thrown) throws X {
+    throw (X) thrown;
+  }
+
+  @Override
+  public Optional<Duration> timeLeft() {
+    return Optional.ofNullable(context.getDeadline())
+        .map(end -> Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS)));
+  }
+
+  @Override
+  public OutagePolicy outagePolicy() {
+    return ProtectionDemand.outagePolicy(procedure, headers);
+  }
+
+  @Override
+  public boolean isGone() {
+    return context.isCancelled();
+  }
+
+  @Override
+  public boolean limitsHandler() {
+    return true;
+  }
+
+  @Override
+  public boolean answersWithinTransaction() {
+    return false;
+  }
+
+  /** A call moves only once, because two sequential executors would not wait for each other. */
+  @Override
+  public Executor resumption() {
+    if (resumption.isEmpty()) {
+      Executor sequence = MoreExecutors.newSequentialExecutor(engine.executor());
+      thread = event -> sequence.execute(() -> events.within(event));
+      resumption = Optional.of(step -> thread.execute(() -> orClose(step)));
+    }
+    return resumption.get();
+  }
+
+  /** Closes the call if the handler throws, because gRPC does so only on its own executor. */
+  private void orClose(Runnable step) {
+    try {
+      context.run(step);
+    } catch (Throwable thrown) {
+      logger.error("{}: the handler failed", procedure.name(), thrown);
+      closeUnlessAnswered(
+          Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
+    }
+  }
+
+  @Override
+  public void cancelled() {
+    closeUnlessAnswered(Contexts.statusFromCancelled(context));
+  }
+
+  private void closeUnlessAnswered(@Nullable Status status) {
+    try {
+      call.close(status == null ? Status.CANCELLED : status, new Metadata());
+    } catch (IllegalStateException answered) {
+      logger.debug("{}: the call was already answered", procedure.name(), answered);
+    }
+  }
+
+  @Override
+  public Consumer<Instant> read(Replay.Response replay, UUID operationId) {
+    ResponseT message = call.getMethodDescriptor().parseResponse(new KnownBytes(replay.bytes()));
+    return expires -> ResponseWriter.replay(call, message, replay, operationId, expires);
+  }
+
+  @Override
+  public Consumer<Instant> readError(ByteString bytes, UUID operationId) {
+    TerminalError error = TerminalError.of(bytes);
+    return expires -> ResponseWriter.replay(call, error, operationId);
+  }
+
+  @Override
+  public void refuse(Refusal refusal, String keyName) {
+    ResponseWriter.refuse(call, refusal, keyName);
+  }
+
+  @Override
+  public void fail(Code code, String message) {
+    call.close(Status.fromCodeValue(code.getNumber()).withDescription(message), new Metadata());
+  }
+
+  @Override
+  public void misused(TransactionMisuseException misuse) {
+    fail(Code.INTERNAL, String.valueOf(misuse.getMessage()));
+  }
+
+  @Override
+  public void cutOff(Refusal refusal, String keyName, Runnable first) {
+    call.refuse(refusal, keyName, first);
+  }
+
+  @Override
+  public boolean keep() {
+    return call.keep();
+  }
+
+  /**
+   * Reports its length to gRPC, which otherwise allocates a buffer of four kilobytes for each read.
+   */
+  private static final class KnownBytes extends FilterInputStream implements KnownLength {
+    KnownBytes(ByteString bytes) {
+      super(bytes.newInput());
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.protobuf.Message;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.wire.TerminalError;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The error with which gRPC itself answers a handler that has thrown, or violated the protocol.
+ *
+ * @param leaveToGrpc lets gRPC answer
+ */
+record GrpcError(Status status, FailurePolicy policy, Runnable leaveToGrpc) implements Answer {
+  @Override
+  public Optional<Message> response() {
+    return Optional.empty();
+  }
+
+  @Override
+  public Outcome.Failed error() {
+    return new Outcome.Failed(Code.forNumber(status.getCode().value()), false);
+  }
+
+  @Override
+  public RecordedOutcome recordOfError() {
+    return TerminalError.record(status, new Metadata(), policy);
+  }
+
+  @Override
+  public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> work) {
+    leaveToGrpc.run();
+  }
+
+  @Override
+  public void sendError(UUID operationId) {
+    leaveToGrpc.run();
+  }
+
+  @Override
+  public void sendUnrecorded() {
+    leaveToGrpc.run();
+  }
+}

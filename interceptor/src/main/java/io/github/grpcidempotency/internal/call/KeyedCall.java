@@ -1,0 +1,352 @@
+package io.github.grpcidempotency.internal.call;
+
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.decision.ClaimDecider;
+import io.github.grpcidempotency.internal.decision.Decision;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.RefusedException;
+import io.github.grpcidempotency.internal.record.Replay;
+import io.github.grpcidempotency.internal.runtime.Drain;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.PendingClaim;
+import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call with a key, from its claim to its answer, for every {@link Transport}. The methods
+ * follow the order of the steps:
+ *
+ * <ol>
+ *   <li>{@link #start}: the call can be refused from now on if its server stops.
+ *   <li>{@link #claim}: claim the key. If the claim travels with the handler's first statement, run
+ *       the handler at once, and confirm the claim when the handler has returned. If the claim is
+ *       not won, {@linkplain #startOver start over} with a claim before the handler.
+ *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}).
+ *   <li>{@link #execute}: run the handler, settle its end, and send its answer ({@link KeyedRun});
+ *       or {@link #executeUnguarded}: run it without a claim during an outage;
+ *   <li>or {@link #replay}: send the recorded answer;
+ *   <li>or {@link #attach}: wait for the call that owns the key. Then, on the thread that resumes
+ *       the call, decide again, or claim again. A waiter only reads the record: the call claims for
+ *       itself;
+ *   <li>or {@link #refuse}: send an error.
+ * </ol>
+ *
+ * <p>One step runs at a time, on the thread of the transport. {@link #stopWaiting} and {@link
+ * #cutOff} are thread-safe.
+ */
+public final class KeyedCall implements Decision.Actor, Drain.Call {
+  private final Transport transport;
+  private final Engine engine;
+  private final Drain drain;
+  private final Procedure procedure;
+  private final CallEvents events;
+  private final String keyName;
+  private KeyedRequest request;
+  private ClaimResult met = ClaimResult.InFlight.unseen();
+  private Duration claimTook = Duration.ZERO;
+  private Optional<Wait> wait = Optional.empty();
+  private boolean gone;
+  private volatile boolean cutOff;
+  private volatile Optional<Turn> turn = Optional.empty();
+  private volatile Optional<UUID> operationId = Optional.empty();
+
+  /** The time during which a call waits, by {@link System#nanoTime}. */
+  private record Wait(long begun, long end) {
+    Duration left() {
+      return Duration.ofNanos(end - System.nanoTime());
+    }
+
+    Duration passed() {
+      return Duration.ofNanos(System.nanoTime() - begun);
+    }
+  }
+
+  /** A place in the queue of a key, and the executor on which the call continues. */
+  private record Turn(InFlightWaiter.Waiter waiter, Executor rest) {}
+
+  /**
+   * Creates a call.
+   *
+   * @param drain gets this call until it is answered
+   * @param keyName where the key was found, for error messages
+   */
+  public KeyedCall(
+      Transport transport,
+      Engine engine,
+      Drain drain,
+      CallEvents events,
+      KeyedRequest request,
+      String keyName) {
+    this.transport = transport;
+    this.engine = engine;
+    this.drain = drain;
+    this.events = events;
+    this.request = request;
+    this.procedure = request.procedure();
+    this.keyName = keyName;
+  }
+
+  KeyedRequest request() {
+    return request;
+  }
+
+  CallEvents events() {
+    return events;
+  }
+
+  /** Serves the call. */
+  public void start() {
+    events.keyFound();
+    drain.add(this);
+    if (!cutOff) {
+      claim();
+    }
+  }
+
+  private void claim() {
+    long begun = System.nanoTime();
+    if (engine.claimsWithFirstStatement(request)) {
+      PendingClaim pending;
+      try {
+        pending = engine.claimLater(request);
+      } catch (StoreException unreachable) {
+        decide(new ClaimResult.Unanswered(unreachable), since(begun));
+        return;
+      }
+      operationId = Optional.of(pending.operationId());
+      new KeyedRun(this, transport, engine, request, pending, since(begun)).start();
+    } else {
+      ClaimResult result = engine.claim(request);
+      decide(result, since(begun));
+    }
+  }
+
+  private static Duration since(long begun) {
+    return Duration.ofNanos(System.nanoTime() - begun);
+  }
+
+  /**
+   * Claims the key again after a handler's result was dropped, unless nobody waits for the answer.
+   *
+   * @param outage the failure of the store, if it prevented the confirmation of the claim
+   */
+  void startOver(Optional<StoreException> outage) {
+    transport.stopHandler();
+    if (outage.isPresent()) {
+      decide(new ClaimResult.Unanswered(outage.get()), claimTook);
+    } else if (transport.isGone()) {
+      transport.cancelled();
+    } else {
+      request = request.again();
+      claim();
+    }
+  }
+
+  private void decide(ClaimResult result, Duration took) {
+    met = result;
+    claimTook = took;
+    Decision decision =
+        ClaimDecider.decide(met, procedure, transport.outagePolicy(), request::compare, timeLeft());
+    if (!(decision instanceof Decision.Attach)) {
+      waitEnded(CallEvents.endOfWait(met));
+    }
+    decision.accept(this);
+  }
+
+  /** Returns how long the call may wait; empty if there is no limit. */
+  private Optional<Duration> timeLeft() {
+    Optional<Duration> untilDeadline = transport.timeLeft();
+    Optional<Duration> ofWait = wait.map(Wait::left);
+    return untilDeadline
+        .filter(left -> ofWait.isEmpty() || left.compareTo(ofWait.get()) < 0)
+        .or(() -> ofWait);
+  }
+
+  @Override
+  public void execute(Claim claim) {
+    operationId = Optional.of(claim.operationId());
+    Operation operation = new Operation(request, claim, events);
+    engine.track(operation, claimTook);
+    new KeyedRun(this, transport, engine, operation).start();
+  }
+
+  /**
+   * Runs the handler without a claim. A retry of an unprotected call is not safe, so the call is
+   * not refused when its server stops.
+   */
+  @Override
+  public void executeUnguarded(StoreException outage) {
+    drain.remove(this);
+    if (transport.keep()) {
+      events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
+      transport.runUnprotected(OperationContext.of(request));
+    }
+  }
+
+  @Override
+  public void replay(ClaimResult.Recorded recorded) {
+    UUID id = recorded.operationId();
+    Consumer<Instant> answer;
+    try {
+      answer = read(recorded, id);
+    } catch (RefusedException refused) {
+      refuse(refused.refusal(), Optional.of(id), refused.why().orElse(null));
+      return;
+    } catch (Exception unreadable) {
+      refuse(Refusal.recordUnreadable(), Optional.of(id), unreadable);
+      return;
+    }
+    events.replayed(recorded, claimTook);
+    answer.accept(engine.retain(request, recorded, events));
+  }
+
+  private Consumer<Instant> read(ClaimResult.Recorded recorded, UUID id) throws Exception {
+    Replay replay =
+        Replay.of(procedure, request.key(), recorded, failure -> events.statusUnknown(id, failure));
+    return replay instanceof Replay.Response response
+        ? transport.read(response, id)
+        : transport.readError(replay.bytes(), id);
+  }
+
+  @Override
+  public void attach(ClaimResult.InFlight running, Duration limit) {
+    if (wait.isEmpty()) {
+      long now = System.nanoTime();
+      wait = Optional.of(new Wait(now, now + limit.toNanos()));
+      events.attached();
+    }
+    operationId = running.operationId();
+    request = request.again();
+    Executor rest = transport.resumption();
+    InFlightWaiter.Waiter waiter = engine.waiter().toRun(request, new Resumption(rest));
+    turn = Optional.of(new Turn(waiter, rest));
+    waiter.begin(running, limit);
+    drain.stopIfDraining(this);
+  }
+
+  /** Continues the call after a wait. */
+  private final class Resumption implements InFlightWaiter.Waiting {
+    private final Executor rest;
+
+    Resumption(Executor rest) {
+      this.rest = rest;
+    }
+
+    @Override
+    public void found(ClaimResult result, Duration took) {
+      rest.execute(() -> decide(result, took));
+    }
+
+    @Override
+    public void free() {
+      rest.execute(KeyedCall.this::claimInTurn);
+    }
+
+    @Override
+    public void over(ClaimResult.InFlight running) {
+      rest.execute(() -> giveUpWaiting(running));
+    }
+  }
+
+  /**
+   * Claims the key, which seems to be free. The turn of the next duplicate begins after this call.
+   */
+  private void claimInTurn() {
+    InFlightWaiter.Waiter own = turn.orElseThrow().waiter();
+    try {
+      if (gone || transport.isGone()) {
+        waitEnded(WaitEnd.CANCELLED);
+      } else {
+        claim();
+      }
+    } finally {
+      own.endTurn();
+    }
+  }
+
+  /** Ends the wait of this call although another call is still running. */
+  private void giveUpWaiting(ClaimResult.InFlight running) {
+    long now = System.nanoTime();
+    wait = wait.map(waited -> new Wait(waited.begun(), now));
+    decide(running, Duration.ZERO);
+  }
+
+  private void waitEnded(WaitEnd end) {
+    wait.ifPresent(waited -> events.waitEnded(waited.passed(), end));
+  }
+
+  /**
+   * Ends the wait, because nobody waits for the answer. Called between two steps.
+   *
+   * @return whether the call was waiting; if not, its next step is under way
+   */
+  public boolean cancel() {
+    gone = true;
+    return stopWaiting(WaitEnd.CANCELLED);
+  }
+
+  private boolean stopWaiting(WaitEnd end) {
+    boolean waited = turn.filter(own -> own.waiter().cancel()).isPresent();
+    if (waited) {
+      waitEnded(end);
+    }
+    return waited;
+  }
+
+  @Override
+  public void refuse(Refusal refusal) {
+    events.refused(refusal, met);
+    transport.refuse(refusal, keyName);
+  }
+
+  void refuse(Refusal refusal, Optional<UUID> operation, @Nullable Throwable why) {
+    events.refused(refusal, operation, why);
+    transport.refuse(refusal, keyName);
+  }
+
+  /** Refuses the call when its server stops, because a retry of a call with a key is safe. */
+  @Override
+  public void stopWaiting() {
+    turn.ifPresent(
+        own ->
+            own.rest()
+                .execute(
+                    () -> {
+                      if (stopWaiting(WaitEnd.GAVE_UP)) {
+                        refuseBecauseTheServerStops();
+                      }
+                    }));
+  }
+
+  @Override
+  public void cutOff() {
+    cutOff = true;
+    refuseBecauseTheServerStops();
+    stopWaiting();
+  }
+
+  private void refuseBecauseTheServerStops() {
+    Refusal refusal = Refusal.shuttingDown(operationId);
+    transport.cutOff(refusal, keyName, () -> events.refused(refusal, operationId, null));
+  }
+
+  /** Called when the call was answered or cancelled. Any thread may call it. */
+  public void ended() {
+    drain.remove(this);
+  }
+}

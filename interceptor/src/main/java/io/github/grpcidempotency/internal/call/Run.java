@@ -1,0 +1,251 @@
+package io.github.grpcidempotency.internal.call;
+
+import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.RunningCalls;
+import io.github.grpcidempotency.procedure.Procedure;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One run of a handler, from its start to its settlement. The first end of the handler counts, and
+ * later ends are dropped:
+ *
+ * <table>
+ *   <caption>When and where an end is settled</caption>
+ *   <tr><th>end</th><th>claim won, any thread</th><th>transaction bound to a thread</th>
+ *       <th>claim pending</th></tr>
+ *   <tr><td>answer</td><td>at once, on the thread that answers</td>
+ *       <td>on the handler's thread after the handler has returned; this thread waits for the
+ *       answer</td>
+ *       <td>on the handler's thread after it has returned and the claim is confirmed; a later
+ *       answer at once</td></tr>
+ *   <tr><td>exception</td><td>at once, unless the handler has answered</td>
+ *       <td colspan="2">on the handler's thread, even if the handler has answered</td></tr>
+ *   <tr><td>given up</td><td>at once</td><td>like an answer</td>
+ *       <td>rolled back at once; after the handler has returned, like an answer</td></tr>
+ * </table>
+ *
+ * <p>If a pending claim turns out not to be won, every end is dropped, and the call starts over.
+ * {@link KeyedRun} and {@link UnkeyedRun} settle. Thread-safe.
+ */
+public abstract class Run implements RunningCalls.Call {
+  private static final Logger logger = LoggerFactory.getLogger(Run.class);
+
+  private enum Phase {
+    /** The handler has not returned, and its end is kept until then. */
+    HOLDING,
+    /** The handler has returned, and its claim is being confirmed, or its answer awaited. */
+    RETURNED,
+    /** The end is settled as soon as there is one. */
+    OPEN,
+    /** The end is settled. */
+    SETTLED,
+    /** The claim was not won. */
+    DROPPED
+  }
+
+  static final String ROLLED_BACK = "Its transaction is rolled back.";
+
+  final Transport transport;
+  final Engine engine;
+  final Procedure procedure;
+  final OperationContext context;
+  private final boolean bound;
+  private final AtomicReference<Phase> phase;
+
+  /** Empty if the handler was given up. */
+  private final CompletableFuture<Optional<Answer>> end = new CompletableFuture<>();
+
+  /**
+   * Creates a run.
+   *
+   * @param pending whether it is not known yet whether the claim is won
+   */
+  Run(
+      Transport transport,
+      Engine engine,
+      Procedure procedure,
+      OperationContext context,
+      boolean pending) {
+    this.transport = transport;
+    this.engine = engine;
+    this.procedure = procedure;
+    this.context = context;
+    this.bound = engine.bindsThreads(procedure);
+    this.phase = new AtomicReference<>(pending || bound ? Phase.HOLDING : Phase.OPEN);
+  }
+
+  /** Returns whether the claim is won. Called on the handler's thread after it has returned. */
+  abstract boolean confirm();
+
+  /** Continues the call, whose claim was not won. */
+  abstract void startOver();
+
+  /** Settles an answer, and sends it. */
+  abstract void settle(Answer answer);
+
+  /** Settles an exception of the handler, and throws it unless it does not count. */
+  abstract void settleThrown(Answer thrown);
+
+  /** Settles a handler that was given up. */
+  abstract void settleUnanswered();
+
+  /** Rolls back a handler that was given up before its claim was confirmed. */
+  abstract void rollBackUnanswered();
+
+  /** Returns whether an answer of the handler counts although the handler throws after it. */
+  abstract boolean isDeferred();
+
+  /** Returns the context of the handler. */
+  public final OperationContext context() {
+    return context;
+  }
+
+  /** Returns whether later messages of the handler are dropped: it was given up or stopped. */
+  public final boolean isDropped() {
+    return phase.get() == Phase.DROPPED || (end.isDone() && end.join().isEmpty());
+  }
+
+  /** Runs the handler. */
+  final void start() {
+    if (transport.limitsHandler()) {
+      engine.running().begin(this);
+    }
+    try {
+      transport.runHandler(this);
+    } catch (Throwable thrown) {
+      threw(thrown);
+      return;
+    }
+    returned();
+  }
+
+  /** Called when the handler has answered. Any thread may call it. */
+  public final void answered(Answer answer) {
+    if (end.complete(Optional.of(answer))) {
+      settleIfOpen();
+    }
+  }
+
+  @Override
+  public final void giveUp(Runnable report) {
+    if (!end.complete(Optional.empty())) {
+      return;
+    }
+    report.run();
+    if (!bound && phase.compareAndSet(Phase.HOLDING, Phase.SETTLED)) {
+      engine.running().end(this);
+      rollBackUnanswered();
+    } else {
+      settleIfOpen();
+    }
+  }
+
+  private void returned() {
+    if (!phase.compareAndSet(Phase.HOLDING, Phase.RETURNED) || !confirmOrStartOver()) {
+      return;
+    }
+    boolean interrupted = bound && awaitEnd();
+    try {
+      phase.set(Phase.OPEN);
+      settleIfOpen();
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Waits for the end. An interrupt gives up the handler. Returns whether there was one. */
+  private boolean awaitEnd() {
+    try {
+      Optional<Answer> unused = end.get();
+      return false;
+    } catch (InterruptedException interrupted) {
+      boolean unused = end.complete(Optional.empty());
+      return true;
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  private void threw(Throwable thrown) {
+    Answer answer = transport.answerOf(thrown);
+    boolean first = end.complete(Optional.of(answer));
+    if (phase.compareAndSet(Phase.HOLDING, Phase.RETURNED)) {
+      if (confirmOrStartOver()) {
+        settleWith(() -> settleThrown(answer));
+      }
+    } else if (first && phase.get() == Phase.OPEN) {
+      settleWith(() -> settleThrown(answer));
+    } else if (isDeferred()) {
+      engine
+          .log()
+          .warn(
+              procedure.name() + " threw",
+              thrown,
+              ("%s: the handler of %s answered and then threw; its answer counts only if its"
+                      + " transaction commits")
+                  .formatted(procedure.name(), subject()));
+    } else {
+      answer.sendUnrecorded();
+    }
+  }
+
+  /** Returns whether the claim is won; if not, the call has started over. */
+  private boolean confirmOrStartOver() {
+    if (OperationContext.uncancelled(this::confirm)) {
+      return true;
+    }
+    logger.debug(
+        "{}: dropped the result of the handler of {}, because its claim was not won",
+        procedure.name(),
+        subject());
+    phase.set(Phase.DROPPED);
+    engine.running().end(this);
+    startOver();
+    return false;
+  }
+
+  /** Reports that the transaction was rolled back, so that the call has no effect. */
+  static void rolledBack(Transport transport) {
+    transport.fail(Code.INTERNAL, "the transaction was rolled back");
+  }
+
+  private void settleIfOpen() {
+    if (end.isDone() && phase.compareAndSet(Phase.OPEN, Phase.SETTLED)) {
+      Optional<Answer> how = end.join();
+      settleWith(() -> how.ifPresentOrElse(this::settle, this::settleUnanswered));
+    }
+  }
+
+  private void settleWith(Runnable settlement) {
+    phase.set(Phase.SETTLED);
+    try {
+      context.settle(settlement);
+    } finally {
+      engine.running().end(this);
+    }
+  }
+
+  @Override
+  public final String method() {
+    return procedure.name();
+  }
+
+  @Override
+  public final boolean hasDeadline() {
+    return transport.timeLeft().isPresent();
+  }
+
+  @Override
+  public final boolean isOver() {
+    return transport.isGone();
+  }
+}

@@ -1,0 +1,146 @@
+package io.github.grpcidempotency.internal.call;
+
+import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A run of a transactional procedure without a key. Its handler gets a plain transaction, so the
+ * same handler works with and without a key. The transaction is committed before the answer is
+ * sent.
+ */
+public final class UnkeyedRun extends Run {
+  private static final Logger logger = LoggerFactory.getLogger(UnkeyedRun.class);
+
+  private final StoreTransaction transaction;
+
+  private UnkeyedRun(
+      Transport transport, Engine engine, Procedure procedure, StoreTransaction transaction) {
+    super(transport, engine, procedure, OperationContext.of(transaction), /* pending= */ false);
+    this.transaction = transaction;
+  }
+
+  /** Opens a transaction and runs the handler. Refuses the call if the store is unavailable. */
+  public static void start(
+      Transport transport, Engine engine, Procedure procedure, Optional<Caller> caller) {
+    StoreTransaction transaction;
+    try {
+      transaction = engine.begin(caller);
+    } catch (StoreException unreachable) {
+      engine
+          .log()
+          .warn(
+              procedure.name() + " begin",
+              unreachable,
+              procedure.name() + ": could not open a transaction" + engine.ofShard());
+      unavailable(transport, unreachable);
+      return;
+    }
+    new UnkeyedRun(transport, engine, procedure, transaction).start();
+  }
+
+  @Override
+  void settle(Answer answer) {
+    if (answer.response().isPresent()) {
+      commit(answer);
+    } else {
+      transaction.rollback();
+      answer.sendUnrecorded();
+    }
+  }
+
+  private void commit(Answer answer) {
+    try {
+      if (transaction.commit() == Settled.DONE) {
+        answer.sendUnrecorded();
+      } else {
+        rolledBack(transport);
+      }
+    } catch (TransactionMisuseException misuse) {
+      logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
+      transport.misused(misuse);
+    } catch (StoreException failure) {
+      engine
+          .log()
+          .warn(
+              procedure.name() + " commit",
+              failure,
+              procedure.name()
+                  + ": the transaction of a call without a key could not be committed");
+      if (failure.failureCause().mayBeDone()) {
+        unknown();
+      } else {
+        unavailable(transport, failure);
+      }
+    } catch (RuntimeException defect) {
+      engine
+          .log()
+          .warn(
+              procedure.name() + " unknown",
+              defect,
+              procedure.name()
+                  + ": it is unknown whether the transaction of a call without a key was committed");
+      unknown();
+    }
+  }
+
+  private void unknown() {
+    transport.fail(Code.UNKNOWN, "it is unknown whether the transaction was committed");
+  }
+
+  private static void unavailable(Transport transport, StoreException failure) {
+    transport.refuse(Refusal.storeUnavailable(failure.failureCause()), "no key");
+  }
+
+  @Override
+  void settleThrown(Answer thrown) {
+    transaction.rollback();
+    thrown.sendUnrecorded();
+  }
+
+  @Override
+  void settleUnanswered() {
+    transaction.rollback();
+    rolledBack(transport);
+  }
+
+  @Override
+  boolean confirm() {
+    return true;
+  }
+
+  @Override
+  void startOver() {
+    throw new AssertionError("a run without a claim is never dropped");
+  }
+
+  @Override
+  void rollBackUnanswered() {
+    settleUnanswered();
+  }
+
+  @Override
+  boolean isDeferred() {
+    return false;
+  }
+
+  @Override
+  public String subject() {
+    return "a call without a key";
+  }
+
+  @Override
+  public String consequence() {
+    return ROLLED_BACK;
+  }
+}
