@@ -40,7 +40,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private volatile @Nullable HandlerThread user;
   private volatile @Nullable LeadingStatements leading;
   private volatile @Nullable TrailingStatements trailing;
-  private volatile boolean refused;
+  private volatile @Nullable ClaimPreemptedException refusal;
 
   CarryingConnection(Connection connection) {
     this.connection = connection;
@@ -68,7 +68,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   public void carryFirst(LeadingStatements statements) {
     user = statements.thread();
     leading = statements;
-    refused = false;
+    refusal = null;
   }
 
   @Override
@@ -128,7 +128,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
           "toString" ->
           passOn(method, arguments);
       case "setReadOnly", "setTransactionIsolation" ->
-          refused ? passOn(method, arguments) : sendAlone(method, arguments);
+          refusal != null ? passOn(method, arguments) : sendAlone(method, arguments);
       default -> sendAlone(method, arguments);
     };
   }
@@ -212,9 +212,9 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private @Nullable Object setAutoCommit(Method method, Object @Nullable [] arguments)
       throws Throwable {
     if (argument(arguments) == Boolean.TRUE) { // this ends the transaction
-      if (refused) {
+      if (refusal != null) {
         forget();
-        refused = false;
+        refusal = null;
       } else if (!connection.getAutoCommit()) {
         commit();
       }
@@ -299,7 +299,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     try {
       alone.runAlone(connection);
     } catch (ClaimPreemptedException preempted) {
-      refused = true;
+      refusal = preempted;
       throw preempted;
     }
   }
@@ -334,7 +334,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     try {
       return first.failed(failure);
     } catch (ClaimPreemptedException preempted) {
-      refused = true;
+      refusal = preempted;
       throw preempted;
     }
   }
@@ -357,8 +357,9 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
    * @throws ClaimPreemptedException if they failed
    */
   void checkAccepted() {
-    if (refused) {
-      throw new ClaimPreemptedException();
+    ClaimPreemptedException known = refusal;
+    if (known != null) {
+      throw known;
     }
   }
 

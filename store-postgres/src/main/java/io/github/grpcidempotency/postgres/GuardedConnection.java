@@ -36,7 +36,7 @@ final class GuardedConnection {
 
   private volatile @Nullable HandlerThread only;
   private volatile boolean ended;
-  private volatile boolean preempted;
+  private volatile @Nullable ClaimPreemptedException preempted;
 
   GuardedConnection(Connection connection) {
     this.connection = connection;
@@ -65,8 +65,8 @@ final class GuardedConnection {
     ended = true;
   }
 
-  void preempt() {
-    preempted = true;
+  void preempt(ClaimPreemptedException refusal) {
+    preempted = refusal;
     ended = true;
   }
 
@@ -125,8 +125,9 @@ final class GuardedConnection {
     if (allowed != null) {
       allowed.check();
     }
-    if (preempted) {
-      throw new ClaimPreemptedException();
+    ClaimPreemptedException refusal = preempted;
+    if (refusal != null) {
+      throw refusal;
     }
     if (ended) {
       throw new IllegalStateException(

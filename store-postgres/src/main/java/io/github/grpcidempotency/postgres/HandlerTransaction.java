@@ -41,6 +41,32 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   }
 
   /**
+   * Opens a transaction whose first statements were not sent yet.
+   *
+   * @param name the name that the host may show for the transaction
+   * @throws JdbiException if no connection is available; a {@link
+   *     org.jdbi.v3.core.ConnectionException} if the database was not reached
+   */
+  static HandlerTransaction open(RecordDatabase database, String name) {
+    return database.hosts().isPresent()
+        ? HostedTransaction.begin(database, database.hosts().get(), name)
+        : new OpenTransaction(database, database.connect());
+  }
+
+  /**
+   * Opens a transaction whose first statements are sent with the handler's first statement.
+   *
+   * @param name the name that the host may show for the transaction
+   * @throws JdbiException if no connection is available; a {@link
+   *     org.jdbi.v3.core.ConnectionException} if the database was not reached
+   */
+  static HandlerTransaction openLate(RecordDatabase database, String name) {
+    return database.hosts().isPresent()
+        ? HostedTransaction.begin(database, database.hosts().get(), name)
+        : OpenTransaction.late(database, database.connect());
+  }
+
+  /**
    * Sends statements in front of the handler's first statement, instead of {@link #begin}. Only
    * {@link LeadingStatements#thread} may use the connection.
    */
@@ -64,7 +90,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   abstract void begun();
 
   /** Refuses every later use by the handler, because its writes must not remain. */
-  abstract void preempted();
+  abstract void preempted(ClaimPreemptedException refusal);
 
   /**
    * Runs the transaction's first statements.
@@ -112,8 +138,8 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   }
 
   /** Refuses every later use by the handler, because another call owns the key. */
-  final void refuseUse() {
-    guard.preempt();
+  final void refuseUse(ClaimPreemptedException refusal) {
+    guard.preempt(refusal);
   }
 
   /** Replaces an earlier transaction that the handler has used and that has ended. */

@@ -49,7 +49,7 @@ final class HostCheck {
     if (database.hosts().isEmpty()) {
       return List.of();
     }
-    HandlerTransaction transaction = database.open("idempotency/check");
+    HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check");
     try {
       Place host = transaction.begin(Place::of);
       return problems(host, database.onConnection(Place::of));
@@ -68,7 +68,7 @@ final class HostCheck {
     if (database.hosts().isEmpty()) {
       return List.of();
     }
-    HandlerTransaction transaction = database.open("idempotency/check");
+    HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check");
     try {
       return transaction.own().isWrapperFor(StatementCarrier.class)
           ? List.of()

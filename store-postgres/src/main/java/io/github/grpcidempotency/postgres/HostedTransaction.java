@@ -39,8 +39,8 @@ final class HostedTransaction extends HandlerTransaction {
   private Optional<StatementCarrier> carrier = Optional.empty();
 
   private HostedTransaction(
-      RecordDatabase database, HostTransaction.Begun host, Connection connection, Handles handles) {
-    super(connection, connection, handles);
+      RecordDatabase database, HostTransaction.Begun host, Connection connection) {
+    super(connection, connection, database.handles());
     this.database = database;
     this.host = host;
     this.outcome = new HostOutcome(connection);
@@ -51,8 +51,7 @@ final class HostedTransaction extends HandlerTransaction {
    *
    * @throws JdbiException if that is not possible
    */
-  static HostedTransaction begin(
-      RecordDatabase database, HostTransactions hosts, Handles handles, String name) {
+  static HostedTransaction begin(RecordDatabase database, HostTransactions hosts, String name) {
     HostTransaction.Begun host;
     try {
       host = hosts.begin(name);
@@ -62,7 +61,7 @@ final class HostedTransaction extends HandlerTransaction {
     try {
       Connection connection = host.connection();
       checkManaged(connection);
-      HostedTransaction begun = new HostedTransaction(database, host, connection, handles);
+      HostedTransaction begun = new HostedTransaction(database, host, connection);
       host.afterCompletion(begun.outcome::ended);
       return begun;
     } catch (RuntimeException failure) {
@@ -138,8 +137,8 @@ final class HostedTransaction extends HandlerTransaction {
 
   /** The host's thread rolls the transaction back. */
   @Override
-  void preempted() {
-    refuseUse();
+  void preempted(ClaimPreemptedException refusal) {
+    refuseUse(refusal);
     setRollbackOnly();
   }
 

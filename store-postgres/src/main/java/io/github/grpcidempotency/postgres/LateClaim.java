@@ -74,7 +74,8 @@ final class LateClaim implements PendingClaim, LeadingStatements {
    * @throws org.jdbi.v3.core.JdbiException if no connection is available
    */
   static LateClaim open(RecordDatabase database, ClaimRequest request) {
-    HandlerTransaction transaction = database.openLate(request.procedure().name());
+    HandlerTransaction transaction =
+        HandlerTransaction.openLate(database, request.procedure().name());
     LateClaim claim = new LateClaim(database, request, transaction);
     try {
       transaction.carryFirst(claim);
@@ -199,8 +200,10 @@ final class LateClaim implements PendingClaim, LeadingStatements {
   public SQLException failed(SQLException failure) {
     first.begun();
     if (isRefusal(failure)) {
-      preempt();
-      throw new ClaimPreemptedException(failure);
+      ClaimPreemptedException refusal = database.refusals().preempted().apply(failure);
+      state = State.PREEMPTED;
+      first.preempted(refusal);
+      throw refusal;
     }
     state = State.FAILED;
     return failure;
@@ -209,11 +212,6 @@ final class LateClaim implements PendingClaim, LeadingStatements {
   private static boolean isRefusal(SQLException failure) {
     return REFUSED.equals(failure.getSQLState())
         || Failures.isCutOff(new UnableToExecuteStatementException(failure, null));
-  }
-
-  private void preempt() {
-    state = State.PREEMPTED;
-    first.preempted();
   }
 
   @Override

@@ -26,26 +26,23 @@ final class OpenTransaction extends HandlerTransaction {
   private final AtomicBoolean givenBack = new AtomicBoolean();
   private final Optional<CarryingConnection> carrying;
 
-  OpenTransaction(RecordDatabase database, Connection connection, Handles handles) {
-    super(connection, connection, handles);
+  OpenTransaction(RecordDatabase database, Connection connection) {
+    super(connection, connection, database.handles());
     this.database = database;
     this.carrying = Optional.empty();
   }
 
   private OpenTransaction(
-      RecordDatabase database,
-      Connection connection,
-      CarryingConnection carrying,
-      Handles handles) {
-    super(connection, carrying.proxy(), handles);
+      RecordDatabase database, Connection connection, CarryingConnection carrying) {
+    super(connection, carrying.proxy(), database.handles());
     this.database = database;
     this.carrying = Optional.of(carrying);
     carrying.showAs(guarded());
   }
 
   /** Opens a transaction that begins with the handler's first statement. */
-  static OpenTransaction late(RecordDatabase database, Connection connection, Handles handles) {
-    return new OpenTransaction(database, connection, new CarryingConnection(connection), handles);
+  static OpenTransaction late(RecordDatabase database, Connection connection) {
+    return new OpenTransaction(database, connection, new CarryingConnection(connection));
   }
 
   @Override
@@ -68,8 +65,8 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   @Override
-  void preempted() {
-    refuseUse();
+  void preempted(ClaimPreemptedException refusal) {
+    refuseUse(refusal);
     giveBack(false);
   }
 

@@ -72,6 +72,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             builder.dataSource,
             builder.hostTransactions,
             new Handles(builder.configuration),
+            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
             schema,
             builder.lease,
             builder.serverName.get(),
@@ -208,7 +209,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   public StoreTransaction begin(Optional<Caller> caller) {
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     try {
-      HandlerTransaction transaction = database.open(WITHOUT_KEY);
+      HandlerTransaction transaction = HandlerTransaction.open(database, WITHOUT_KEY);
       begin(transaction, user);
       return transaction;
     } catch (JdbiException failure) {

@@ -32,6 +32,7 @@ final class RecordDatabase {
 
   private final DataSource pool;
   private final Handles handles;
+  private final Refusals refusals;
   private final Optional<HostTransactions> hosts;
   private final String schema;
   private final Duration lease;
@@ -48,6 +49,7 @@ final class RecordDatabase {
       DataSource pool,
       Optional<HostTransactions> hosts,
       Handles handles,
+      Refusals refusals,
       String schema,
       Duration lease,
       String serverName,
@@ -57,6 +59,7 @@ final class RecordDatabase {
     this.pool = pool;
     this.hosts = hosts;
     this.handles = handles;
+    this.refusals = refusals;
     this.schema = schema;
     this.lease = lease;
     this.serverName = serverName;
@@ -83,6 +86,16 @@ final class RecordDatabase {
   /** Returns the pool that its connections come from. */
   DataSource pool() {
     return pool;
+  }
+
+  /** Returns the handles for handlers. */
+  Handles handles() {
+    return handles;
+  }
+
+  /** Returns the factory of the exceptions for handlers. */
+  Refusals refusals() {
+    return refusals;
   }
 
   /** Returns the name of the table's schema. */
@@ -168,34 +181,12 @@ final class RecordDatabase {
   }
 
   /**
-   * Takes a connection for a transaction whose first statements were not sent yet.
+   * Takes a connection that is not part of a transaction. The caller closes it.
    *
-   * @param name the name that the host may show for the transaction
    * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
    *     database was not reached
    */
-  HandlerTransaction open(String name) {
-    return hosts.isPresent()
-        ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : new OpenTransaction(this, connectAlone(), handles);
-  }
-
-  /**
-   * Takes a connection for a transaction whose first statements are sent with the handler's first
-   * statement.
-   *
-   * @param name the name that the host may show for the transaction
-   * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
-   *     database was not reached
-   */
-  HandlerTransaction openLate(String name) {
-    return hosts.isPresent()
-        ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : OpenTransaction.late(this, connectAlone(), handles);
-  }
-
-  /** Takes a connection that is not part of a transaction. */
-  private Connection connectAlone() {
+  Connection connect() {
     Connection connection = connect(pool);
     boolean alone = false;
     try {
@@ -247,7 +238,7 @@ final class RecordDatabase {
   }
 
   private <T> T once(Function<Connection, T> work) {
-    try (Connection connection = connectAlone()) {
+    try (Connection connection = connect()) {
       return work.apply(connection);
     } catch (SQLException failure) {
       throw new CloseException("could not return a connection to the store's pool", failure);

@@ -369,7 +369,7 @@ final class Reservation implements Claim {
 
   private ClaimLostException claimLost() {
     lost = true;
-    return new ClaimLostException(row.id());
+    return database.refusals().lost().apply(row.id());
   }
 
   private static TransactionMisuseException staleSnapshot() {

@@ -80,7 +80,8 @@ final class ReservedTransaction implements Claim {
   }
 
   private static ReservedTransaction open(RecordDatabase database, Claim reservation) {
-    HandlerTransaction transaction = database.open(reservation.request().procedure().name());
+    HandlerTransaction transaction =
+        HandlerTransaction.open(database, reservation.request().procedure().name());
     try {
       OffsetDateTime begun =
           transaction.begin(

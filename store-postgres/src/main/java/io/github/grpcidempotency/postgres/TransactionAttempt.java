@@ -98,7 +98,7 @@ final class TransactionAttempt {
   }
 
   private ClaimResult claim() {
-    HandlerTransaction transaction = database.open(request.procedure().name());
+    HandlerTransaction transaction = HandlerTransaction.open(database, request.procedure().name());
     boolean owned = false;
     try {
       ClaimResult result = claim(transaction);

@@ -162,6 +162,7 @@ class LockedRowsTest {
             database.app(),
             Optional.empty(),
             new Handles(jdbi -> {}),
+            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
             "idempotency",
             Duration.ofMinutes(5),
             "this",
