@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jdbi.v3.core.JdbiException;

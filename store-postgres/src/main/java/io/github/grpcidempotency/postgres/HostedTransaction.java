@@ -1,6 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;

@@ -2,6 +2,8 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.common.primitives.Longs;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;

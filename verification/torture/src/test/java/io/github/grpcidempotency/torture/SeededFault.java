@@ -70,12 +70,12 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "OperationParameters",
+                  "internal/sql/OperationParameters",
                   ".bind(\"id\", id)",
                   ".bind(\"id\", id).bind(\"server_now\", java.time.OffsetDateTime.now()"
                       + ".plusSeconds(Integer.getInteger(\"torture.skew\", 0)))"),
               store(
-                  "RecordRow",
+                  "internal/sql/RecordRow",
                   "leaseLeft.isZero()",
                   "(leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\","
                       + " 0))) <= 0)"),
@@ -90,7 +90,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               sql("claim/take_over", "AND k.lease_expires <= now()", ""),
-              store("RecordRow", "!ended && leaseLeft.isZero()", "!ended"))),
+              store("internal/sql/RecordRow", "!ended && leaseLeft.isZero()", "!ended"))),
 
   /** A reservation is never taken over. */
   ENDLESS_LEASE(
@@ -140,7 +140,7 @@ enum SeededFault {
       breaking(Rule.RECORD_STANDS, Rule.ONE_EFFECT)
           .of(Form.JOINED)
           .by(
-              store("RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
+              store("internal/sql/RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
               sql("claim/reclaim", "AND k.expires <= now()", ""))),
 
   /** Neither the statement nor row-level security asks whose the record is. */

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -11,12 +11,12 @@ import java.util.Map;
  * @param afterwards the statements that record the answer on a connection in autocommit mode, after
  *     the transaction ended without the record; empty if there is nothing to record
  */
-record LastStatements(String alone, String withCommit, String afterwards) {
+public record LastStatements(String alone, String withCommit, String afterwards) {
   private static final String COMMIT = "COMMIT";
   private static final String USER = "SELECT set_config('app.current_user_id', :user, true);\n";
 
   /** For a transaction that has nothing left to do but commit. */
-  static final LastStatements NONE = new LastStatements("", COMMIT, "");
+  public static final LastStatements NONE = new LastStatements("", COMMIT, "");
 
   /** Returns a copy with other statements for {@link #afterwards}. */
   LastStatements orAfterwards(String other) {

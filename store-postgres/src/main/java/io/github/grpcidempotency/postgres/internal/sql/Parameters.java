@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -16,7 +16,7 @@ import org.postgresql.util.PGobject;
  * The values of one statement, by name. Values that the statement does not use are ignored. Not
  * thread-safe.
  */
-final class Parameters {
+public final class Parameters {
   private final Names names;
   private final @Nullable Object[] values;
 
@@ -24,7 +24,7 @@ final class Parameters {
   private record Absent(String type) {}
 
   /** The name of the value that each question mark of a statement stands for. Immutable. */
-  static final class Names {
+  public static final class Names {
     private final List<String> marks;
     private final int[] placeOfMark;
     private final Map<String, Integer> places = new HashMap<>();
@@ -40,19 +40,19 @@ final class Parameters {
     }
 
     /** Returns how many question marks there are. */
-    int count() {
+    public int count() {
       return marks.size();
     }
   }
 
   /** Creates an object without values. */
-  Parameters(Names names) {
+  public Parameters(Names names) {
     this.names = names;
     this.values = new Object[names.places.size()];
   }
 
   /** Binds a value whose type the driver recognises: text, number, UUID, bytes or array. */
-  Parameters bind(String name, Object value) {
+  public Parameters bind(String name, Object value) {
     put(name, value);
     return this;
   }
@@ -62,7 +62,7 @@ final class Parameters {
    * database for the type, and would then send a statement that may return long rows in a flush of
    * its own: one more round trip.
    */
-  Parameters bind(String name, String type, Optional<?> value) {
+  public Parameters bind(String name, String type, Optional<?> value) {
     put(name, value.isPresent() ? value.get() : new Absent(type));
     return this;
   }
@@ -80,7 +80,7 @@ final class Parameters {
     }
   }
 
-  void setOn(PreparedStatement statement) throws SQLException {
+  public void setOn(PreparedStatement statement) throws SQLException {
     for (int i = 0; i < names.count(); i++) {
       Object value = values[names.placeOfMark[i]];
       if (value == null) {

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The row of a key, as {@code select_record.sql} returns it. The database's clock sets all times,
  * including the time that they are compared with.
  */
-record RecordRow(
+public record RecordRow(
     UUID id,
     String procedure,
     Fingerprint fingerprint,
@@ -40,7 +40,7 @@ record RecordRow(
     Optional<List<String>> outboxStatus,
     Optional<ByteString> trace) {
 
-  static RecordRow read(ResultSet row) throws SQLException {
+  public static RecordRow read(ResultSet row) throws SQLException {
     Instant read = row.getObject("read", OffsetDateTime.class).toInstant();
     Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
     boolean ended = row.getBoolean("ended");
@@ -66,7 +66,7 @@ record RecordRow(
   }
 
   /** Returns the row that a claim has just inserted. */
-  static RecordRow reserved(UUID id, ClaimRequest request, Duration lease, Instant expires) {
+  public static RecordRow reserved(UUID id, ClaimRequest request, Duration lease, Instant expires) {
     return new RecordRow(
         id,
         request.procedure().name(),
@@ -85,25 +85,25 @@ record RecordRow(
         request.trace());
   }
 
-  boolean isSameRequestAs(ClaimRequest request) {
+  public boolean isSameRequestAs(ClaimRequest request) {
     return request.isFor(procedure, fingerprint);
   }
 
   /** Returns whether the row answers retries. */
-  boolean isRecord() {
+  public boolean isRecord() {
     return ended && !expired;
   }
 
   /** Returns whether the row is unchanged since it was inserted, and its lease has not ended. */
-  boolean isUntouched() {
+  public boolean isUntouched() {
     return attempt == 1 && !ended && !leaseLeft.isZero();
   }
 
-  boolean isAbandoned() {
+  public boolean isAbandoned() {
     return !ended && leaseLeft.isZero();
   }
 
-  ClaimResult.InFlight inFlight() {
+  public ClaimResult.InFlight inFlight() {
     return new ClaimResult.InFlight(
         Optional.of(fingerprint),
         Optional.of(procedure),
@@ -116,7 +116,7 @@ record RecordRow(
    * Returns the record with the status from the outbox, if the statement that read the row queried
    * the outbox.
    */
-  ClaimResult.Recorded recorded(RecordedProcedure asked) {
+  public ClaimResult.Recorded recorded(RecordedProcedure asked) {
     return recorded(asked.outbox().flatMap(outbox -> outboxStatus.map(outbox::statusOf)));
   }
 
@@ -124,7 +124,7 @@ record RecordRow(
    * Returns the record with the status of the asynchronous work. If a resource is deleted, the
    * reference to it is cleared and never set again, so {@code completed} is then final.
    */
-  ClaimResult.Recorded recorded(Optional<IdempotencyStatus> ofResource) {
+  public ClaimResult.Recorded recorded(Optional<IdempotencyStatus> ofResource) {
     Optional<IdempotencyStatus> status =
         resourceId.isPresent()
             ? ofResource
@@ -142,7 +142,7 @@ record RecordRow(
   }
 
   /** Returns the entries that an outbox query found: none, one, or the first two. */
-  static List<String> outboxStatus(ResultSet row) throws SQLException {
+  public static List<String> outboxStatus(ResultSet row) throws SQLException {
     return outboxStatusIfAsked(row).orElse(List.of());
   }
 

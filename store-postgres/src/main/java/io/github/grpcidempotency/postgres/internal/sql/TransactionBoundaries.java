@@ -1,10 +1,10 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.HashMap;
 import java.util.Map;
 
 /** Whether the statements of a transactional claim begin and end the transaction. */
-enum TransactionBoundaries {
+public enum TransactionBoundaries {
   /** The statements begin and end the transaction themselves, which needs no extra round trip. */
   OF_THE_STORE("BEGIN;", "ROLLBACK"),
   /**
@@ -21,7 +21,7 @@ enum TransactionBoundaries {
     this.rollback = rollback;
   }
 
-  String begin() {
+  public String begin() {
     return begin;
   }
 

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -9,7 +9,7 @@ import java.util.Optional;
  * The statements of one procedure: statements that name the column of its resource, contain its
  * outbox query, or wake its waiting duplicates.
  */
-final class ProcedureSql {
+public final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
   private static final String RESOURCE = "CAST(:resource_id AS uuid)";
   private static final String NAMES = " names_resource = " + RESOURCE + " IS NOT NULL,";
@@ -48,7 +48,7 @@ final class ProcedureSql {
   private final String recordFailure;
   private final String wake;
 
-  ProcedureSql(
+  public ProcedureSql(
       RecordedProcedure procedure,
       String schema,
       TransactionBoundaries boundaries,
@@ -164,12 +164,12 @@ final class ProcedureSql {
   }
 
   /** Reserves, unless a row exists. */
-  String claim() {
+  public String claim() {
     return claim;
   }
 
   /** Reads the record, and writes nothing. */
-  String find() {
+  public String find() {
     return find;
   }
 
@@ -177,42 +177,42 @@ final class ProcedureSql {
    * Reads the record without the outbox query, and writes nothing. Used when the outbox query
    * fails.
    */
-  String findWithoutStatus() {
+  public String findWithoutStatus() {
     return findWithoutStatus;
   }
 
   /** Replaces an expired row, or reads the record. */
-  String reclaim() {
+  public String reclaim() {
     return reclaim;
   }
 
   /** Records an answer with its resource. */
-  String complete() {
+  public String complete() {
     return complete;
   }
 
   /** Records an answer without a resource. */
-  String completeWithoutResource() {
+  public String completeWithoutResource() {
     return completeWithoutResource;
   }
 
   /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
-  LastStatements join() {
+  public LastStatements join() {
     return join;
   }
 
   /** Deletes the reservation. */
-  String release() {
+  public String release() {
     return release;
   }
 
   /** Takes the operation's advisory lock if it is free, and reads the record. */
-  String claimInTransaction() {
+  public String claimInTransaction() {
     return claimInTransaction;
   }
 
   /** The same in front of a handler's first statement, which must not run if a row exists. */
-  LateClaimSql claimLate() {
+  public LateClaimSql claimLate() {
     return claimLate;
   }
 
@@ -220,7 +220,7 @@ final class ProcedureSql {
    * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
    * is no outbox.
    */
-  Optional<String> rollbackWithStatus() {
+  public Optional<String> rollbackWithStatus() {
     return rollbackWithStatus;
   }
 
@@ -228,34 +228,34 @@ final class ProcedureSql {
    * Records a response together with the handler's effect. In a transaction of the host, raises a
    * {@link CommitRefusal} if the current transaction is not the claim's transaction.
    */
-  LastStatements record() {
+  public LastStatements record() {
     return record;
   }
 
   /** Begins the transaction of a call that has a reservation. */
-  String beginReserved() {
+  public String beginReserved() {
     return beginReserved;
   }
 
   /**
    * Completes a reservation together with the handler's effect, or raises a {@link CommitRefusal}.
    */
-  LastStatements recordReserved() {
+  public LastStatements recordReserved() {
     return recordReserved;
   }
 
   /** Records a terminal error after the handler's effect was rolled back. */
-  String recordFailure() {
+  public String recordFailure() {
     return recordFailure;
   }
 
   /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
-  String wake() {
+  public String wake() {
     return wake;
   }
 
   /** Returns the SELECT of a key's row. */
-  static String selectRecord(RecordedProcedure procedure, String schema) {
+  public static String selectRecord(RecordedProcedure procedure, String schema) {
     return selectRecord(
         procedure,
         schema,
@@ -266,12 +266,12 @@ final class ProcedureSql {
   }
 
   /** Returns a SELECT of the outbox status of a resource; empty if there is no outbox. */
-  static Optional<String> outbox(RecordedProcedure procedure) {
+  public static Optional<String> outbox(RecordedProcedure procedure) {
     return status(procedure, RESOURCE).map(status -> "SELECT " + status + " AS outbox_status");
   }
 
   /** Returns the outbox query for every resource of a list; empty if there is no outbox. */
-  static Optional<String> outboxOfEach(RecordedProcedure procedure) {
+  public static Optional<String> outboxOfEach(RecordedProcedure procedure) {
     return status(procedure, RESOURCE_OF_RECORD);
   }
 

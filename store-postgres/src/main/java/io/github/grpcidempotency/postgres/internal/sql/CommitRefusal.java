@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.Map;
 import java.util.Optional;
@@ -8,7 +8,7 @@ import org.jdbi.v3.core.JdbiException;
 /**
  * The reasons why the statements in front of a commit raise an error, with the SQLSTATE of each.
  */
-enum CommitRefusal {
+public enum CommitRefusal {
   /** Another call owns the key. */
   CLAIM_LOST("IK002"),
   /** The transaction's snapshot may be older than the row's last renewal. */
@@ -23,13 +23,13 @@ enum CommitRefusal {
   }
 
   /** Returns the SQLSTATEs, by their names in the SQL files. */
-  static Map<String, String> codes() {
+  public static Map<String, String> codes() {
     return Map.of(
         "lost", CLAIM_LOST.code, "snapshot", STALE_SNAPSHOT.code, "ended", TRANSACTION_ENDED.code);
   }
 
   /** Returns the reason for a refusal; empty if the statements failed for another reason. */
-  static Optional<CommitRefusal> of(JdbiException failure) {
+  public static Optional<CommitRefusal> of(JdbiException failure) {
     String state = Failures.sqlState(failure);
     return Stream.of(values()).filter(refusal -> refusal.code.equals(state)).findFirst();
   }

@@ -1,10 +1,10 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.HashMap;
 import java.util.Map;
 
 /** The statements on a key's row that are the same for all procedures. */
-record ReservationSql(
+public record ReservationSql(
     String takeOver,
     String extend,
     String completed,
@@ -15,7 +15,7 @@ record ReservationSql(
     String clear,
     String retain,
     String isInFlight) {
-  static ReservationSql of(String schema, String timeLine) {
+  public static ReservationSql of(String schema, String timeLine) {
     Map<String, String> values = Map.of("schema", schema, "time_line", timeLine);
     return new ReservationSql(
         SqlFile.load("claim/take_over", values),

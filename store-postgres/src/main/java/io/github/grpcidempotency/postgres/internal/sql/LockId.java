@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.common.hash.Hashing;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -9,10 +9,10 @@ import java.util.UUID;
  * The advisory lock of an operation: 64 bits of a SHA-256, so that nobody can choose a key whose
  * lock collides with the lock of another user's key.
  */
-final class LockId {
+public final class LockId {
   private LockId() {}
 
-  static long of(IdempotencyKey key) {
+  public static long of(IdempotencyKey key) {
     UUID user = key.caller().userId();
     return Hashing.sha256()
         .newHasher()

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * The statements of a claim that is sent in front of a handler's first statement, in the driver's
  * syntax. Thread-safe.
  */
-final class LateClaimSql {
+public final class LateClaimSql {
   /**
    * More than the number of statements of usual handlers. A limit is needed because a handler can
    * build a new text for each call.
@@ -30,7 +30,7 @@ final class LateClaimSql {
   }
 
   /** Returns the statements of the claim alone. */
-  String alone() {
+  public String alone() {
     return leading;
   }
 
@@ -38,7 +38,7 @@ final class LateClaimSql {
    * Returns a statement with the claim in front. Returns the same object for the same text, which
    * the driver finds faster in its cache.
    */
-  String inFrontOf(String sql) {
+  public String inFrontOf(String sql) {
     String joined = known.get(sql);
     if (joined != null) {
       return joined;
@@ -51,12 +51,12 @@ final class LateClaimSql {
   }
 
   /** Returns the names of the statements' parameters. */
-  Parameters.Names parameters() {
+  public Parameters.Names parameters() {
     return parameters;
   }
 
   /** Returns whether the first statement begins the transaction. Such a statement has no result. */
-  boolean begins() {
+  public boolean begins() {
     return begins;
   }
 }

@@ -1,18 +1,18 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 
 /** The parameters that record an answer. */
-final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
+public final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
   private final Parameters values;
 
   private OutcomeParameters(Parameters values) {
     this.values = values;
   }
 
-  static Parameters of(Parameters values, RecordedOutcome outcome) {
+  public static Parameters of(Parameters values, RecordedOutcome outcome) {
     return outcome
         .accept(new OutcomeParameters(values))
         .bind("resource_id", "uuid", outcome.resourceId());

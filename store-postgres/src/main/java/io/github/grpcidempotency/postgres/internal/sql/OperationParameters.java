@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -6,10 +6,10 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.UUID;
 
 /** The parameters that identify an operation. Each statement uses those that it needs. */
-final class OperationParameters {
+public final class OperationParameters {
   private OperationParameters() {}
 
-  static Parameters of(Parameters parameters, ClaimRequest request, UUID id) {
+  public static Parameters of(Parameters parameters, ClaimRequest request, UUID id) {
     return of(parameters, request.key())
         .bind("id", id)
         .bind("procedure", request.procedure().name())
@@ -20,7 +20,7 @@ final class OperationParameters {
   }
 
   /** Returns the parameters that are needed to read the row of a key. */
-  static Parameters of(Parameters parameters, IdempotencyKey key) {
+  public static Parameters of(Parameters parameters, IdempotencyKey key) {
     return parameters
         .bind("user", key.caller().userId().toString())
         .bind("key", key.stored())

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.Map;
 
@@ -9,9 +9,9 @@ import java.util.Map;
  *     that a failover loses nothing
  * @param same a condition: the time line is the same as at the claim
  */
-record TimeLineSql(String current, String same) {
+public record TimeLineSql(String current, String same) {
   /** Returns the SQL. */
-  static TimeLineSql of(boolean read) {
+  public static TimeLineSql of(boolean read) {
     return read
         ? new TimeLineSql(
             SqlFile.load("claim/time_line", Map.of()),

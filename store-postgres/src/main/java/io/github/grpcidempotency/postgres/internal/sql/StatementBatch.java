@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Every call uses this class, so it calls the driver directly, without a Jdbi statement and its
  * copy of the configuration. Jdbi only parses the named parameters, once for each text.
  */
-final class StatementBatch {
+public final class StatementBatch {
   private static final Map<String, Positional> PARSED = new ConcurrentHashMap<>();
 
   /** Reads one row. */
-  interface RowReader<T> {
+  public interface RowReader<T> {
     T read(ResultSet row) throws SQLException;
   }
 
@@ -64,7 +64,7 @@ final class StatementBatch {
   }
 
   /** The results of a flush's first and last query. */
-  record Ends<F, L>(F first, Optional<L> last) {}
+  public record Ends<F, L>(F first, Optional<L> last) {}
 
   /** Statements with question marks, and the name that each question mark stands for. */
   record Positional(String sql, Parameters.Names names) {}
@@ -80,13 +80,13 @@ final class StatementBatch {
   }
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
-  static <T> Optional<T> run(
+  public static <T> Optional<T> run(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
     return read(connection, sql, bindings, results -> readLast(results, reader));
   }
 
   /** Runs the statements and reads the first row of the first result. */
-  static <F> F runForFirst(
+  public static <F> F runForFirst(
       Connection connection,
       String sql,
       UnaryOperator<Parameters> bindings,
@@ -97,7 +97,7 @@ final class StatementBatch {
   /**
    * Runs the statements and reads the first row of the first result and that of the last statement.
    */
-  static <F, L> Ends<F, L> runForBoth(
+  public static <F, L> Ends<F, L> runForBoth(
       Connection connection,
       String sql,
       UnaryOperator<Parameters> bindings,
@@ -114,7 +114,7 @@ final class StatementBatch {
    * Runs the statements and reads every row of every result, except those of {@code set_config},
    * which set the user for the next statement.
    */
-  static <T> List<T> runForAll(
+  public static <T> List<T> runForAll(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
     return read(connection, sql, bindings, results -> readAll(results, reader));
   }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.common.io.Resources;
 import java.io.IOException;
@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A statement from a folder of this package's {@code sql}, with its {@code ${names}} replaced. The
+ * A statement from a folder of {@code postgres/sql}, with its {@code ${names}} replaced. The
  * database copies a statement's text at every execution, so comments and indentation are removed.
  *
  * <p>Every file may use two settings, which last until the end of the transaction. {@code
@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * it again for each execution if the table is partitioned. A file that runs within a transaction of
  * a handler restores the host's values.
  */
-final class SqlFile {
+public final class SqlFile {
   /**
    * Shorter than any sensible {@code socketTimeout}, because the driver closes a connection on
    * which nothing arrives for longer. The migration sets the same value for the functions.
@@ -37,6 +37,7 @@ final class SqlFile {
   private static final String RESTORE =
       "set_config('<setting>', current_setting('idempotency.<setting>'), true)";
 
+  private static final String FOLDER = "/io/github/grpcidempotency/postgres/sql/";
   private static final Pattern COMMENT = Pattern.compile("--.*");
   private static final Pattern NAME = Pattern.compile("\\$\\{([a-z_]+)}");
   private static final Pattern SPACE = Pattern.compile("\\s+");
@@ -50,7 +51,7 @@ final class SqlFile {
    * @param values the values of the names in it
    * @throws IllegalArgumentException if it has a name for which there is no value
    */
-  static String load(String name, Map<String, String> values) {
+  public static String load(String name, Map<String, String> values) {
     return NAME.matcher(compact(read(name)))
         .replaceAll(found -> Matcher.quoteReplacement(value(name, found.group(1), values)));
   }
@@ -92,7 +93,7 @@ final class SqlFile {
   private static String read(String name) {
     try {
       return Resources.toString(
-          Resources.getResource(SqlFile.class, "sql/" + name + ".sql"), StandardCharsets.UTF_8);
+          Resources.getResource(SqlFile.class, FOLDER + name + ".sql"), StandardCharsets.UTF_8);
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.common.base.Throwables;
 import io.github.grpcidempotency.store.FailureCause;
@@ -23,7 +23,7 @@ import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
 /** Classifies failures of the database, by SQLSTATE and by the step that failed. */
-final class Failures {
+public final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
   private static final String READ_ONLY_SQL_TRANSACTION = "25006";
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
@@ -77,7 +77,7 @@ final class Failures {
   private Failures() {}
 
   /** Returns the store's exception for an operation that is not a claim. */
-  static StoreException of(String message, JdbiException failure) {
+  public static StoreException of(String message, JdbiException failure) {
     return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
   }
 
@@ -86,7 +86,7 @@ final class Failures {
    * Failures that the database did not cause are returned as they are, and so is a broken
    * connection that the host's pool still held.
    */
-  static JdbiException ofBegin(RuntimeException failure) {
+  public static JdbiException ofBegin(RuntimeException failure) {
     if (failure instanceof JdbiException known) {
       return known;
     }
@@ -99,7 +99,7 @@ final class Failures {
   }
 
   /** Returns a host's failure to commit as a failure of the database. */
-  static JdbiException ofCommit(RuntimeException failure) {
+  public static JdbiException ofCommit(RuntimeException failure) {
     return failure instanceof JdbiException known
         ? known
         : new TransactionException(
@@ -107,7 +107,7 @@ final class Failures {
   }
 
   /** Returns the reason why the database, or the connection to the database, failed. */
-  static FailureCause causeOf(JdbiException failure) {
+  public static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);
     if (SHUTDOWNS.contains(state)) {
       return FailureCause.SHUTTING_DOWN;
@@ -192,7 +192,7 @@ final class Failures {
    * Returns whether the connection broke while it was used. The statements that were sent may have
    * been executed.
    */
-  static boolean isCutOff(JdbiException failure) {
+  public static boolean isCutOff(JdbiException failure) {
     return isConnected(failure) && isCut(causeOf(failure));
   }
 
@@ -200,7 +200,7 @@ final class Failures {
    * Returns whether a connection broke, or was refused because the database is starting or
    * stopping.
    */
-  static boolean isCut(FailureCause cause) {
+  public static boolean isCut(FailureCause cause) {
     return cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN;
   }
 
@@ -208,20 +208,20 @@ final class Failures {
    * Returns whether a transaction's snapshot is older than the row that the transaction tried to
    * change.
    */
-  static boolean isSerializationFailure(JdbiException failure) {
+  public static boolean isSerializationFailure(JdbiException failure) {
     return sqlState(failure).equals(SERIALIZATION_FAILURE);
   }
 
   /**
    * Returns whether another claim of the same key won, or whether the transaction can be retried.
    */
-  static boolean isLostRace(JdbiException failure) {
+  public static boolean isLostRace(JdbiException failure) {
     return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
         || isTakenKey(failure);
   }
 
   /** Returns whether a row stayed locked for longer than {@code lock_timeout}. */
-  static boolean isLockTimeout(JdbiException failure) {
+  public static boolean isLockTimeout(JdbiException failure) {
     return sqlState(failure).equals(LOCK_NOT_AVAILABLE);
   }
 
@@ -243,7 +243,7 @@ final class Failures {
   /**
    * Returns whether row-level security rejected a row. A missing privilege has the same SQLSTATE.
    */
-  static boolean violatesRowSecurity(JdbiException failure) {
+  public static boolean violatesRowSecurity(JdbiException failure) {
     return serverError(failure)
         .map(ServerErrorMessage::getRoutine)
         .filter(ROW_SECURITY_ROUTINE::equals)
@@ -251,7 +251,7 @@ final class Failures {
   }
 
   /** Returns whether a row refers to a resource that does not exist. */
-  static boolean isForeignKeyViolation(JdbiException failure) {
+  public static boolean isForeignKeyViolation(JdbiException failure) {
     return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
   }
 
@@ -261,7 +261,7 @@ final class Failures {
   }
 
   /** Returns the database's message about a refused login; empty if it did not refuse one. */
-  static Optional<String> refusedLogin(JdbiException failure) {
+  public static Optional<String> refusedLogin(JdbiException failure) {
     return causeOf(failure) == FailureCause.NO_LOGIN
         ? serverError(failure)
             .map(error -> "%s (SQLSTATE %s)".formatted(error.getMessage(), error.getSQLState()))
@@ -269,7 +269,7 @@ final class Failures {
   }
 
   /** Returns whether the database, or the driver, reported what is wrong. */
-  static boolean isAnswered(JdbiException failure) {
+  public static boolean isAnswered(JdbiException failure) {
     return !sqlState(failure).isEmpty();
   }
 
