@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.github.grpcidempotency.postgres.internal.migration.FlywayMigration;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.migration;
 
 import com.google.common.io.Resources;
 import java.io.IOException;
@@ -8,13 +8,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** The migrations as one script, for tools other than Flyway, and the script for partitions. */
-final class MigrationSql {
+public final class MigrationSql {
   /**
    * The files by version, starting with 1. Listed here because a jar cannot list the files of a
    * folder.
    */
-  static final List<String> FILES =
+  public static final List<String> FILES =
       List.of("V1__idempotency_keys.sql", "V2__host.sql", "V3__operators.sql");
+
+  private static final String FOLDER = "/io/github/grpcidempotency/postgres/";
 
   private MigrationSql() {}
 
@@ -23,7 +25,7 @@ final class MigrationSql {
    *
    * @param after the version that the schema has; 0 if it does not exist
    */
-  static String script(String schema, int after) {
+  public static String script(String schema, int after) {
     if (after < 0 || after > FILES.size()) {
       throw new IllegalArgumentException(
           "the schema's version must be between 0 and %d, not %d".formatted(FILES.size(), after));
@@ -38,7 +40,7 @@ final class MigrationSql {
   }
 
   /** Returns the functions that move the table of keys to partitions. */
-  static String partitions(String schema) {
+  public static String partitions(String schema) {
     return read("partitions.sql").replace("${schema}", schema);
   }
 
@@ -49,7 +51,7 @@ final class MigrationSql {
   private static String read(String file) {
     try {
       return Resources.toString(
-          Resources.getResource(MigrationSql.class, file), StandardCharsets.UTF_8);
+          Resources.getResource(MigrationSql.class, FOLDER + file), StandardCharsets.UTF_8);
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.migration;
 
 import java.util.Map;
 import javax.sql.DataSource;
@@ -8,12 +8,12 @@ import org.flywaydb.core.Flyway;
  * Runs the migrations. Only this class uses Flyway, so all other classes can be loaded without
  * Flyway.
  */
-final class FlywayMigration {
+public final class FlywayMigration {
   private static final String LOCATION = "classpath:io/github/grpcidempotency/postgres/migration";
 
   private FlywayMigration() {}
 
-  static void run(DataSource owner, String schema) {
+  public static void run(DataSource owner, String schema) {
     Flyway.configure(FlywayMigration.class.getClassLoader())
         .dataSource(owner)
         .schemas(schema)
