@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;

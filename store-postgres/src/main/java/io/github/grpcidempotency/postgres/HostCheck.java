@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;

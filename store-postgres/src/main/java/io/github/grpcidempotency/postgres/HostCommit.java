@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.carry.TrailingStatements;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import java.sql.Connection;
 import java.sql.SQLException;

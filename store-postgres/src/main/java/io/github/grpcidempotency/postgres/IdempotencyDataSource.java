@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;

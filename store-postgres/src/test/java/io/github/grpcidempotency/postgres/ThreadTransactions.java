@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -653,7 +653,11 @@ enum SeededFault {
   FIRST_STATEMENT_FROM_ANY_THREAD(
       breaking(Rule.FIRST_STATEMENT_ON_ITS_THREAD)
           .of(Form.LATE)
-          .by(store("HandlerThread", "if (current != thread) {", "if (current == null) {"))
+          .by(
+              store(
+                  "internal/carry/HandlerThread",
+                  "if (current != thread) {",
+                  "if (current == null) {"))
           .running(
               plan ->
                   plan.mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60))))),

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.carry;
 
 import java.sql.SQLException;
 import org.postgresql.util.PSQLState;
@@ -8,12 +8,12 @@ import org.postgresql.util.PSQLState;
  * statement. Only this thread may use the connection. If another thread used it, the call could end
  * while the first statement is still running, and the driver would not yet report a transaction.
  */
-final class HandlerThread {
+public final class HandlerThread {
   private final Thread thread = Thread.currentThread();
   private final String procedure;
 
   /** Limits the use to the current thread. */
-  HandlerThread(String procedure) {
+  public HandlerThread(String procedure) {
     this.procedure = procedure;
   }
 
@@ -23,7 +23,7 @@ final class HandlerThread {
    *
    * @throws SQLException if it may not
    */
-  void check() throws SQLException {
+  public void check() throws SQLException {
     Thread current = Thread.currentThread();
     if (current != thread) {
       throw new SQLException(

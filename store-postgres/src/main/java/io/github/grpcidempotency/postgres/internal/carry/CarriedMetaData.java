@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.carry;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;

@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.carry;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -8,7 +9,7 @@ import java.sql.SQLException;
  * Statements that are sent in front of a handler's first statement. They raise an error if the
  * handler's statement must not run. They are sent once.
  */
-interface LeadingStatements {
+public interface LeadingStatements {
   /** Returns the only thread that may use the connection, now and later in the transaction. */
   HandlerThread thread();
 

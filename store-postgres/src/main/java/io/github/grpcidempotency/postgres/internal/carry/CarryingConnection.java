@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.carry;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -33,7 +34,7 @@ import org.postgresql.util.PSQLException;
  * <p>A connection that has carried statements can be used only by the {@link HandlerThread} of
  * these statements, until it is returned to the pool. Any thread may cancel a statement.
  */
-final class CarryingConnection implements StatementCarrier, InvocationHandler {
+public final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private final Connection connection;
   private final Connection proxy;
   private Connection shown;
@@ -42,7 +43,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private volatile @Nullable TrailingStatements trailing;
   private volatile @Nullable ClaimPreemptedException refusal;
 
-  CarryingConnection(Connection connection) {
+  public CarryingConnection(Connection connection) {
     this.connection = connection;
     this.proxy =
         (Connection)
@@ -52,7 +53,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   /** Returns the connection for its user. */
-  Connection proxy() {
+  public Connection proxy() {
     return proxy;
   }
 
@@ -60,7 +61,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
    * Sets the connection that {@code Statement.getConnection} returns, if its user sees another
    * connection than this one.
    */
-  void showAs(Connection shown) {
+  public void showAs(Connection shown) {
     this.shown = shown;
   }
 

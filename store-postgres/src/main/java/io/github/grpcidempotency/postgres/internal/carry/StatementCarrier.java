@@ -1,12 +1,13 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.carry;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import java.sql.SQLException;
 
 /**
  * A connection that sends statements of the library in one flush with its user's first statement,
  * and in one flush with its user's commit.
  */
-interface StatementCarrier {
+public interface StatementCarrier {
   /**
    * Sends statements in front of the next statement of the connection's user. They stay pending if
    * a transaction without statements is committed or rolled back.
