@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
+import io.github.grpcidempotency.postgres.internal.database.TransactionEnd;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;

@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
+import io.github.grpcidempotency.postgres.internal.database.Handles;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;

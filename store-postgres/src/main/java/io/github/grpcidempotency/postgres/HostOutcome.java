@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.internal.database.DriverState;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim.Settled;

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;

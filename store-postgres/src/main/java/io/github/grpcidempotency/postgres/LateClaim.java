@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LateClaimSql;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;

@@ -2,6 +2,8 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
+import io.github.grpcidempotency.postgres.internal.database.DriverState;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;

@@ -2,6 +2,11 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.Contention;
+import io.github.grpcidempotency.postgres.internal.database.Handles;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.database.Refusals;
+import io.github.grpcidempotency.postgres.internal.database.ServerName;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;

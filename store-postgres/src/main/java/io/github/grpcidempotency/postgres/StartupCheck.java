@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.base.Throwables;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;

@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.postgres.internal.database.Contention;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;

@@ -276,7 +276,7 @@ enum SeededFault {
                   "internal/decision/FailureDecider",
                   "cause == FailureCause.NO_CONNECTION",
                   "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
-              store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1"))
+              store("internal/database/Contention", "MAX_TRIES = 20", "MAX_TRIES = 1"))
           .running(
               plan ->
                   plan.living(ServerLife.ordinary().with(Dimension.ISOLATION, "serializable")))),
@@ -628,11 +628,11 @@ enum SeededFault {
           .of(Form.SAME_DATABASE)
           .by(
               store(
-                  "OwnThread",
+                  "internal/database/OwnThread",
                   "return CompletableFuture.supplyAsync(work, THREADS).join();",
                   "return work.get();"),
               store(
-                  "RecordDatabase",
+                  "internal/database/RecordDatabase",
                   "alone = connection.getAutoCommit();",
                   "alone = connection.getAutoCommit() || !connection.isClosed();"))
           .running(

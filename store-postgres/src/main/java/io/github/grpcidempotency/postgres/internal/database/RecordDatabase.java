@@ -1,5 +1,7 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.ReservationSql;
@@ -27,7 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The connections, the statements and the settings that claims need. Thread-safe. */
-final class RecordDatabase {
+public final class RecordDatabase {
   private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
 
   private static final String NOT_ALONE =
@@ -51,7 +53,7 @@ final class RecordDatabase {
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
 
-  RecordDatabase(
+  public RecordDatabase(
       DataSource pool,
       Optional<HostTransactions> hosts,
       Handles handles,
@@ -81,7 +83,7 @@ final class RecordDatabase {
    *
    * @throws ConnectionException if no connection is available
    */
-  static Connection connect(DataSource pool) {
+  public static Connection connect(DataSource pool) {
     try {
       return pool.getConnection();
     } catch (SQLException failure) {
@@ -90,52 +92,52 @@ final class RecordDatabase {
   }
 
   /** Returns the pool that its connections come from. */
-  DataSource pool() {
+  public DataSource pool() {
     return pool;
   }
 
   /** Returns the handles for handlers. */
-  Handles handles() {
+  public Handles handles() {
     return handles;
   }
 
   /** Returns the factory of the exceptions for handlers. */
-  Refusals refusals() {
+  public Refusals refusals() {
     return refusals;
   }
 
   /** Returns the name of the table's schema. */
-  String schema() {
+  public String schema() {
     return schema;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
-  Duration lease() {
+  public Duration lease() {
     return lease;
   }
 
   /** Returns the name under which this process holds its reservations. */
-  String serverName() {
+  public String serverName() {
     return serverName;
   }
 
   /** Returns whether servers notify each other when an awaited operation ends. */
-  boolean notifies() {
+  public boolean notifies() {
     return notifies;
   }
 
   /** Returns whether transactional calls take advisory locks. */
-  boolean locks() {
+  public boolean locks() {
     return locks;
   }
 
   /** Returns whether a reservation is bound to the time line of the database. */
-  boolean timeLines() {
+  public boolean timeLines() {
     return timeLines;
   }
 
   /** Returns the statements of a procedure. */
-  ProcedureSql sql(RecordedProcedure procedure) {
+  public ProcedureSql sql(RecordedProcedure procedure) {
     ProcedureSql known = procedureSql.get(procedure.name());
     return known != null
         ? known
@@ -145,12 +147,12 @@ final class RecordDatabase {
   }
 
   /** Returns the statements on reservations. */
-  ReservationSql reservationSql() {
+  public ReservationSql reservationSql() {
     return reservationSql;
   }
 
   /** Returns the host's transactions, if the store uses them. */
-  Optional<HostTransactions> hosts() {
+  public Optional<HostTransactions> hosts() {
     return hosts;
   }
 
@@ -159,7 +161,7 @@ final class RecordDatabase {
    *
    * @throws IllegalStateException if the thread has no transaction of the host
    */
-  HostTransaction currentOfHost() {
+  public HostTransaction currentOfHost() {
     return hosts
         .orElseThrow(
             () ->
@@ -182,7 +184,7 @@ final class RecordDatabase {
   }
 
   /** Returns the statement that begins a transaction without a claim. */
-  String beginSql() {
+  public String beginSql() {
     return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
   }
 
@@ -192,7 +194,7 @@ final class RecordDatabase {
    * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
    *     database was not reached
    */
-  Connection connect() {
+  public Connection connect() {
     Connection connection = connect(pool);
     boolean alone = false;
     try {
@@ -221,7 +223,7 @@ final class RecordDatabase {
   /**
    * Runs work on one connection. Throws every failure of the database as a {@link StoreException}.
    */
-  <T> T inStore(String what, Function<Connection, T> work) {
+  public <T> T inStore(String what, Function<Connection, T> work) {
     try {
       return onConnection(work);
     } catch (JdbiException failure) {
@@ -236,7 +238,7 @@ final class RecordDatabase {
    * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
    *     reached
    */
-  <T> T onConnection(Function<Connection, T> work) {
+  public <T> T onConnection(Function<Connection, T> work) {
     Supplier<T> statements = () -> Contention.retrying(() -> once(work));
     return hosts.flatMap(HostTransactions::current).isPresent()
         ? OwnThread.call(statements)
@@ -255,7 +257,7 @@ final class RecordDatabase {
    * Warns that an outbox query failed. Does not warn if the database cannot be reached, because
    * then the query did not cause the failure.
    */
-  void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
+  public void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
     if (!Failures.isCutOff(failure)) {
       log.warn(
           procedure.name() + " outbox",
@@ -266,7 +268,7 @@ final class RecordDatabase {
   }
 
   /** Warns that a record cannot refer to its resource. */
-  void unreferred(RecordedProcedure procedure, UUID operationId) {
+  public void unreferred(RecordedProcedure procedure, UUID operationId) {
     log.warn(
         procedure.name() + " unreferred",
         null,

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -6,14 +6,14 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /** The name under which a process holds its reservations. Operators see the name. */
-final class ServerName {
+public final class ServerName {
   private static final int MAX_HOST = 240;
   private static final Pattern VISIBLE = Pattern.compile("[\\p{L}\\p{N}\\p{P}\\p{S}]+");
 
   private ServerName() {}
 
   /** Returns this process's host and process id, such as {@code things-7d9f:1}. */
-  static String ofThisProcess() {
+  public static String ofThisProcess() {
     String host =
         Optional.ofNullable(System.getenv("HOSTNAME"))
             .filter(name -> VISIBLE.matcher(name).matches())

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import java.sql.SQLException;
 import java.util.List;
@@ -11,7 +11,7 @@ import org.postgresql.core.Parser;
  * Detects statements that would end the transaction. The first letter rules out most texts; the
  * driver's own parser splits the others into statements.
  */
-final class TransactionEnd {
+public final class TransactionEnd {
   private static final String FIRST_LETTERS = "cCeErRaApP";
 
   private TransactionEnd() {}
@@ -20,7 +20,7 @@ final class TransactionEnd {
    * Returns the first word of a statement that would end a transaction; empty if the text has no
    * such statement.
    */
-  static Optional<String> in(String sql) {
+  public static Optional<String> in(String sql) {
     if (!mayBeIn(sql)) {
       return Optional.empty();
     }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import java.sql.Connection;
 import java.util.function.Consumer;
@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
  * Creates Jdbi handles on open connections. All handles belong to one Jdbi, so each SQL text is
  * parsed once.
  */
-final class Handles {
+public final class Handles {
   private static final ThreadLocal<@Nullable Connection> LENT = new ThreadLocal<>();
 
   private final Jdbi jdbi = Jdbi.create(Handles::lent);
 
-  Handles(Consumer<Jdbi> configuration) {
+  public Handles(Consumer<Jdbi> configuration) {
     configuration.accept(jdbi);
   }
 
   /** Returns a handle for a handler, with the host's configuration of Jdbi. */
-  Handle on(Connection connection) {
+  public Handle on(Connection connection) {
     LENT.set(connection);
     try {
       return jdbi.open();

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,13 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The state of a connection's transaction as the driver knows it, without a round trip. */
-final class DriverState {
+public final class DriverState {
   private static final Logger logger = LoggerFactory.getLogger(DriverState.class);
 
   private DriverState() {}
 
   /** Returns the state of the transaction; empty if the connection is closed or hides it. */
-  static Optional<TransactionState> of(Connection connection) {
+  public static Optional<TransactionState> of(Connection connection) {
     try {
       return connection.isWrapperFor(BaseConnection.class)
           ? Optional.of(connection.unwrap(BaseConnection.class).getTransactionState())
@@ -31,7 +31,7 @@ final class DriverState {
   }
 
   /** Cancels the statement that another thread is running, if there is one. */
-  static void cancel(Connection connection) {
+  public static void cancel(Connection connection) {
     try {
       connection.unwrap(PGConnection.class).cancelQuery();
     } catch (SQLException unreachable) {
@@ -40,7 +40,7 @@ final class DriverState {
   }
 
   /** Closes a connection immediately, even during a statement. The pool replaces it. */
-  static void abort(Connection connection) {
+  public static void abort(Connection connection) {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException closed) {
@@ -53,7 +53,7 @@ final class DriverState {
    * Returns false for a connection that was returned to its pool, because another call may use it
    * by now.
    */
-  static boolean isKnownOpen(Connection connection) {
+  public static boolean isKnownOpen(Connection connection) {
     try {
       return !connection.isClosed()
           && of(connection).filter(state -> state != TransactionState.IDLE).isPresent()

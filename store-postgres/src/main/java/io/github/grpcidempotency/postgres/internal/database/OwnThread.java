@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.util.concurrent.CompletableFuture;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.FailureCause;
@@ -16,7 +16,7 @@ import org.jdbi.v3.core.JdbiException;
  * COMMITTED}, every race has the same result as if the losing transaction had waited for the
  * winner. A transaction that has waited for a locked row until {@code lock_timeout} is not retried.
  */
-final class Contention {
+public final class Contention {
   private static final int MAX_TRIES = 20;
   private static final long MAX_PAUSE_MICROS = 10_000;
 
@@ -27,7 +27,7 @@ final class Contention {
    *
    * @throws JdbiException if the transaction fails for another reason, or too often
    */
-  static <T> T retrying(Supplier<T> transaction) {
+  public static <T> T retrying(Supplier<T> transaction) {
     for (int tries = 1; ; tries++) {
       try {
         return transaction.get();

@@ -1,5 +1,7 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.database;
 
+import io.github.grpcidempotency.postgres.ClaimLostException;
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import java.sql.SQLException;
 import java.util.UUID;
 import java.util.function.Function;
@@ -11,6 +13,6 @@ import java.util.function.Function;
  * @param preempted for a claim that was sent with the handler's first statement
  * @param lost for a reservation that another server has taken over
  */
-record Refusals(
+public record Refusals(
     Function<SQLException, ClaimPreemptedException> preempted,
     Function<UUID, ClaimLostException> lost) {}
