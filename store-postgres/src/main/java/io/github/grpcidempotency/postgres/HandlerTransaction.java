@@ -3,32 +3,22 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
-import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A transaction that a handler writes through, until it is committed or rolled back. */
 abstract sealed class HandlerTransaction implements StoreTransaction
     permits OpenTransaction, HostedTransaction {
-  private static final Logger logger = LoggerFactory.getLogger(HandlerTransaction.class);
-
   private final Connection connection;
   private final GuardedConnection guard;
   private final Handles handles;
@@ -181,60 +171,5 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   @Override
   public boolean isTaken() {
     return taken;
-  }
-
-  /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
-  static Settled onFailure(JdbiException failure) {
-    Optional<CommitRefusal> refusal = CommitRefusal.of(failure);
-    if (refusal.filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent()) {
-      throw endedByHandler();
-    }
-    if (refusal.filter(CommitRefusal.CLAIM_LOST::equals).isPresent()
-        || Failures.isLostRace(failure)) {
-      return Settled.LOST;
-    }
-    if (Failures.violatesRowSecurity(failure)) {
-      logger.error(
-          "the record of the answer was refused, so its transaction was rolled back", failure);
-      throw endedByHandler();
-    }
-    if (Failures.causeOf(failure) != FailureCause.OTHER) {
-      throw Failures.of("could not commit the transaction", failure);
-    }
-    logger.error("the transaction could not be committed and was rolled back", failure);
-    return Settled.ROLLED_BACK;
-  }
-
-  /**
-   * The setting of the user ends with the transaction, and without a user no record can be written.
-   */
-  static TransactionMisuseException endedByHandler() {
-    return new TransactionMisuseException(
-        "the handler has ended its transaction, or has changed app.current_user_id: what the"
-            + " handler committed has no record. Leave the end of the transaction to the"
-            + " interceptor, and do not set app.current_user_id");
-  }
-
-  static TransactionMisuseException stillInUse() {
-    return new TransactionMisuseException(
-        "the handler answered OK while another thread was still using its transaction: the"
-            + " transaction was rolled back. Let the handler wait for its threads before it"
-            + " answers");
-  }
-
-  static Settled failedInHandler() {
-    logger.warn(
-        "the handler answered OK although a statement of its transaction had failed: the"
-            + " transaction was rolled back. Answer with an error, or use a savepoint around a"
-            + " statement that may fail");
-    return Settled.ROLLED_BACK;
-  }
-
-  static StoreException closed(@Nullable Throwable cause) {
-    return new StoreException(
-        "the transaction's connection is closed",
-        cause,
-        FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
   }
 }

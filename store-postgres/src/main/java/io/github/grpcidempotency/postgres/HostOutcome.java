@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.internal.database.DriverState;
+import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -62,7 +63,7 @@ final class HostOutcome {
   RuntimeException recordFailed(JdbiException failure) {
     boolean transactionEnded =
         CommitRefusal.of(failure).filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent();
-    RuntimeException meant = transactionEnded ? HandlerTransaction.endedByHandler() : failure;
+    RuntimeException meant = transactionEnded ? FailedCommit.endedByHandler() : failure;
     recordFailure = Optional.of(meant);
     return meant;
   }
@@ -84,7 +85,7 @@ final class HostOutcome {
   Optional<Settled> beforeCommit(boolean rollbackOnly) {
     if (ended.isPresent()) {
       if (ended.get() != Completion.ROLLED_BACK) {
-        throw HandlerTransaction.endedByHandler();
+        throw FailedCommit.endedByHandler();
       }
       logger.warn(
           "the host's transaction manager rolled the transaction back before the handler"
@@ -94,7 +95,7 @@ final class HostOutcome {
     checkOpen();
     Optional<TransactionState> state = DriverState.of(connection);
     if (state.filter(TransactionState.IDLE::equals).isPresent()) {
-      throw HandlerTransaction.endedByHandler();
+      throw FailedCommit.endedByHandler();
     }
     if (flushFailure.isPresent()) {
       return Optional.of(afterFailure(flushFailure.get(), false));
@@ -104,7 +105,7 @@ final class HostOutcome {
     }
     return state
         .filter(TransactionState.FAILED::equals)
-        .map(failed -> HandlerTransaction.failedInHandler());
+        .map(failed -> FailedCommit.failedStatement());
   }
 
   /** Returns the settlement after the host's commit has returned. */
@@ -168,7 +169,7 @@ final class HostOutcome {
 
   private static Settled afterRecordFailure(RuntimeException failure) {
     if (failure instanceof JdbiException ofDatabase) {
-      return HandlerTransaction.onFailure(ofDatabase);
+      return FailedCommit.settlementOf(ofDatabase);
     }
     throw failure;
   }
@@ -184,7 +185,7 @@ final class HostOutcome {
   private void checkOpen() {
     try {
       if (connection.isClosed()) {
-        throw HandlerTransaction.closed(null);
+        throw FailedCommit.closed();
       }
     } catch (SQLException hidden) {
       logger.debug(

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.DriverState;
+import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
@@ -106,9 +107,9 @@ final class OpenTransaction extends HandlerTransaction {
     boolean committed = false;
     try {
       if (!awaitUnused(MAX_WAIT)) {
-        throw stillInUse();
+        throw FailedCommit.stillInUse();
       }
-      TransactionState state = DriverState.of(own()).orElseThrow(() -> closed(null));
+      TransactionState state = DriverState.of(own()).orElseThrow(FailedCommit::closed);
       if (state == TransactionState.IDLE) {
         throw endedEarly(statements, values);
       }
@@ -116,14 +117,14 @@ final class OpenTransaction extends HandlerTransaction {
         return Settled.ROLLED_BACK;
       }
       if (state == TransactionState.FAILED) {
-        return failedInHandler();
+        return FailedCommit.failedStatement();
       }
       Optional<String> unused =
           StatementBatch.run(own(), statements.withCommit(), values, row -> row.getString(1));
       committed = true;
       return Settled.DONE;
     } catch (JdbiException failure) {
-      return onFailure(failure);
+      return FailedCommit.settlementOf(failure);
     } finally {
       giveBack(committed);
     }
@@ -138,7 +139,7 @@ final class OpenTransaction extends HandlerTransaction {
   private TransactionMisuseException endedEarly(
       LastStatements statements, UnaryOperator<Parameters> values) {
     if (statements.afterwards().isEmpty() || isRollbackOnly()) {
-      return endedByHandler();
+      return FailedCommit.endedByHandler();
     }
     try {
       own().setAutoCommit(true);
@@ -149,7 +150,7 @@ final class OpenTransaction extends HandlerTransaction {
           "the handler has committed its transaction itself, and the answer could not be"
               + " recorded",
           unrecorded);
-      return endedByHandler();
+      return FailedCommit.endedByHandler();
     }
     return new TransactionMisuseException(
         "the handler has ended its transaction itself; its answer was recorded afterwards, so"

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.OutcomeParameters;
@@ -128,7 +129,7 @@ final class TransactionalClaim implements Claim {
   private Settled record(RecordedOutcome answer) {
     if (failed) {
       transaction.rollback();
-      return HandlerTransaction.failedInHandler();
+      return FailedCommit.failedStatement();
     }
     return transaction.finish(sql.record(), values -> bind(OutcomeParameters.of(values, answer)));
   }
