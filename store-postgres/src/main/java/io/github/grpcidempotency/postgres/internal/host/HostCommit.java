@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.host;
 
+import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.carry.TrailingStatements;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
@@ -12,9 +13,9 @@ import org.jdbi.v3.core.transaction.TransactionException;
  * The last statements of a host's transaction. They are sent together with the host's commit if
  * possible.
  */
-final class HostCommit {
+public final class HostCommit {
   /** Runs the last statements, and throws if they fail. */
-  interface Sender {
+  public interface Sender {
     void run(Connection connection, String statements);
   }
 
@@ -26,7 +27,7 @@ final class HostCommit {
    *
    * @param connection the transaction's connection
    */
-  static void carry(
+  public static void carry(
       HostTransaction transaction,
       Connection connection,
       LastStatements statements,

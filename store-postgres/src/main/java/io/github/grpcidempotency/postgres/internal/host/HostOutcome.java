@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.host;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.internal.database.DriverState;
@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * <p>The host may report the completion on any thread, and any thread may call {@link #mayBeUsed}.
  * All other methods are for the transaction's thread.
  */
-final class HostOutcome {
+public final class HostOutcome {
   private static final Logger logger = LoggerFactory.getLogger(HostOutcome.class);
 
   private final Connection connection;
@@ -36,17 +36,17 @@ final class HostOutcome {
   private Optional<RuntimeException> flushFailure = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
 
-  HostOutcome(Connection connection) {
+  public HostOutcome(Connection connection) {
     this.connection = connection;
   }
 
   /** The host has reported the completion. */
-  void ended(Completion completion) {
+  public void ended(Completion completion) {
     ended = Optional.of(completion);
   }
 
   /** The host could not write the changes that it had deferred. */
-  void flushFailed(RuntimeException failure) {
+  public void flushFailed(RuntimeException failure) {
     flushFailure = Optional.of(failure);
   }
 
@@ -55,12 +55,12 @@ final class HostOutcome {
    *
    * @param handlerUsedIt whether the handler has used the transaction
    */
-  void recorded(boolean handlerUsedIt) {
+  public void recorded(boolean handlerUsedIt) {
     used = Optional.of(handlerUsedIt);
   }
 
   /** The record could not be written. Returns the exception for the host. */
-  RuntimeException recordFailed(JdbiException failure) {
+  public RuntimeException recordFailed(JdbiException failure) {
     boolean transactionEnded =
         CommitRefusal.of(failure).filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent();
     RuntimeException meant = transactionEnded ? FailedCommit.endedByHandler() : failure;
@@ -73,7 +73,7 @@ final class HostOutcome {
    * finds this out. If the call fails, nothing is recorded and the result is true: the host may
    * have deferred the handler's writes.
    */
-  boolean mayBeUsed() {
+  public boolean mayBeUsed() {
     return used.orElse(true);
   }
 
@@ -82,7 +82,7 @@ final class HostOutcome {
    *
    * @param rollbackOnly whether the transaction is marked for rollback
    */
-  Optional<Settled> beforeCommit(boolean rollbackOnly) {
+  public Optional<Settled> beforeCommit(boolean rollbackOnly) {
     if (ended.isPresent()) {
       if (ended.get() != Completion.ROLLED_BACK) {
         throw FailedCommit.endedByHandler();
@@ -109,7 +109,7 @@ final class HostOutcome {
   }
 
   /** Returns the settlement after the host's commit has returned. */
-  Settled afterCommit(Completion completion, boolean mustRecord) {
+  public Settled afterCommit(Completion completion, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }
@@ -126,7 +126,7 @@ final class HostOutcome {
   }
 
   /** Returns the settlement after the host's commit has thrown. */
-  Settled afterFailure(RuntimeException failure, boolean mustRecord) {
+  public Settled afterFailure(RuntimeException failure, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }
