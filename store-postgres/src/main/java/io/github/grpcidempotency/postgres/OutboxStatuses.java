@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 
 import com.google.common.collect.Lists;
+import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;

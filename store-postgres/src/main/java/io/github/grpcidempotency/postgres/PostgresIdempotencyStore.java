@@ -2,6 +2,9 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
+import io.github.grpcidempotency.postgres.internal.claim.Reservation;
+import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
+import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;

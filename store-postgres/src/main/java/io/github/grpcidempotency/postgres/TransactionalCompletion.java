@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.Refusals;

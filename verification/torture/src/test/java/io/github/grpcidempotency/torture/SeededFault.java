@@ -177,10 +177,13 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "ReservationAttempt",
+                  "internal/claim/ReservationAttempt",
                   "ids.contains(row.id()) && row.isUntouched()",
                   "ids.contains(row.id())"),
-              store("ReservationAttempt", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true"))
+              store(
+                  "internal/claim/ReservationAttempt",
+                  "phase != FailurePhase.ANSWER_LOST && !isLate()",
+                  "true"))
           .during(FaultKind.SWALLOW_CLAIM)
           .running(
               plan ->
@@ -305,10 +308,13 @@ enum SeededFault {
                   "cause == FailureCause.NO_CONNECTION",
                   "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
               store(
-                  "ReservationAttempt",
+                  "internal/claim/ReservationAttempt",
                   "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
                   "phase"),
-              store("ReservationAttempt", "if (again) {", "        if (again && ids.isEmpty()) {"))
+              store(
+                  "internal/claim/ReservationAttempt",
+                  "if (again) {",
+                  "        if (again && ids.isEmpty()) {"))
           .during(FaultKind.CUT_AFTER)
           .cutting(Plan.RESERVATION)),
 
@@ -447,7 +453,7 @@ enum SeededFault {
           .of(Form.JOINED)
           .by(
               store(
-                  "Reservation",
+                  "internal/claim/Reservation",
                   "transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));",
                   """
                       transaction.afterCompletion(

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
@@ -25,7 +25,7 @@ import org.jdbi.v3.core.JdbiException;
  *
  * @param timeLine the time line on which {@link #complete} records; empty if any time line will do
  */
-record ReservedRow(
+public record ReservedRow(
     RecordDatabase database,
     ClaimRequest request,
     UUID id,
@@ -35,7 +35,7 @@ record ReservedRow(
    * Records an answer, without its resource if the resource does not exist. Returns {@code LOST} if
    * the row was not the owner's, or already had an answer.
    */
-  Settled complete(Connection connection, RecordedOutcome outcome) {
+  public Settled complete(Connection connection, RecordedOutcome outcome) {
     try {
       return complete(connection, sql().complete(), outcome) ? Settled.DONE : Settled.LOST;
     } catch (JdbiException failure) {
@@ -62,7 +62,7 @@ record ReservedRow(
   }
 
   /** Deletes the row. Returns whether the row was the owner's and had no answer. */
-  boolean release(Connection connection) {
+  public boolean release(Connection connection) {
     return touch(connection, sql().release());
   }
 
@@ -87,7 +87,7 @@ record ReservedRow(
   }
 
   /** Returns whether a transaction of the handler is still open. */
-  boolean isOpen(Connection connection, String transaction) {
+  public boolean isOpen(Connection connection, String transaction) {
     return StatementBatch.run(
             connection,
             database.reservationSql().isOpen(),
@@ -107,7 +107,7 @@ record ReservedRow(
   }
 
   /** Returns the statements that {@link #join} takes. */
-  LastStatements joining() {
+  public LastStatements joining() {
     return sql().join();
   }
 
@@ -118,7 +118,7 @@ record ReservedRow(
    * @param lockedBy the id of the transaction that has locked the row
    * @throws JdbiException for example with a {@link CommitRefusal}, if the row was not the owner's
    */
-  void join(
+  public void join(
       Connection connection,
       String statements,
       RecordedOutcome outcome,
@@ -137,7 +137,7 @@ record ReservedRow(
    *
    * @throws JdbiException also if the row was changed after the transaction's snapshot
    */
-  OffsetDateTime beginTransaction(Connection connection) {
+  public OffsetDateTime beginTransaction(Connection connection) {
     return StatementBatch.runForFirst(
         connection,
         sql().beginReserved(),
@@ -146,12 +146,13 @@ record ReservedRow(
   }
 
   /** Returns the statements for {@link #bindRecording}. */
-  LastStatements recording() {
+  public LastStatements recording() {
     return sql().recordReserved();
   }
 
   /** Binds the parameters that record an answer at the end of {@link #beginTransaction}. */
-  Parameters bindRecording(Parameters values, RecordedOutcome outcome, OffsetDateTime begun) {
+  public Parameters bindRecording(
+      Parameters values, RecordedOutcome outcome, OffsetDateTime begun) {
     return OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
         .bind("attempt", attempt)
         .bind("cleared", id)

@@ -1,7 +1,10 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.claim;
 
+import io.github.grpcidempotency.postgres.ClaimLostException;
+import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
-import io.github.grpcidempotency.postgres.JoinedAnswer.State;
+import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.internal.claim.JoinedAnswer.State;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.host.HostCommit;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
@@ -26,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * A claim that is a committed reservation in the table: a lease, fenced by its attempt. A separate
  * statement settles it, unless the handler's own transaction records the answer.
  */
-final class Reservation implements Claim {
+public final class Reservation implements Claim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
 
   private final RecordDatabase database;
@@ -249,12 +252,12 @@ final class Reservation implements Claim {
   }
 
   /** Returns the database that contains the record. */
-  RecordDatabase database() {
+  public RecordDatabase database() {
     return database;
   }
 
   /** Returns whether the handler's own transaction has recorded the answer, or is about to. */
-  boolean isJoined() {
+  public boolean isJoined() {
     return joined.filter(answer -> answer.state() != State.ROLLED_BACK).isPresent();
   }
 
@@ -264,7 +267,7 @@ final class Reservation implements Claim {
    *
    * @throws ClaimLostException if another server has taken over the claim
    */
-  void lockWithin(Connection connection) {
+  public void lockWithin(Connection connection) {
     try {
       lockedBy = Optional.of(row.lock(connection));
     } catch (JdbiException failure) {
@@ -284,7 +287,7 @@ final class Reservation implements Claim {
    * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
    *     last renewal
    */
-  void commitWithin(Connection connection, RecordedOutcome outcome) {
+  public void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.sent(outcome);
     joined = Optional.of(answer);
     try {
@@ -309,7 +312,7 @@ final class Reservation implements Claim {
   }
 
   /** Records a response in a transaction of the host, just before the host commits. */
-  void completeAtEndOf(
+  public void completeAtEndOf(
       HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.ofHost(outcome);
     transaction.afterCompletion(answer::ended);

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -15,13 +15,13 @@ import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 
 /** Reads the row of a key, and writes nothing. Thread-safe. */
-final class RecordFinder {
+public final class RecordFinder {
   private final RecordDatabase database;
   private final IdempotencyKey key;
   private final RecordedProcedure procedure;
   private final ProcedureSql sql;
 
-  RecordFinder(RecordDatabase database, IdempotencyKey key, RecordedProcedure procedure) {
+  public RecordFinder(RecordDatabase database, IdempotencyKey key, RecordedProcedure procedure) {
     this.database = database;
     this.key = key;
     this.procedure = procedure;
@@ -47,7 +47,7 @@ final class RecordFinder {
    *
    * @throws JdbiException if it cannot be read
    */
-  Optional<ClaimResult> findWithTransactions() {
+  public Optional<ClaimResult> findWithTransactions() {
     boolean locked =
         database
             .onConnection(
@@ -62,7 +62,7 @@ final class RecordFinder {
    *
    * @throws JdbiException if the row cannot be read for another reason
    */
-  Optional<RecordRow> readBeforeClaim() {
+  public Optional<RecordRow> readBeforeClaim() {
     try {
       return database.onConnection(this::read);
     } catch (JdbiException failure) {
@@ -120,7 +120,7 @@ final class RecordFinder {
   }
 
   /** Returns whether the outbox query may have caused a failure of a statement. */
-  static boolean mayBeTheOutbox(JdbiException failure) {
+  public static boolean mayBeTheOutbox(JdbiException failure) {
     return switch (Failures.causeOf(failure)) {
       case TIMEOUT, BROKEN, OTHER -> true;
       case NO_CONNECTION,

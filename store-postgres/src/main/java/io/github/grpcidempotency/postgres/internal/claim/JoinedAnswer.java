@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -9,7 +9,7 @@ import java.util.List;
  * The answer that a handler's own transaction records, and the known state of that transaction.
  * Thread-safe.
  */
-final class JoinedAnswer {
+public final class JoinedAnswer {
   /** The state of the transaction. */
   enum State {
     /** The host's transaction is open, and will write the answer before it commits. */

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.claim;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -51,7 +51,7 @@ import org.jdbi.v3.core.JdbiException;
  * <p>If the database is read-only, or broken for all calls, the row is read without writing: a
  * readable record is replayed, and a known holder keeps its key.
  */
-final class ReservationAttempt {
+public final class ReservationAttempt {
   private static final int MAX_ROUNDS = 10;
 
   private final RecordDatabase database;
@@ -64,14 +64,14 @@ final class ReservationAttempt {
   private Optional<String> timeLine = Optional.empty();
   private long sentNanos;
 
-  ReservationAttempt(RecordDatabase database, ClaimRequest request) {
+  public ReservationAttempt(RecordDatabase database, ClaimRequest request) {
     this.database = database;
     this.request = request;
     this.sql = database.sql(request.procedure());
     this.finder = new RecordFinder(database, request.key(), request.procedure());
   }
 
-  ClaimResult run() {
+  public ClaimResult run() {
     try {
       return claim();
     } catch (JdbiException failure) {
