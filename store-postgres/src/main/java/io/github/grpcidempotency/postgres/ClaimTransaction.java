@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
 

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
+import io.github.grpcidempotency.postgres.internal.transaction.HostedTransaction;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;

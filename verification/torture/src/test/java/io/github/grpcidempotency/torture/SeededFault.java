@@ -470,7 +470,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               store(
-                  "LateClaim",
+                  "internal/transaction/LateClaim",
                   "first.rollback(); yield Optional.empty();",
                   """
                           first.rollback();
@@ -510,7 +510,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               store(
-                  "LateClaim",
+                  "internal/transaction/LateClaim",
                   "case FAILED -> claimByItself(true);",
                   "case FAILED -> claimByItself(false);"))),
 
@@ -652,7 +652,9 @@ enum SeededFault {
           .of(Form.TRANSACTIONAL)
           .by(
               store(
-                  "OpenTransaction", "!(isStopped() && isRolledBack(connection))", "!isStopped()"))
+                  "internal/transaction/OpenTransaction",
+                  "!(isStopped() && isRolledBack(connection))",
+                  "!isStopped()"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
 
   /** A first statement that is to claim is sent from any thread. */

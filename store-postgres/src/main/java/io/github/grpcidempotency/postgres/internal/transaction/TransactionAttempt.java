@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
@@ -41,7 +41,7 @@ import org.jdbi.v3.core.JdbiException;
  *   <li>Otherwise the transaction belongs to the claim.
  * </ol>
  */
-final class TransactionAttempt {
+public final class TransactionAttempt {
   private final RecordDatabase database;
   private final ClaimRequest request;
   private final ProcedureSql sql;
@@ -58,7 +58,7 @@ final class TransactionAttempt {
     }
   }
 
-  TransactionAttempt(RecordDatabase database, ClaimRequest request) {
+  public TransactionAttempt(RecordDatabase database, ClaimRequest request) {
     this(database, request, UuidCreator.getTimeOrderedEpochFast());
   }
 
@@ -67,14 +67,14 @@ final class TransactionAttempt {
    *
    * @param id the id of the operation, if the claim is won
    */
-  TransactionAttempt(RecordDatabase database, ClaimRequest request, UUID id) {
+  public TransactionAttempt(RecordDatabase database, ClaimRequest request, UUID id) {
     this.database = database;
     this.request = request;
     this.id = id;
     this.sql = database.sql(request.procedure());
   }
 
-  ClaimResult run() {
+  public ClaimResult run() {
     try {
       Optional<RecordRow> recorded = request.retry() ? findRecord() : Optional.empty();
       return recorded.isPresent()

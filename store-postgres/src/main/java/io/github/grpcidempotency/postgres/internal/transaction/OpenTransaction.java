@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.DriverState;
@@ -83,7 +84,7 @@ final class OpenTransaction extends HandlerTransaction {
    * would be a separate message with a separate answer, so the driver's thread would wake up twice.
    */
   @Override
-  <T> T begin(Function<Connection, T> firstStatements) {
+  public <T> T begin(Function<Connection, T> firstStatements) {
     try {
       return firstStatements.apply(own());
     } finally {

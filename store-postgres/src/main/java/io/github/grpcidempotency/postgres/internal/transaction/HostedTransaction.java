@@ -1,6 +1,9 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -33,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *   <li>Let the host commit. {@link HostOutcome} decides what the result means.
  * </ol>
  */
-final class HostedTransaction extends HandlerTransaction {
+public final class HostedTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(HostedTransaction.class);
 
   private static final String NOT_ITS_OWNER =
@@ -134,7 +137,7 @@ final class HostedTransaction extends HandlerTransaction {
    * The handler has taken a connection. If it did so on another thread, the connection does not
    * belong to this transaction.
    */
-  void connectionTaken() {
+  public void connectionTaken() {
     if (Thread.currentThread() != owner && !over.get()) {
       beside = true;
     }
@@ -152,7 +155,7 @@ final class HostedTransaction extends HandlerTransaction {
   }
 
   @Override
-  <T> T begin(Function<Connection, T> firstStatements) {
+  public <T> T begin(Function<Connection, T> firstStatements) {
     return firstStatements.apply(own());
   }
 

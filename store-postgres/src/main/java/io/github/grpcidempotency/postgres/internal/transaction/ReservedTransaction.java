@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
 import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * <p>If the handler fails, the transaction rolls back and the key is released. After a crash, or if
  * the outcome of the commit is unknown, the reservation stays until its lease ends.
  */
-final class ReservedTransaction implements Claim {
+public final class ReservedTransaction implements Claim {
   private static final Logger logger = LoggerFactory.getLogger(ReservedTransaction.class);
 
   private final RecordDatabase database;
@@ -64,7 +64,7 @@ final class ReservedTransaction implements Claim {
   }
 
   /** Claims a key. */
-  static ClaimResult claim(RecordDatabase database, ClaimRequest request) {
+  public static ClaimResult claim(RecordDatabase database, ClaimRequest request) {
     ClaimResult result = new ReservationAttempt(database, request).run();
     return result instanceof ClaimResult.Won won
         ? new ClaimResult.Won(begin(database, won.claim()))

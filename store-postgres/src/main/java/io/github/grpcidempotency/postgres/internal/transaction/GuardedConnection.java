@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
 import io.github.grpcidempotency.postgres.internal.database.TransactionEnd;
 import java.lang.reflect.InvocationTargetException;

@@ -1,6 +1,7 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -44,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * <p>The thread that opens the claim runs the handler, sends its statements and confirms the claim.
  * Other threads may read the claim's state.
  */
-final class LateClaim implements PendingClaim, LeadingStatements {
+public final class LateClaim implements PendingClaim, LeadingStatements {
   private static final Logger logger = LoggerFactory.getLogger(LateClaim.class);
   private static final String REFUSED = "IK001";
 
@@ -80,7 +81,7 @@ final class LateClaim implements PendingClaim, LeadingStatements {
    *
    * @throws org.jdbi.v3.core.JdbiException if no connection is available
    */
-  static LateClaim open(RecordDatabase database, ClaimRequest request) {
+  public static LateClaim open(RecordDatabase database, ClaimRequest request) {
     HandlerTransaction transaction =
         HandlerTransaction.openLate(database, request.procedure().name());
     LateClaim claim = new LateClaim(database, request, transaction);

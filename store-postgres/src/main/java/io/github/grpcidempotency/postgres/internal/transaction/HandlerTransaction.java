@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -17,7 +18,7 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
 
 /** A transaction that a handler writes through, until it is committed or rolled back. */
-abstract sealed class HandlerTransaction implements StoreTransaction
+public abstract sealed class HandlerTransaction implements StoreTransaction
     permits OpenTransaction, HostedTransaction {
   private final Connection connection;
   private final GuardedConnection guard;
@@ -44,7 +45,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
    * @throws JdbiException if no connection is available; a {@link
    *     org.jdbi.v3.core.ConnectionException} if the database was not reached
    */
-  static HandlerTransaction open(RecordDatabase database, String name) {
+  public static HandlerTransaction open(RecordDatabase database, String name) {
     return database.hosts().isPresent()
         ? HostedTransaction.begin(database, database.hosts().get(), name)
         : new OpenTransaction(database, database.connect());
@@ -94,7 +95,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
    *
    * @throws JdbiException if they fail; the transaction must be rolled back
    */
-  abstract <T> T begin(Function<Connection, T> firstStatements);
+  public abstract <T> T begin(Function<Connection, T> firstStatements);
 
   /**
    * Ends the handler's use, runs the last statements and commits.
@@ -113,19 +114,19 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   abstract <T> T rollbackAnd(Function<Connection, T> work);
 
   /** Returns the connection for the handler. */
-  final Connection connection() {
+  public final Connection connection() {
     taken = true;
     return guard.forHandler();
   }
 
   /** Returns a Jdbi handle for the handler. */
-  final Handle handle() {
+  public final Handle handle() {
     taken = true;
     return handles.on(guard.forHandler());
   }
 
   /** Returns the connection for the library's own statements. */
-  final Connection own() {
+  public final Connection own() {
     return connection;
   }
 
