@@ -18,6 +18,7 @@ import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransactio
 import io.github.grpcidempotency.postgres.internal.transaction.LateClaim;
 import io.github.grpcidempotency.postgres.internal.transaction.ReservedTransaction;
 import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
+import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;

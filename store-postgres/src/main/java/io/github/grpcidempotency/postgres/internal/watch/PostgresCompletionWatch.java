@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.watch;
 
 import com.google.common.primitives.Longs;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * watched for a while, the thread returns its connection and sleeps, because a listener that does
  * not read fills the database's notification queue.
  */
-final class PostgresCompletionWatch implements CompletionWatch {
+public final class PostgresCompletionWatch implements CompletionWatch {
   private static final Logger logger = LoggerFactory.getLogger(PostgresCompletionWatch.class);
   private static final Duration TICK = Duration.ofMillis(50);
   private static final Duration POLL_WHEN_NOTIFIED = Duration.ofSeconds(1);
@@ -67,7 +67,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
    *
    * @param listens whether to use {@code LISTEN}
    */
-  PostgresCompletionWatch(
+  public PostgresCompletionWatch(
       DataSource dataSource, String schema, boolean listens, Consumer<IdempotencyKey> ended) {
     this.jdbi = Jdbi.create(dataSource);
     this.channel = channel(schema);
@@ -84,7 +84,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
    *
    * @throws JdbiException if the database does not support notifications
    */
-  static void tryListening(Handle handle, String schema) {
+  public static void tryListening(Handle handle, String schema) {
     if (isBackendOf(handle, driverOf(handle))) {
       handle.execute(
           "LISTEN %1$s; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(channel(schema)));
