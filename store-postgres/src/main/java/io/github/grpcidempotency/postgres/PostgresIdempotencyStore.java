@@ -10,6 +10,7 @@ import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.Refusals;
 import io.github.grpcidempotency.postgres.internal.database.ServerName;
+import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;

@@ -62,11 +62,6 @@ final class SchemaCheck {
         .findOne();
   }
 
-  /** Returns whether an index finds the operations of one user. */
-  boolean operationIndexExists() {
-    return exists("check/operation_index", Map.of());
-  }
-
   /** Returns the problems of the schema and of the rights in it. */
   List<String> problems() {
     return handle

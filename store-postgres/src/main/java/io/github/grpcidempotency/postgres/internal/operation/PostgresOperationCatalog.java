@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.operation;
 
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
@@ -7,7 +7,6 @@ import static java.util.stream.Collectors.toSet;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -26,9 +25,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
-import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * status of their asynchronous work. Row-level security hides the operations of other users from a
  * caller. Thread-safe.
  */
-final class PostgresOperationCatalog implements OperationCatalog {
+public final class PostgresOperationCatalog implements OperationCatalog {
   private static final Logger logger = LoggerFactory.getLogger(PostgresOperationCatalog.class);
 
   /** PostgreSQL compares UUIDs as unsigned bytes, so this is the greatest one. */
@@ -65,17 +61,22 @@ final class PostgresOperationCatalog implements OperationCatalog {
    * Opens the catalog. Warns if no index supports listing, so that every listing reads the
    * operations of all users.
    */
-  static PostgresOperationCatalog open(
+  public static PostgresOperationCatalog open(
       RecordDatabase database, Collection<RecordedProcedure> procedures) {
-    try (Handle handle = Jdbi.open(database.pool())) {
-      if (!new SchemaCheck(handle, database.schema()).operationIndexExists()) {
-        logger.warn(
-            "no index supports listing the operations of one user, so every listing reads the"
-                + " operations of all users; call {}.add_operation_index() in a migration",
-            database.schema());
-      }
-    } catch (JdbiException failure) {
-      throw Failures.of("could not check the store", failure);
+    Optional<Boolean> indexed =
+        database.inStore(
+            "check the store",
+            connection ->
+                StatementBatch.run(
+                    connection,
+                    SqlFile.load("check/operation_index", Map.of()),
+                    values -> values.bind("schema", database.schema()),
+                    row -> row.getBoolean(1)));
+    if (!indexed.orElse(false)) {
+      logger.warn(
+          "no index supports listing the operations of one user, so every listing reads the"
+              + " operations of all users; call {}.add_operation_index() in a migration",
+          database.schema());
     }
     return new PostgresOperationCatalog(database, procedures);
   }
