@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.postgres.internal.check.PoolCheck;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.support.DaemonThreads;

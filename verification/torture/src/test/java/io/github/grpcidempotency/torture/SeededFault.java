@@ -742,7 +742,7 @@ enum SeededFault {
               "WHERE NOT EXISTS (SELECT FROM pg_index",
               "WHERE false AND NOT EXISTS (SELECT FROM pg_index"),
           store(
-              "ProbeCall",
+              "internal/check/ProbeCall",
               "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {",
               "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {"
                   + " if (database != null) return Optional.empty();"));

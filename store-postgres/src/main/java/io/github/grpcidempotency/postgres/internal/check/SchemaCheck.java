@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.check;
 
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Finds problems of the table, its rights, its columns, and the outbox queries. */
-final class SchemaCheck {
+public final class SchemaCheck {
   private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
   private static final int OUTBOX_PATIENCE_SECONDS = 2;
 
@@ -26,7 +26,7 @@ final class SchemaCheck {
   private final Handle handle;
   private final String schema;
 
-  SchemaCheck(Handle handle, String schema) {
+  public SchemaCheck(Handle handle, String schema) {
     this.handle = handle;
     this.schema = schema;
   }
@@ -63,7 +63,7 @@ final class SchemaCheck {
   }
 
   /** Returns the problems of the schema and of the rights in it. */
-  List<String> problems() {
+  public List<String> problems() {
     return handle
         .createQuery(load("check/schema"))
         .bind("schema", schema)

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.check;
 
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -21,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Checks that the connections of a pool can run the library's statements. */
-final class PoolCheck {
+public final class PoolCheck {
   private static final Logger logger = LoggerFactory.getLogger(PoolCheck.class);
   private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
   private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
@@ -58,7 +58,7 @@ final class PoolCheck {
    * @param name the pool's name in messages
    * @throws JdbiException if the database cannot be reached
    */
-  static Optional<String> ofSingleStatements(String name, DataSource pool) {
+  public static Optional<String> ofSingleStatements(String name, DataSource pool) {
     return check(name, pool, connection -> Optional.empty());
   }
 

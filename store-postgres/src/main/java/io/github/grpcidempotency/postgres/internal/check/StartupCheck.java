@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.internal.check;
 
 import com.google.common.base.Throwables;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -31,11 +31,11 @@ import org.jdbi.v3.core.transaction.TransactionException;
  *   <li>If a procedure needs it: whether a claim can be sent with a handler's first statement.
  * </ol>
  */
-final class StartupCheck {
+public final class StartupCheck {
   /** Longer than a trial call takes, even on a slow database. */
   private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
 
-  static final String NO_LATE_CLAIMS =
+  public static final String NO_LATE_CLAIMS =
       "a store with advisoryLocks(false) cannot send a claim with a handler's first"
           + " statement, because the first statement of a duplicate would wait for the first"
           + " call's row instead of being refused: set ClaimTiming.BEFORE_HANDLER for the"
@@ -51,7 +51,7 @@ final class StartupCheck {
    *
    * @param storeOfLease creates the same store with another lease
    */
-  StartupCheck(
+  public StartupCheck(
       RecordDatabase database,
       DataSource maintenance,
       Function<Duration, TransactionalStore> storeOfLease) {
@@ -67,7 +67,7 @@ final class StartupCheck {
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
    * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
-  void run(Collection<RecordedProcedure> procedures) {
+  public void run(Collection<RecordedProcedure> procedures) {
     PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
     if (maintenance != database.pool()) {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
@@ -91,7 +91,7 @@ final class StartupCheck {
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
    * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
-  void runTransactions() {
+  public void runTransactions() {
     problems.addAll(problemsOfHost());
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfTransactions());
@@ -106,7 +106,7 @@ final class StartupCheck {
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
    * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
-  void runLateClaims() {
+  public void runLateClaims() {
     if (!database.locks()) {
       problems.add(NO_LATE_CLAIMS);
     }
