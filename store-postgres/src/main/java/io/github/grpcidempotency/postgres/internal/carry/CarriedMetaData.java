@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.carry;
 
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -58,6 +59,6 @@ final class CarriedMetaData implements InvocationHandler {
     if (!KNOWN.contains(method.getName())) {
       connection.sendBeforeUse();
     }
-    return CarryingConnection.invoke(method, metaData, arguments);
+    return Driver.invoke(method, metaData, arguments);
   }
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.carry;
 
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -61,7 +62,7 @@ final class CarriedStatement implements InvocationHandler {
     }
 
     void on(PreparedStatement statement) throws Throwable {
-      Object unused = CarryingConnection.invoke(setter, statement, arguments);
+      Object unused = Driver.invoke(setter, statement, arguments);
     }
   }
 
@@ -184,7 +185,7 @@ final class CarriedStatement implements InvocationHandler {
   }
 
   private @Nullable Object passOn(Method method, Object @Nullable [] given) throws Throwable {
-    return CarryingConnection.invoke(method, statement, given);
+    return Driver.invoke(method, statement, given);
   }
 
   private @Nullable Object asWritten(Method method, Object @Nullable [] given) throws Throwable {
@@ -196,7 +197,7 @@ final class CarriedStatement implements InvocationHandler {
           "getResultSet",
           "getUpdateCount",
           "getWarnings" ->
-          CarryingConnection.invoke(method, travelled.orElse(statement), given);
+          Driver.invoke(method, travelled.orElse(statement), given);
       case "execute",
           "executeBatch",
           "executeLargeBatch",

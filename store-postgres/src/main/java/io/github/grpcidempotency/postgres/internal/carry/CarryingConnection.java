@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.carry;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -12,11 +12,6 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
-import org.postgresql.core.BaseConnection;
-import org.postgresql.core.TransactionState;
-import org.postgresql.jdbc.AutoSave;
-import org.postgresql.jdbc.PreferQueryMode;
-import org.postgresql.util.PSQLException;
 
 /**
  * A connection that sends statements of the library in front of its user's first statement, and
@@ -150,26 +145,13 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
     if (type == Connection.class) {
       return proxy;
     }
-    return type == PGConnection.class && leading != null ? driver() : sendAlone(method, arguments);
-  }
-
-  /** Returns the driver's connection to callers that only register types, such as Jdbi's plugin. */
-  private PGConnection driver() throws SQLException {
-    BaseConnection driver = connection.unwrap(BaseConnection.class);
-    return (PGConnection)
-        Proxy.newProxyInstance(
-            CarryingConnection.class.getClassLoader(),
-            new Class<?>[] {BaseConnection.class}, // some callers cast the result to this class
-            (self, method, arguments) -> {
-              if (!method.getName().equals("addDataType")) {
-                sendBeforeUse();
-              }
-              return invoke(method, driver, arguments);
-            });
+    return type == PGConnection.class && leading != null
+        ? Driver.unwrap(connection, this::sendBeforeUse)
+        : sendAlone(method, arguments);
   }
 
   private @Nullable Object passOn(Method method, Object @Nullable [] arguments) throws Throwable {
-    return invoke(method, connection, arguments);
+    return Driver.invoke(method, connection, arguments);
   }
 
   private @Nullable Object sendAlone(Method method, Object @Nullable [] arguments)
@@ -226,7 +208,7 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
   private Object prepare(Method method, Object @Nullable [] arguments) throws Throwable {
     checkThread();
     LeadingStatements first = leading;
-    if (first != null && isPlain(arguments) && driverJoins()) {
+    if (first != null && isPlain(arguments) && Driver.joinsStatements(connection)) {
       return CarriedStatement.prepare(this, first, method, arguments);
     }
     Object statement = sendAlone(method, arguments);
@@ -253,21 +235,6 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
               && arguments[2] instanceof Integer concurrency
               && concurrency == ResultSet.CONCUR_READ_ONLY;
     };
-  }
-
-  /**
-   * Returns whether the driver sends several statements as it sends one: in one flush, without a
-   * savepoint in front, and without fetching results in portions.
-   */
-  private boolean driverJoins() throws SQLException {
-    if (!connection.isWrapperFor(PGConnection.class)) {
-      return false;
-    }
-    PGConnection driver = connection.unwrap(PGConnection.class);
-    return driver.getAutosave() == AutoSave.NEVER
-        && driver.getPreferQueryMode() != PreferQueryMode.SIMPLE
-        && driver.getPrepareThreshold() >= 0
-        && driver.getDefaultFetchSize() == 0;
   }
 
   /** Returns the connection that its user sees. */
@@ -328,7 +295,7 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
   }
 
   private SQLException failed(LeadingStatements first, SQLException failure) {
-    if (isUnsent(failure)) {
+    if (Driver.isUnsent(connection, failure)) {
       leading = first;
       return failure;
     }
@@ -337,18 +304,6 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
     } catch (ClaimPreemptedException preempted) {
       refusal = preempted;
       throw preempted;
-    }
-  }
-
-  /** Returns whether the driver rejected a statement without sending anything. */
-  private boolean isUnsent(SQLException failure) {
-    try {
-      return failure instanceof PSQLException found
-          && found.getServerErrorMessage() == null
-          && !String.valueOf(found.getSQLState()).startsWith("08")
-          && connection.unwrap(BaseConnection.class).getTransactionState() == TransactionState.IDLE;
-    } catch (SQLException closed) {
-      return false;
     }
   }
 
@@ -361,15 +316,6 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
     ClaimPreemptedException known = refusal;
     if (known != null) {
       throw known;
-    }
-  }
-
-  static @Nullable Object invoke(Method method, Object target, Object @Nullable [] arguments)
-      throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException thrown) {
-      throw thrown.getCause() == null ? thrown : thrown.getCause();
     }
   }
 }

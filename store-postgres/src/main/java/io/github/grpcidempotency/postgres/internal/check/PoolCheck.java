@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
@@ -171,7 +172,7 @@ public final class PoolCheck {
                 ("sends the statements of a flush separately, so set_config(…, true) has no effect"
                         + " on the statements after it. Its driver has preferQueryMode=%s and"
                         + " prepareThreshold=%d: a mode of simple, or a threshold of -1, does this")
-                    .formatted(driver.getPreferQueryMode().value(), threshold));
+                    .formatted(Driver.queryMode(driver), threshold));
       } finally {
         driver.setPrepareThreshold(threshold);
       }

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.host;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
-import io.github.grpcidempotency.postgres.internal.database.DriverState;
 import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -15,7 +15,6 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -93,8 +92,8 @@ public final class HostOutcome {
       return Optional.of(Settled.ROLLED_BACK);
     }
     checkOpen();
-    Optional<TransactionState> state = DriverState.of(connection);
-    if (state.filter(TransactionState.IDLE::equals).isPresent()) {
+    Optional<Driver.Transaction> state = Driver.transactionOf(connection);
+    if (state.filter(Driver.Transaction.NONE::equals).isPresent()) {
       throw FailedCommit.endedByHandler();
     }
     if (flushFailure.isPresent()) {
@@ -104,7 +103,7 @@ public final class HostOutcome {
       return Optional.of(Settled.ROLLED_BACK);
     }
     return state
-        .filter(TransactionState.FAILED::equals)
+        .filter(Driver.Transaction.FAILED::equals)
         .map(failed -> FailedCommit.failedStatement());
   }
 

@@ -2,8 +2,8 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
-import io.github.grpcidempotency.postgres.internal.database.TransactionEnd;
-import java.lang.reflect.InvocationTargetException;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.driver.TransactionEnd;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.CallableStatement;
@@ -97,7 +97,7 @@ final class GuardedConnection {
 
   private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
     if (method.getDeclaringClass() == Object.class) {
-      return passOn(connection, method, arguments);
+      return Driver.invoke(method, connection, arguments);
     }
     if (ended && method.getName().equals("isClosed")) {
       return true;
@@ -116,7 +116,7 @@ final class GuardedConnection {
                 + " must not be called");
       }
       checkText(method, arguments);
-      Object result = passOn(connection, method, arguments);
+      Object result = Driver.invoke(method, connection, arguments);
       return result instanceof Statement statement ? guarded(statement) : result;
     } finally {
       use.readLock().unlock();
@@ -196,15 +196,6 @@ final class GuardedConnection {
   private static @Nullable Object passOnText(
       Statement statement, Method method, Object @Nullable [] arguments) throws Throwable {
     checkText(method, arguments);
-    return passOn(statement, method, arguments);
-  }
-
-  private static @Nullable Object passOn(
-      Object target, Method method, Object @Nullable [] arguments) throws Throwable {
-    try {
-      return method.invoke(target, arguments);
-    } catch (InvocationTargetException thrown) {
-      throw thrown.getCause() == null ? thrown : thrown.getCause();
-    }
+    return Driver.invoke(method, statement, arguments);
   }
 }

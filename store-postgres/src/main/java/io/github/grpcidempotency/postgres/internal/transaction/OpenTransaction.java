@@ -3,9 +3,9 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
-import io.github.grpcidempotency.postgres.internal.database.DriverState;
 import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -20,7 +20,6 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
-import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -110,14 +109,14 @@ final class OpenTransaction extends HandlerTransaction {
       if (!awaitUnused(MAX_WAIT)) {
         throw FailedCommit.stillInUse();
       }
-      TransactionState state = DriverState.of(own()).orElseThrow(FailedCommit::closed);
-      if (state == TransactionState.IDLE) {
+      Driver.Transaction state = Driver.transactionOf(own()).orElseThrow(FailedCommit::closed);
+      if (state == Driver.Transaction.NONE) {
         throw endedEarly(statements, values);
       }
       if (isRollbackOnly()) {
         return Settled.ROLLED_BACK;
       }
-      if (state == TransactionState.FAILED) {
+      if (state == Driver.Transaction.FAILED) {
         return FailedCommit.failedStatement();
       }
       Optional<String> unused =
@@ -199,9 +198,9 @@ final class OpenTransaction extends HandlerTransaction {
       return;
     }
     try (Connection connection = own()) {
-      boolean over = committed && !DriverState.isKnownOpen(connection);
+      boolean over = committed && !Driver.isKnownOpen(connection);
       if (!over && !(isStopped() && isRolledBack(connection))) {
-        DriverState.abort(connection);
+        Driver.abort(connection);
       }
     } catch (SQLException closed) {
       logger.debug("a connection was closed before it was returned to the pool", closed);
@@ -216,17 +215,17 @@ final class OpenTransaction extends HandlerTransaction {
     if (awaitUnused(Duration.ZERO)) {
       return true;
     }
-    DriverState.cancel(own());
+    Driver.cancel(own());
     return awaitUnused(MAX_WAIT);
   }
 
   private static boolean isRolledBack(Connection connection) {
     try {
-      if (DriverState.isKnownOpen(connection)) {
+      if (Driver.isKnownOpen(connection)) {
         connection.setAutoCommit(false);
         connection.rollback();
       }
-      return !DriverState.isKnownOpen(connection);
+      return !Driver.isKnownOpen(connection);
     } catch (SQLException unreachable) {
       logger.debug(
           "a transaction could not be rolled back; the connection is closed, so the"

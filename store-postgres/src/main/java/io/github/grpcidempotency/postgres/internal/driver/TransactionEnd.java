@@ -1,11 +1,9 @@
-package io.github.grpcidempotency.postgres.internal.database;
+package io.github.grpcidempotency.postgres.internal.driver;
 
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.postgresql.core.NativeQuery;
-import org.postgresql.core.Parser;
 
 /**
  * Detects statements that would end the transaction. The first letter rules out most texts; the
@@ -24,22 +22,19 @@ public final class TransactionEnd {
     if (!mayBeIn(sql)) {
       return Optional.empty();
     }
-    List<NativeQuery> statements;
+    List<String> statements;
     try {
-      statements = Parser.parseJdbcSql(sql, true, false, true, false, false);
+      statements = Driver.statementsIn(sql);
     } catch (SQLException malformed) {
       return Optional.empty(); // not sent: the driver parses the text in the same way and fails
     }
-    return statements.stream()
-        .map(statement -> new Words(statement.nativeSql))
-        .flatMap(words -> end(words).stream())
-        .findFirst();
+    return statements.stream().map(Words::new).flatMap(words -> end(words).stream()).findFirst();
   }
 
   private static boolean mayBeIn(String sql) {
     for (int at = 0; at < sql.length(); at++) {
       char letter = sql.charAt(at);
-      if (!Parser.isSpace(letter)) {
+      if (!Driver.isSpace(letter)) {
         return letter == '-'
             || letter == '/'
             || FIRST_LETTERS.indexOf(letter) >= 0
@@ -77,7 +72,7 @@ public final class TransactionEnd {
     String next() {
       skipSpaceAndComments();
       int begin = at;
-      while (at < text.length && Parser.isIdentifierContChar(text[at])) {
+      while (at < text.length && Driver.isPartOfName(text[at])) {
         at++;
       }
       return new String(text, begin, at - begin).toLowerCase(Locale.ROOT);
@@ -85,13 +80,8 @@ public final class TransactionEnd {
 
     private void skipSpaceAndComments() {
       while (at < text.length) {
-        int end =
-            switch (text[at]) {
-              case '-' -> Parser.parseLineComment(text, at);
-              case '/' -> Parser.parseBlockComment(text, at);
-              default -> at;
-            };
-        if (end == at && !Parser.isSpace(text[at])) {
+        int end = Driver.endOfComment(text, at);
+        if (end == at && !Driver.isSpace(text[at])) {
           return;
         }
         at =
