@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.transaction.HostedTransaction;
 import java.io.PrintWriter;
 import java.sql.Connection;
@@ -58,7 +58,7 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
         .filter(HostedTransaction.class::isInstance)
         .map(HostedTransaction.class::cast)
         .ifPresent(HostedTransaction::connectionTaken);
-    return new CarryingConnection(connection).proxy();
+    return StatementCarrier.on(connection).connection();
   }
 
   /**

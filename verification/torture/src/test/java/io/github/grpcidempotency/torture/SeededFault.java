@@ -663,7 +663,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               store(
-                  "internal/carry/HandlerThread",
+                  "internal/transaction/HandlerThread",
                   "if (current != thread) {",
                   "if (current == null) {"))
           .running(

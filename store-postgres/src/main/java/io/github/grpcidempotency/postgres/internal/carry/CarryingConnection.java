@@ -26,19 +26,19 @@ import org.postgresql.PGConnection;
  *       fail, every later call is refused, except the calls by which a host ends a transaction.
  * </ol>
  *
- * <p>A connection that has carried statements can be used only by the {@link HandlerThread} of
- * these statements, until it is returned to the pool. Any thread may cancel a statement.
+ * <p>A connection that has carried statements can be used only by the thread of these statements,
+ * until it is returned to the pool. Any thread may cancel a statement.
  */
-public final class CarryingConnection implements StatementCarrier, InvocationHandler {
+final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private final Connection connection;
   private final Connection proxy;
   private Connection shown;
-  private volatile @Nullable HandlerThread user;
+  private volatile @Nullable LeadingStatements user;
   private volatile @Nullable LeadingStatements leading;
   private volatile @Nullable TrailingStatements trailing;
   private volatile @Nullable ClaimPreemptedException refusal;
 
-  public CarryingConnection(Connection connection) {
+  CarryingConnection(Connection connection) {
     this.connection = connection;
     this.proxy =
         (Connection)
@@ -47,22 +47,19 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
     this.shown = proxy;
   }
 
-  /** Returns the connection for its user. */
-  public Connection proxy() {
+  @Override
+  public Connection connection() {
     return proxy;
   }
 
-  /**
-   * Sets the connection that {@code Statement.getConnection} returns, if its user sees another
-   * connection than this one.
-   */
+  @Override
   public void showAs(Connection shown) {
     this.shown = shown;
   }
 
   @Override
   public void carryFirst(LeadingStatements statements) {
-    user = statements.thread();
+    user = statements;
     leading = statements;
     refusal = null;
   }
@@ -168,9 +165,9 @@ public final class CarryingConnection implements StatementCarrier, InvocationHan
 
   /** Checks that the current thread may use the connection. */
   void checkThread() throws SQLException {
-    HandlerThread only = user;
+    LeadingStatements only = user;
     if (only != null) {
-      only.check();
+      only.checkThread();
     }
   }
 

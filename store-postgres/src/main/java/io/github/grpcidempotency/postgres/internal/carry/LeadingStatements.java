@@ -10,8 +10,12 @@ import java.sql.SQLException;
  * handler's statement must not run. They are sent once.
  */
 public interface LeadingStatements {
-  /** Returns the only thread that may use the connection, now and later in the transaction. */
-  HandlerThread thread();
+  /**
+   * Checks that the current thread may use the connection, now and later in the transaction.
+   *
+   * @throws SQLException if it may not
+   */
+  void checkThread() throws SQLException;
 
   /** Returns a statement with the leading statements in front, in the driver's syntax. */
   String inFrontOf(String sql);

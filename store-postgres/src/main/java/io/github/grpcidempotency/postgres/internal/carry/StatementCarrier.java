@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.carry;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
@@ -8,6 +9,20 @@ import java.sql.SQLException;
  * and in one flush with its user's commit.
  */
 public interface StatementCarrier {
+  /** Returns a carrier that uses a connection. */
+  static StatementCarrier on(Connection connection) {
+    return new CarryingConnection(connection);
+  }
+
+  /** Returns the connection for its user; {@code unwrap} returns this carrier from it. */
+  Connection connection();
+
+  /**
+   * Sets the connection that {@code Statement.getConnection} returns, if its user sees another
+   * connection than {@link #connection}.
+   */
+  void showAs(Connection shown);
+
   /**
    * Sends statements in front of the next statement of the connection's user. They stay pending if
    * a transaction without statements is committed or rolled back.

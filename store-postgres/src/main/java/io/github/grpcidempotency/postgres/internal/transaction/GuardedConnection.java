@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
+import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.driver.TransactionEnd;
 import java.lang.reflect.Method;
@@ -37,7 +37,7 @@ final class GuardedConnection {
   /** Each thread that calls the driver holds the read lock. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
-  private volatile @Nullable HandlerThread only;
+  private volatile @Nullable LeadingStatements only;
   private volatile boolean ended;
   private volatile @Nullable ClaimPreemptedException preempted;
 
@@ -59,9 +59,9 @@ final class GuardedConnection {
     return forHandler;
   }
 
-  /** Refuses all other threads. */
-  void limitTo(HandlerThread thread) {
-    only = thread;
+  /** Refuses all other threads than that of the leading statements. */
+  void limitToThreadOf(LeadingStatements statements) {
+    only = statements;
   }
 
   void end() {
@@ -124,9 +124,9 @@ final class GuardedConnection {
   }
 
   private void checkUse() throws SQLException {
-    HandlerThread allowed = only;
+    LeadingStatements allowed = only;
     if (allowed != null) {
-      allowed.check();
+      allowed.checkThread();
     }
     ClaimPreemptedException refusal = preempted;
     if (refusal != null) {

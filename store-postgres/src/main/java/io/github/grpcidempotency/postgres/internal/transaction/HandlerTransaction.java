@@ -65,11 +65,11 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   }
 
   /**
-   * Sends statements in front of the handler's first statement, instead of {@link #begin}. Only
-   * {@link LeadingStatements#thread} may use the connection.
+   * Sends statements in front of the handler's first statement, instead of {@link #begin}. Only the
+   * thread of the statements may use the connection.
    */
   final void carryFirst(LeadingStatements statements) {
-    guard.limitTo(statements.thread());
+    guard.limitToThreadOf(statements);
     carry(statements);
   }
 

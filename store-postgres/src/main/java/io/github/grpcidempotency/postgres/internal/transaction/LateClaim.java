@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.internal.carry.HandlerThread;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -154,8 +153,8 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   }
 
   @Override
-  public HandlerThread thread() {
-    return thread;
+  public void checkThread() throws SQLException {
+    thread.check();
   }
 
   @Override

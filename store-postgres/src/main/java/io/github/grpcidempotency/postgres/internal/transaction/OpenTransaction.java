@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.internal.carry.CarryingConnection;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
@@ -32,7 +32,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   private final RecordDatabase database;
   private final AtomicBoolean givenBack = new AtomicBoolean();
-  private final Optional<CarryingConnection> carrying;
+  private final Optional<StatementCarrier> carrying;
 
   OpenTransaction(RecordDatabase database, Connection connection) {
     super(connection, connection, database.handles());
@@ -41,8 +41,8 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   private OpenTransaction(
-      RecordDatabase database, Connection connection, CarryingConnection carrying) {
-    super(connection, carrying.proxy(), database.handles());
+      RecordDatabase database, Connection connection, StatementCarrier carrying) {
+    super(connection, carrying.connection(), database.handles());
     this.database = database;
     this.carrying = Optional.of(carrying);
     carrying.showAs(guarded());
@@ -50,7 +50,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   /** Opens a transaction that begins with the handler's first statement. */
   static OpenTransaction late(RecordDatabase database, Connection connection) {
-    return new OpenTransaction(database, connection, new CarryingConnection(connection));
+    return new OpenTransaction(database, connection, StatementCarrier.on(connection));
   }
 
   @Override

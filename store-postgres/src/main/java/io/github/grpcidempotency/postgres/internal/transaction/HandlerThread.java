@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.internal.carry;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
 import java.sql.SQLException;
 import org.postgresql.util.PSQLState;
@@ -8,12 +8,12 @@ import org.postgresql.util.PSQLState;
  * statement. Only this thread may use the connection. If another thread used it, the call could end
  * while the first statement is still running, and the driver would not yet report a transaction.
  */
-public final class HandlerThread {
+final class HandlerThread {
   private final Thread thread = Thread.currentThread();
   private final String procedure;
 
   /** Limits the use to the current thread. */
-  public HandlerThread(String procedure) {
+  HandlerThread(String procedure) {
     this.procedure = procedure;
   }
 
@@ -23,7 +23,7 @@ public final class HandlerThread {
    *
    * @throws SQLException if it may not
    */
-  public void check() throws SQLException {
+  void check() throws SQLException {
     Thread current = Thread.currentThread();
     if (current != thread) {
       throw new SQLException(
