@@ -60,15 +60,13 @@ public final class UnkeyedRun extends Run {
   }
 
   private void commit(Answer answer) {
+    Settled settled;
     try {
-      if (transaction.commit() == Settled.DONE) {
-        answer.sendUnrecorded();
-      } else {
-        rolledBack(transport);
-      }
+      settled = transaction.commit();
     } catch (TransactionMisuseException misuse) {
       logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
       transport.misused(misuse);
+      return;
     } catch (StoreException failure) {
       engine
           .log()
@@ -82,6 +80,7 @@ public final class UnkeyedRun extends Run {
       } else {
         unavailable(transport, failure);
       }
+      return;
     } catch (RuntimeException defect) {
       engine
           .log()
@@ -91,6 +90,12 @@ public final class UnkeyedRun extends Run {
               procedure.name()
                   + ": it is unknown whether the transaction of a call without a key was committed");
       unknown();
+      return;
+    }
+    if (settled == Settled.DONE) {
+      answer.sendUnrecorded();
+    } else {
+      rolledBack(transport);
     }
   }
 
