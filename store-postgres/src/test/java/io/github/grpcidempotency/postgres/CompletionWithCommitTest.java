@@ -21,6 +21,7 @@ import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.util.PSQLException;
 
 /** A handler's own transaction that is recorded and committed in one flush. */
 class CompletionWithCommitTest {
@@ -306,6 +308,24 @@ class CompletionWithCommitTest {
                     () -> {
                       jdbi.useTransaction(
                           handle -> TransactionalCompletion.completeAndCommit(handle, thing));
+                      return thing;
+                    }))
+        .withMessageContaining("thing_id_fkey");
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aHandlerWithoutJdbiGetsTheDriversException() {
+    assertThatExceptionOfType(PSQLException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      try (Connection connection = DriverManager.getConnection(database.appUrl())) {
+                        connection.setAutoCommit(false);
+                        TransactionalCompletion.completeAndCommit(connection, thing);
+                      }
                       return thing;
                     }))
         .withMessageContaining("thing_id_fkey");

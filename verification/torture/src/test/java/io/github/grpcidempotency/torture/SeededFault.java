@@ -653,8 +653,8 @@ enum SeededFault {
           .by(
               store(
                   "internal/transaction/OpenTransaction",
-                  "!(isStopped() && isRolledBack(connection))",
-                  "!isStopped()"))
+                  "!(stopStatement() && rollBack(connection))",
+                  "!stopStatement()"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
 
   /** A first statement that is to claim is sent from any thread. */

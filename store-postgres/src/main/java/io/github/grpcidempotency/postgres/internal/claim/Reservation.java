@@ -109,14 +109,17 @@ public final class Reservation implements Claim {
   private Settled settleAlone(RecordedOutcome outcome) {
     return joined
         .flatMap(answer -> settledWith(answer, outcome))
-        .orElseGet(() -> beside("record the answer", connection -> complete(connection, outcome)));
+        .orElseGet(
+            () ->
+                onOtherConnection(
+                    "record the answer", connection -> complete(connection, outcome)));
   }
 
   /**
    * Runs statements on another connection, where they would wait if a transaction of the handler
    * had locked the row.
    */
-  private <T> T beside(String what, Function<Connection, T> statements) {
+  private <T> T onOtherConnection(String what, Function<Connection, T> statements) {
     return database.inStore(
         what,
         connection -> {
@@ -169,7 +172,7 @@ public final class Reservation implements Claim {
 
   private Settled releaseUncommitted() {
     Settled settled =
-        beside(
+        onOtherConnection(
             "release the key after the handler's rollback",
             connection -> {
               if (row.release(connection)) {
@@ -192,7 +195,9 @@ public final class Reservation implements Claim {
         "operation {} answered OK, but the host's transaction manager does not know whether"
             + " its transaction was committed: the key stays reserved until its lease ends",
         row.id());
-    return beside("mark the outcome as unknown", row::markUnknown) ? Settled.UNKNOWN : Settled.LOST;
+    return onOtherConnection("mark the outcome as unknown", row::markUnknown)
+        ? Settled.UNKNOWN
+        : Settled.LOST;
   }
 
   @Override
@@ -407,7 +412,8 @@ public final class Reservation implements Claim {
         "the writes of a call were committed without a record, which is written now; until"
             + " then, a retry may have run the handler again",
         unrecorded());
-    return beside("record the answer", connection -> complete(connection, answer.outcome()));
+    return onOtherConnection(
+        "record the answer", connection -> complete(connection, answer.outcome()));
   }
 
   private TransactionMisuseException unrecorded() {
@@ -444,7 +450,7 @@ public final class Reservation implements Claim {
     if (unrecorded.isPresent()) {
       return recordLate(unrecorded.get());
     }
-    return beside(
+    return onOtherConnection(
         what,
         connection ->
             statement.test(connection) || (joined.isPresent() && row.isCompleted(connection))

@@ -87,7 +87,7 @@ public final class ReservationAttempt {
   private ClaimResult claim() {
     Optional<RecordRow> found = request.retry() ? finder.readBeforeClaim() : reserve(this::insert);
     for (int round = 0; round < MAX_ROUNDS; round++) {
-      Optional<ClaimResult> result = found.flatMap(this::settleOn);
+      Optional<ClaimResult> result = found.flatMap(this::claimOver);
       if (result.isPresent()) {
         return result.get();
       }
@@ -106,8 +106,11 @@ public final class ReservationAttempt {
                     FailureCause.CONTENTION));
   }
 
-  /** Returns the result of this claim for a row; empty if the row has to be read again. */
-  private Optional<ClaimResult> settleOn(RecordRow row) {
+  /**
+   * Claims the key of a row: takes the row over if its owner has abandoned it. Returns the result;
+   * empty if the row has to be read again.
+   */
+  private Optional<ClaimResult> claimOver(RecordRow row) {
     if (ids.contains(row.id()) && row.isUntouched()) {
       return win(row, row.attempt());
     }

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.host;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.carry.TrailingStatements;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -56,10 +57,7 @@ public final class HostCommit {
     try {
       sender.run(connection, statements.withCommit());
     } catch (JdbiException failure) {
-      if (failure.getCause() instanceof SQLException ofDatabase) {
-        throw ofDatabase;
-      }
-      throw failure;
+      throw Failures.asSqlException(failure);
     }
   }
 }

@@ -106,6 +106,11 @@ public final class Failures {
             "the host's transaction manager could not commit a transaction", failure);
   }
 
+  /** Returns the exception for a caller that does not use Jdbi: the driver's exception if known. */
+  public static SQLException asSqlException(JdbiException failure) {
+    return failure.getCause() instanceof SQLException thrown ? thrown : new SQLException(failure);
+  }
+
   /** Returns the reason why the database, or the connection to the database, failed. */
   public static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);

@@ -12,7 +12,7 @@ public record ReservationSql(
     String lock,
     String isOpen,
     String hasChanges,
-    String clear,
+    String deleteEnded,
     String retain,
     String isInFlight) {
   public static ReservationSql of(String schema, String timeLine) {

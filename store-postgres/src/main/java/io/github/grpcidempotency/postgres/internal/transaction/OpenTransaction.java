@@ -172,7 +172,7 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
     endUse();
-    if (!isStopped()) {
+    if (!stopStatement()) {
       giveBack(false);
       return database.onConnection(work);
     }
@@ -199,7 +199,7 @@ final class OpenTransaction extends HandlerTransaction {
     }
     try (Connection connection = own()) {
       boolean over = committed && !Driver.isKnownOpen(connection);
-      if (!over && !(isStopped() && isRolledBack(connection))) {
+      if (!over && !(stopStatement() && rollBack(connection))) {
         Driver.abort(connection);
       }
     } catch (SQLException closed) {
@@ -211,7 +211,7 @@ final class OpenTransaction extends HandlerTransaction {
    * Cancels the running statement of another thread, if any. Returns whether no statement is
    * running afterwards.
    */
-  private boolean isStopped() {
+  private boolean stopStatement() {
     if (awaitUnused(Duration.ZERO)) {
       return true;
     }
@@ -219,7 +219,8 @@ final class OpenTransaction extends HandlerTransaction {
     return awaitUnused(MAX_WAIT);
   }
 
-  private static boolean isRolledBack(Connection connection) {
+  /** Rolls back if a transaction is open. Returns whether none is known to be open afterwards. */
+  private static boolean rollBack(Connection connection) {
     try {
       if (Driver.isKnownOpen(connection)) {
         connection.setAutoCommit(false);

@@ -133,16 +133,15 @@ public final class TransactionAttempt {
     if (found.filter(RecordRow::isRecord).isPresent()) {
       RecordRow row = found.get();
       return row.recorded(
-          request.procedure().outbox().flatMap(outbox -> ask(outbox, transaction, row)));
+          request.procedure().outbox().flatMap(outbox -> endWithStatus(outbox, transaction, row)));
     }
     if (!met.first().won()) {
       return ClaimResult.InFlight.unseen();
     }
     if (met.first().readOnly()) {
-      boolean unused = clear(transaction, id);
-      throw new AssertionError("the database accepted a DELETE in a read-only transaction");
+      throw refusedDelete(transaction);
     }
-    if (found.isPresent() && !isOutOfTheWay(transaction, found.get())) {
+    if (found.isPresent() && !deleteIfEndedOrAbandoned(transaction, found.get())) {
       return found.get().inFlight();
     }
     return new ClaimResult.Won(
@@ -154,7 +153,7 @@ public final class TransactionAttempt {
    * Queries the outbox for a resource's status, and ends the transaction in the same flush if the
    * store ends it. Empty if the query fails.
    */
-  private Optional<IdempotencyStatus> ask(
+  private Optional<IdempotencyStatus> endWithStatus(
       OutboxQuery outbox, HandlerTransaction transaction, RecordRow row) {
     if (row.resourceId().isEmpty()) {
       return Optional.empty();
@@ -179,23 +178,31 @@ public final class TransactionAttempt {
    * transaction, such as a sweep, has deleted it: if a new row has taken its place, the unique
    * index reports that later.
    */
-  private boolean isOutOfTheWay(HandlerTransaction transaction, RecordRow row) {
+  private boolean deleteIfEndedOrAbandoned(HandlerTransaction transaction, RecordRow row) {
     phase = FailurePhase.ROW_SEEN;
     if (row.expired()) {
-      boolean unused = clear(transaction, row.id());
+      boolean unused = delete(transaction, row.id());
       return true;
     }
-    return row.isAbandoned() && row.isSameRequestAs(request) && clear(transaction, row.id());
+    return row.isAbandoned() && row.isSameRequestAs(request) && delete(transaction, row.id());
   }
 
   /**
-   * Deletes the row. In a read-only transaction the statement fails in the database, so the pool
+   * Sends a DELETE that the database refuses because the transaction is read-only, so that the pool
    * sees the failure.
+   *
+   * @throws JdbiException always
    */
-  private boolean clear(HandlerTransaction transaction, UUID row) {
+  private AssertionError refusedDelete(HandlerTransaction transaction) {
+    boolean unused = delete(transaction, id);
+    return new AssertionError("the database accepted a DELETE in a read-only transaction");
+  }
+
+  /** Deletes a row that is not locked. Returns whether it did. */
+  private boolean delete(HandlerTransaction transaction, UUID row) {
     return StatementBatch.run(
             transaction.own(),
-            database.reservationSql().clear(),
+            database.reservationSql().deleteEnded(),
             values -> OperationParameters.of(values, request, row),
             cleared -> cleared.getObject("id", UUID.class))
         .isPresent();
