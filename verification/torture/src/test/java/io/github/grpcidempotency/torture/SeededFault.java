@@ -123,15 +123,16 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "try { switch (record(answer)) {",
+                  "Settled settled; try { settled = record(answer);",
                   """
                   if (answer.response().isPresent()) {
                     send(answer, true);
                     var unused = record(answer);
                     return;
                   }
+                  Settled settled;
                   try {
-                    switch (record(answer)) {
+                    settled = record(answer);
                   """))
           .during(FaultKind.CUT_BEFORE)),
 
