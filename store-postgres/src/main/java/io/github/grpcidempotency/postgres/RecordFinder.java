@@ -123,8 +123,7 @@ final class RecordFinder {
           CONNECTION_LOST,
           SHUTTING_DOWN,
           READ_ONLY,
-          CONTENTION,
-          NO_SHARD ->
+          CONTENTION ->
           false;
     };
   }

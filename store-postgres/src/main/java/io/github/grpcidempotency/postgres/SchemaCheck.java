@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.support.ShardMark;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -56,6 +57,12 @@ final class SchemaCheck {
         .bind("schema", schema)
         .mapTo(Boolean.class)
         .findOne();
+  }
+
+  /** Returns the problem of a database that contains the name of another shard. */
+  Optional<String> otherShard(String shard) {
+    return ShardMark.problem(
+        shard, handle.createQuery(load("check/shard")).mapTo(String.class).findOne());
   }
 
   /** Returns whether an index finds the operations of one user. */

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -69,7 +70,8 @@ final class Things {
 
   /** Checks what a server does as it starts. */
   static void verify(IdempotencyStore store, Procedure... procedures) {
-    Setup.check(Procedures.of(procedures), Optional.of(store), ClaimTiming.BEFORE_HANDLER);
+    Setup.check(
+        Procedures.of(procedures), Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER);
   }
 
   /** Claims a key that must be free. */

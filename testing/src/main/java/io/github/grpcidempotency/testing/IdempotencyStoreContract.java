@@ -110,7 +110,7 @@ public abstract class IdempotencyStoreContract {
 
   @Test
   void everyProcedureOfTheContractIsAccepted() {
-    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER));
+    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER), Optional.empty());
   }
 
   @Test

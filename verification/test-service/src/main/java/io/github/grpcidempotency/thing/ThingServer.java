@@ -267,8 +267,9 @@ public final class ThingServer implements AutoCloseable {
     }
 
     /** Changes the interceptor. */
-    public Builder settings(UnaryOperator<IdempotencyInterceptor.Builder> settings) {
-      this.settings = settings;
+    public Builder settings(UnaryOperator<IdempotencyInterceptor.Builder> more) {
+      UnaryOperator<IdempotencyInterceptor.Builder> before = settings;
+      this.settings = builder -> more.apply(before.apply(builder));
       return this;
     }
 

@@ -397,7 +397,9 @@ enum SeededFault {
           .of(Form.JOINED_ATTACHED)
           .by(
               interceptor(
-                  "internal/runtime/Engine", "new CallerRunsExecutor(executor)", "executor"))
+                  "internal/runtime/Engines",
+                  "new CallerRunsExecutor(settings.executor())",
+                  "settings.executor()"))
           .running(
               plan ->
                   plan.calling(16)
