@@ -123,7 +123,7 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "try { switch (record(answer)) {",
+                  "try { settled = record(answer);",
                   """
                   if (answer.response().isPresent()) {
                     send(answer, true);
@@ -131,7 +131,7 @@ enum SeededFault {
                     return;
                   }
                   try {
-                    switch (record(answer)) {
+                    settled = record(answer);
                   """))
           .during(FaultKind.CUT_BEFORE)),
 
