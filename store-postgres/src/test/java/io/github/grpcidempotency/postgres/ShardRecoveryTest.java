@@ -237,7 +237,7 @@ class ShardRecoveryTest {
   private ThingServer serve(Duration lease, DataSource westPool, IdempotencyListener listener) {
     ThingServer things =
         ThingServer.on(Transport.LOOPBACK)
-            .settings(settings -> settings.shards(sharded(lease, pool(east), westPool)))
+            .shards(sharded(lease, pool(east), westPool))
             .createThing(
                 thing ->
                     thing.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(LONG)))

@@ -53,7 +53,7 @@ class ShardsTest {
     try (TestDatabase west = TestDatabase.create();
         ThingServer things =
             ThingServer.on(Transport.LOOPBACK)
-                .settings(settings -> settings.shards(sharded(east.app(), west.app())))
+                .shards(sharded(east.app(), west.app()))
                 .handler(
                     (request, answer) -> {
                       try {
@@ -81,14 +81,12 @@ class ShardsTest {
     try (TestDatabase west = TestDatabase.create();
         ThingServer things =
             ThingServer.on(Transport.LOOPBACK)
-                .settings(
-                    settings ->
-                        settings.shards(
-                            sharded(
-                                store(east)
-                                    .hostTransactions(new ThreadTransactions(east.app(), true))
-                                    .build(),
-                                store(west).build())))
+                .shards(
+                    sharded(
+                        store(east)
+                            .hostTransactions(new ThreadTransactions(east.app(), true))
+                            .build(),
+                        store(west).build()))
                 .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).claim(timing))
                 .handler(ThingHandlers.transactional())
                 .start();

@@ -224,7 +224,7 @@ class ShardsTest {
         .isThrownBy(
             () ->
                 ThingServer.on(Transport.IN_PROCESS)
-                    .settings(settings -> settings.shards(sharded(Caller::tenant)))
+                    .shards(sharded(Caller::tenant))
                     .createThing(thing -> thing.execution(Execution.TRANSACTIONAL))
                     .start())
         .withMessageContaining(
@@ -293,7 +293,7 @@ class ShardsTest {
   private ThingServer start(Shards shards) {
     ThingServer server =
         ThingServer.on(Transport.IN_PROCESS)
-            .settings(settings -> settings.shards(shards))
+            .shards(shards)
             .describe(
                 Procedure.of(ThingServer.CREATE_OTHER)
                     .execution(Execution.RESERVED)
