@@ -65,7 +65,12 @@ final class Things {
 
   static ClaimRequest claimOf(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
     return new ClaimRequest(
-        key, RecordedProcedure.of(procedure), fingerprint, procedure.retention());
+        key,
+        RecordedProcedure.of(procedure),
+        fingerprint,
+        procedure.retention(),
+        Optional.empty(),
+        false);
   }
 
   /** Checks what a server does as it starts. */

@@ -454,7 +454,9 @@ public abstract class TransactionalStoreContract {
         new IdempotencyKey(caller, "a key"),
         CREATE_THING,
         IdempotencyStoreContract.REQUEST,
-        retention);
+        retention,
+        Optional.empty(),
+        false);
   }
 
   private ClaimRequest retry() {

@@ -114,7 +114,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   }
 
   @Override
-  public void settled(IdempotencyEvent.Settled event) {
+  public void settled(IdempotencyEvent.ClaimSettled event) {
     of(event.call()).count(event);
   }
 

@@ -212,7 +212,13 @@ class FailoverTest {
   }
 
   private static ClaimRequest withRetention(ClaimRequest request, Duration retention) {
-    return new ClaimRequest(request.key(), request.procedure(), request.fingerprint(), retention);
+    return new ClaimRequest(
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        retention,
+        Optional.empty(),
+        false);
   }
 
   private static StoreException failureOf(ThrowingCallable work) {

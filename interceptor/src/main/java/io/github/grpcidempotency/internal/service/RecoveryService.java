@@ -350,7 +350,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 key,
                 RecordedProcedure.of(procedure),
                 recorded.fingerprint(),
-                procedure.retention());
+                procedure.retention(),
+                Optional.empty(),
+                false);
         return engine.retain(procedure, request, recorded, events);
       }
     }

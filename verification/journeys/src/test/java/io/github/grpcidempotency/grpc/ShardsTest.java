@@ -307,7 +307,7 @@ class ShardsTest {
                   }
 
                   @Override
-                  public void settled(IdempotencyEvent.Settled event) {
+                  public void settled(IdempotencyEvent.ClaimSettled event) {
                     settledOn.add(event.call().shard().orElse("none"));
                   }
                 })

@@ -78,7 +78,9 @@ final class Records {
             key(key),
             CREATE,
             Fingerprinter.wholeRequest().fingerprint(StringValue.of(key)),
-            Duration.ofDays(1));
+            Duration.ofDays(1),
+            Optional.empty(),
+            false);
     return ((ClaimResult.Won) store.claim(request)).claim();
   }
 
