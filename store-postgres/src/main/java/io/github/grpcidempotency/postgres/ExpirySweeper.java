@@ -254,7 +254,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
     /**
      * Names the shard that is swept, for events, metrics and the log; none by default. Use the name
-     * by which the {@link io.github.grpcidempotency.store.ShardedStore} knows the shard.
+     * that the shard has in {@link io.github.grpcidempotency.store.Shards}.
      */
     public Builder shard(String name) {
       this.shard = Optional.of(name);

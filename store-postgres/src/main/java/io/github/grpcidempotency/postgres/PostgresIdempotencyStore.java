@@ -108,8 +108,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {
-    check(startup -> startup.run(procedures));
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
+    check(startup -> startup.run(procedures, shard));
   }
 
   @Override
@@ -145,19 +145,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
           failure);
       LockSupport.parkNanos(PAUSE_BETWEEN_CHECKS.toNanos());
     }
-  }
-
-  /** Returns the fact {@code shard}, which the schema's owner stores. */
-  @Override
-  public Optional<String> markedShard() {
-    return on(
-        Jdbi.create(database.pool()),
-        "read the shard's name",
-        handle ->
-            handle
-                .createQuery(SqlFile.load("check/shard", Map.of("schema", schema)))
-                .mapTo(String.class)
-                .findOne());
   }
 
   private StartupCheck startupCheck() {

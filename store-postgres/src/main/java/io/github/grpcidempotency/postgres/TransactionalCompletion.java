@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -158,7 +158,7 @@ public final class TransactionalCompletion {
     checkTransaction(connection);
     if (reservation.isPresent()) {
       checkOwnedByHandler(reservation.get(), connection);
-      reservation.get().commitWithin(connection, CurrentOperation.keptOf(response));
+      reservation.get().commitWithin(connection, CurrentHandler.keptOf(response));
     }
     commit(connection);
   }
@@ -221,7 +221,7 @@ public final class TransactionalCompletion {
   private static void complete(Reservation reservation, Message response) {
     HostTransaction transaction = host(reservation);
     reservation.completeAtEndOf(
-        transaction, connectionOf(transaction), CurrentOperation.keptOf(response));
+        transaction, connectionOf(transaction), CurrentHandler.keptOf(response));
   }
 
   private static HostTransaction host(Reservation reservation) {
@@ -235,11 +235,11 @@ public final class TransactionalCompletion {
   }
 
   private static Optional<Reservation> reservation() {
-    Optional<ClaimRequest> request = CurrentOperation.claimRequest();
+    Optional<ClaimRequest> request = CurrentHandler.claimRequest();
     if (request.isEmpty()) {
       return Optional.empty();
     }
-    if (!(CurrentOperation.claim().orElse(null) instanceof Reservation reservation)) {
+    if (!(CurrentHandler.claim().orElse(null) instanceof Reservation reservation)) {
       throw new IllegalStateException(
           request.get().procedure().name()
               + " is transactional, so the interceptor records its response: remove the call of"

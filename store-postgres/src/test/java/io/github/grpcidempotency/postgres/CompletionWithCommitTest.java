@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.procedure.Execution;
@@ -15,6 +14,7 @@ import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
@@ -418,7 +418,7 @@ class CompletionWithCommitTest {
                   handle ->
                       handle.execute(
                           "INSERT INTO idempotency.idempotency_waits (lock_id) VALUES (?)",
-                          LockId.of(CurrentOperation.claim().orElseThrow().request().key())));
+                          LockId.of(CurrentHandler.claim().orElseThrow().request().key())));
           jdbi.useTransaction(this::insertAndCommit);
           return thing;
         });

@@ -148,7 +148,7 @@ class StartupCheckTest {
       try (LogLines log = LogLines.listen();
           HikariDataSource pool = new HikariDataSource()) {
         pool.setJdbcUrl(database.appUrl() + (set ? "&socketTimeout=9" : ""));
-        PostgresIdempotencyStore.builder(pool).build().verify(List.of());
+        PostgresIdempotencyStore.builder(pool).build().verify(List.of(), Optional.empty());
 
         assertThat(log.warnings().stream().filter(line -> line.contains("sets no socketTimeout")))
             .hasSize(set ? 0 : 1);

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -64,7 +65,7 @@ class FailuresTest {
   /** From then on scripts are sent by their digests. */
   @BeforeEach
   void loadScripts() {
-    direct.verify(List.of());
+    direct.verify(List.of(), Optional.empty());
     Calls.win(store, Calls.request());
   }
 
@@ -179,7 +180,7 @@ class FailuresTest {
       assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_LOGIN);
       assertThat(FailureDecider.decide(failure, OutagePolicy.FAIL_OPEN))
           .isInstanceOf(Decision.Refuse.class);
-      assertThatThrownBy(() -> refused.verify(List.of()))
+      assertThatThrownBy(() -> refused.verify(List.of(), Optional.empty()))
           .isInstanceOf(SetupException.class)
           .hasMessageContaining("WRONGPASS");
     }

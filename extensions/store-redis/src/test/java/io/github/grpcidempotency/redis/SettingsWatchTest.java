@@ -15,6 +15,7 @@ import io.github.grpcidempotency.test.LogLines;
 import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -120,7 +121,7 @@ class SettingsWatchTest {
   private static RedisIdempotencyStore verified(Duration interval) {
     RedisIdempotencyStore store =
         RedisIdempotencyStore.builder(redis.uri()).settingsInterval(interval).build();
-    store.verify(List.of());
+    store.verify(List.of(), Optional.empty());
     return store;
   }
 

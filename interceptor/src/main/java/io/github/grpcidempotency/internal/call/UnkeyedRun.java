@@ -30,9 +30,17 @@ public final class UnkeyedRun extends Run {
     this.transaction = transaction;
   }
 
-  /** Opens a transaction and runs the handler. Refuses the call if the store is unavailable. */
+  /**
+   * Opens a transaction and runs the handler. Refuses the call if the store is unavailable, or the
+   * caller has no shard.
+   */
   public static void start(
-      Transport transport, Engine engine, Procedure procedure, Optional<Caller> caller) {
+      Transport transport, Optional<Engine> shard, Procedure procedure, Optional<Caller> caller) {
+    if (shard.isEmpty()) {
+      transport.refuse(Refusal.noShard(), "no key");
+      return;
+    }
+    Engine engine = shard.get();
     StoreTransaction transaction;
     try {
       transaction = engine.begin(caller);

@@ -187,7 +187,7 @@ public final class CallEvents {
 
   /** Emits the event of a claim that was settled. */
   public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
-    emit(new IdempotencyEvent.Settled(call, operationId, settlement, handler, took), null);
+    emit(new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took), null);
   }
 
   /** Emits the event of a claim that could not be settled. */

@@ -1,22 +1,15 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.event.DecisionLog;
-import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -42,13 +35,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Engine implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
+  private final CheckedStore checked;
   private final IdempotencyStore store;
-  private final String keyName;
-  private final ClaimTiming timing;
-  private final Listeners listeners;
-  private final DecisionLog decisions;
-  private final ProcedureInfos infos;
-  private final Optional<String> shard;
+  private final EngineSettings settings;
   private final LeaseKeeper leases;
   private final LateSettler late;
   private final Settler settler;
@@ -63,7 +52,7 @@ public final class Engine implements AutoCloseable {
   private final class Counts implements LiveCounts {
     @Override
     public Optional<String> shard() {
-      return shard;
+      return checked.shard();
     }
 
     @Override
@@ -92,88 +81,22 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /**
-   * Creates an engine.
-   *
-   * @param listeners receive the events of calls and leases
-   * @param decisions writes the events to the log
-   * @param keyName the name of the header that contains the key
-   * @param timing when transactional calls are claimed, for procedures without a setting of their
-   *     own
-   * @param callLimit how long a call without a deadline may run
-   * @param limits how many calls may wait
-   * @param executor resumes calls that have waited
-   */
-  public Engine(
-      IdempotencyStore store,
-      Listeners listeners,
-      DecisionLog decisions,
-      String keyName,
-      ClaimTiming timing,
-      Duration callLimit,
-      WaitLimits limits,
-      Executor executor) {
-    this(
-        store,
-        Optional.empty(),
-        listeners,
-        decisions,
-        new ProcedureInfos(),
-        keyName,
-        timing,
-        callLimit,
-        new WaitCapacity(limits),
-        executor);
-  }
-
-  Engine(
-      IdempotencyStore store,
-      Optional<String> shard,
-      Listeners listeners,
-      DecisionLog decisions,
-      ProcedureInfos infos,
-      String keyName,
-      ClaimTiming timing,
-      Duration callLimit,
-      WaitCapacity room,
-      Executor executor) {
-    this.infos = infos;
-    this.shard = shard;
-    this.store = store;
-    this.listeners = listeners;
-    this.decisions = decisions;
-    this.keyName = keyName;
-    this.timing = timing;
-    this.leases = new LeaseKeeper(store, listeners, shard);
+  Engine(CheckedStore checked, EngineSettings settings, WaitCapacity room, Executor executor) {
+    this.checked = checked;
+    this.store = checked.store();
+    this.settings = settings;
+    this.leases = new LeaseKeeper(store, settings.listeners(), checked.shard());
     this.late = new LateSettler(leases);
     this.settler = new Settler(leases, late);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
-    this.running = new RunningCalls(store.lease(), callLimit);
-    this.executor = new CallerRunsExecutor(executor);
+    this.running = new RunningCalls(store.lease(), settings.callLimit());
+    this.executor = executor;
   }
 
   /** Emits the {@code started} event. */
   public void start() {
     live.set(true);
-    listeners.started(counts);
-  }
-
-  /**
-   * Returns the events of a call, or of a piece of work, that arrives on the current thread. Its
-   * caller and its key are not known yet.
-   */
-  public CallEvents events(Procedure procedure, Entry entry) {
-    return CallEvents.capture(listeners, decisions, info(procedure, entry));
-  }
-
-  /** Returns the description of a procedure in events; the same object each time. */
-  public ProcedureInfo info(Procedure procedure, Entry entry) {
-    return infos.of(procedure, entry);
-  }
-
-  /** Returns the events of a call that is about a procedure that is not known yet. */
-  public CallEvents events(ProcedureInfo unknown) {
-    return CallEvents.capture(listeners, decisions, unknown);
+    settings.listeners().started(counts);
   }
 
   /**
@@ -212,7 +135,7 @@ public final class Engine implements AutoCloseable {
       return Optional.of(own.get());
     }
     try {
-      return store.find(key, RecordedProcedure.of(procedure));
+      return checked.ready().find(key, RecordedProcedure.of(procedure));
     } catch (StoreException outage) {
       return Optional.of(new ClaimResult.Unanswered(outage));
     } catch (RuntimeException defect) {
@@ -225,7 +148,7 @@ public final class Engine implements AutoCloseable {
    * its handler, because its handler would probably be started and then stopped.
    */
   public boolean claimsWithFirstStatement(KeyedRequest request) {
-    return Setup.claimsWithFirstStatement(request.procedure(), timing)
+    return Setup.claimsWithFirstStatement(request.procedure(), settings.claimTiming())
         && !request.retry()
         && !leases.isTried(request.key());
   }
@@ -238,7 +161,7 @@ public final class Engine implements AutoCloseable {
    */
   public PendingClaim claimLater(KeyedRequest request) {
     try {
-      PendingClaim pending = transactional().claimLater(request.claim());
+      PendingClaim pending = transactional(checked.ready()).claimLater(request.claim());
       leases.track(pending);
       return pending;
     } catch (StoreException unreachable) {
@@ -249,9 +172,10 @@ public final class Engine implements AutoCloseable {
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
+    IdempotencyStore sound = checked.ready();
     return procedure.execution() == Execution.TRANSACTIONAL
-        ? transactional().claimInTransaction(request)
-        : store.claim(request);
+        ? transactional(sound).claimInTransaction(request)
+        : sound.claim(request);
   }
 
   /**
@@ -259,10 +183,10 @@ public final class Engine implements AutoCloseable {
    * because the transaction is bound to that thread.
    */
   public boolean bindsThreads(Procedure procedure) {
-    return procedure.execution() == Execution.TRANSACTIONAL && transactional().bindsThreads();
+    return procedure.execution() == Execution.TRANSACTIONAL && transactional(store).bindsThreads();
   }
 
-  private TransactionalStore transactional() {
+  private static TransactionalStore transactional(IdempotencyStore store) {
     if (store instanceof TransactionalStore transactional) {
       return transactional;
     }
@@ -298,7 +222,7 @@ public final class Engine implements AutoCloseable {
    * @throws StoreException if the store cannot be reached
    */
   public StoreTransaction begin(Optional<Caller> caller) {
-    return transactional().begin(caller);
+    return transactional(checked.ready()).begin(caller);
   }
 
   /** Returns the executor that resumes calls that have waited. */
@@ -316,32 +240,27 @@ public final class Engine implements AutoCloseable {
    * before this engine.
    *
    * @throws SetupException if the store cannot find operations by id
-   * @throws StoreException if the store cannot be reached
+   * @throws StoreException if the store cannot be reached, and is not one of several shards
    */
   public Operations operations(Collection<Procedure> procedures) {
-    Operations operations = Operations.open(store, procedures, executor);
+    Operations operations = Operations.open(checked, procedures, executor);
     opened.add(operations);
     return operations;
   }
 
-  /** Returns the shard of this engine; empty if the store has no shards. */
+  /** Returns the shard of this engine; empty without shards. */
   public Optional<String> shard() {
-    return shard;
+    return checked.shard();
   }
 
   /** Returns the ending of a log line about one shard; empty text without shards. */
   public String ofShard() {
-    return shard.map(name -> " of shard " + name).orElse("");
+    return shard().map(name -> " of shard " + name).orElse("");
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
   public Duration lease() {
     return store.lease();
-  }
-
-  /** Returns the name of the header that carries the key. */
-  public String keyName() {
-    return keyName;
   }
 
   /**
@@ -413,7 +332,7 @@ public final class Engine implements AutoCloseable {
     late.close();
     leases.close();
     if (live.getAndSet(false)) {
-      listeners.stopped(counts);
+      settings.listeners().stopped(counts);
     }
   }
 }

@@ -71,8 +71,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     try {
       Caller caller =
           callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
+      events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
-      events = events.of(Optional.of(caller)).onShard(engine.shard());
+      events = events.onShard(engine.shard());
       found = find(RecoveryKeys.of(procedure, caller, request), procedure, engine);
       events = events.of(found.key(), "key");
       recovery =
@@ -247,7 +248,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               waitEnded(end);
               answer(found);
             };
-        engine.executor().execute(context.wrap(() -> events.within(step)));
+        engines.executor().execute(context.wrap(() -> events.within(step)));
       }
     }
 
@@ -349,7 +350,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 key,
                 RecordedProcedure.of(procedure),
                 recorded.fingerprint(),
-                procedure.retention());
+                procedure.retention(),
+                Optional.empty(),
+                false);
         return engine.retain(procedure, request, recorded, events);
       }
     }

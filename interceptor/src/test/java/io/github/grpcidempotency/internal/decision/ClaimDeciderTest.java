@@ -164,7 +164,13 @@ class ClaimDeciderTest {
     Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
     IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
     ClaimRequest request =
-        new ClaimRequest(key, RecordedProcedure.of(procedure), REQUEST, procedure.retention());
+        new ClaimRequest(
+            key,
+            RecordedProcedure.of(procedure),
+            REQUEST,
+            procedure.retention(),
+            Optional.empty(),
+            false);
     return new Unsettled(request);
   }
 

@@ -28,7 +28,6 @@ class FailureDeciderTest {
           CONTENTION,      UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           TIMEOUT,         UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           BROKEN,          UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
-          NO_SHARD,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           OTHER,           UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           """)
   void aCallFailsOpenOnlyIfNoServerAcceptsConnectionsAndNothingWasSent(
@@ -57,7 +56,6 @@ class FailureDeciderTest {
           CONTENTION,      TRY_AGAIN,    TRY_AGAIN,   TRY_AGAIN
           TIMEOUT,         GIVE_UP,      GIVE_UP,     GIVE_UP
           BROKEN,          FIND,         GIVE_UP,     GIVE_UP
-          NO_SHARD,        GIVE_UP,      GIVE_UP,     GIVE_UP
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
   void aStoreRetriesAClaimThatWasNotDoneAndReadsTheRecordIfItCannotWrite(
@@ -72,8 +70,7 @@ class FailureDeciderTest {
 
   @Test
   void aBrokenStoreDoesNotRecoverByItself() {
-    Set<FailureCause> lasting =
-        EnumSet.of(FailureCause.BROKEN, FailureCause.NO_SHARD, FailureCause.OTHER);
+    Set<FailureCause> lasting = EnumSet.of(FailureCause.BROKEN, FailureCause.OTHER);
 
     for (FailureCause cause : FailureCause.values()) {
       assertThat(cause.isTemporary()).as(cause.word()).isEqualTo(!lasting.contains(cause));

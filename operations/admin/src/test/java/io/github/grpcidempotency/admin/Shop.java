@@ -180,7 +180,9 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
         new IdempotencyKey(caller, key),
         procedure(procedure),
         new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        retention);
+        retention,
+        Optional.empty(),
+        false);
   }
 
   Claim claim(ClaimRequest request) {

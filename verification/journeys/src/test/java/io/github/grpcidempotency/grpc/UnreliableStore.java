@@ -150,9 +150,9 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     throwIf(verifyFailure);
-    store.verify(procedures);
+    store.verify(procedures, shard);
   }
 
   @Override

@@ -123,7 +123,7 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "Settled settled; try { settled = record(answer);",
+                  "try { settled = record(answer);",
                   """
                   if (answer.response().isPresent()) {
                     send(answer, true);
@@ -404,7 +404,9 @@ enum SeededFault {
           .of(Form.JOINED_ATTACHED)
           .by(
               interceptor(
-                  "internal/runtime/Engine", "new CallerRunsExecutor(executor)", "executor"))
+                  "internal/runtime/Engines",
+                  "new CallerRunsExecutor(settings.executor())",
+                  "settings.executor()"))
           .running(
               plan ->
                   plan.calling(16)

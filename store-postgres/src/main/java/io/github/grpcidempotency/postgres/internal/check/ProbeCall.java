@@ -554,7 +554,7 @@ final class ProbeCall {
   private ClaimRequest request() {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
     keys.add(key.stored());
-    return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION);
+    return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION, Optional.empty(), false);
   }
 
   private static void check(boolean proved, String problem) {

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.support.ShardMark;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,6 +61,12 @@ public final class SchemaCheck {
         .bind("schema", schema)
         .mapTo(Boolean.class)
         .findOne();
+  }
+
+  /** Returns the problem of a database that contains the name of another shard. */
+  Optional<String> otherShard(String shard) {
+    return ShardMark.problem(
+        shard, handle.createQuery(load("check/shard")).mapTo(String.class).findOne());
   }
 
   /** Returns the problems of the schema and of the rights in it. */

@@ -63,17 +63,18 @@ public final class StartupCheck {
   /**
    * Runs every check.
    *
+   * @param shard the name that the database must contain, if it is one of several shards
    * @throws SetupException listing what is wrong
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
    * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
-  public void run(Collection<RecordedProcedure> procedures) {
+  public void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
     if (maintenance != database.pool()) {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
     }
     try {
-      if (checkSchema(procedures)) {
+      if (checkSchema(procedures, shard)) {
         problems.addAll(probe().problemsOfReservations());
       }
     } catch (ConnectionException unreachable) {
@@ -141,7 +142,7 @@ public final class StartupCheck {
   }
 
   /** Returns whether a trial call can be made. */
-  private boolean checkSchema(Collection<RecordedProcedure> procedures) {
+  private boolean checkSchema(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     try (Handle handle = Jdbi.open(database.pool())) {
       SchemaCheck check = new SchemaCheck(handle, database.schema());
       if (!check.tableExists()) {
@@ -159,6 +160,7 @@ public final class StartupCheck {
       if (!check.factsAreReadable().orElse(false)) {
         return false;
       }
+      shard.flatMap(check::otherShard).ifPresent(problems::add);
       boolean sound = problems.isEmpty();
       for (RecordedProcedure procedure : procedures) {
         check

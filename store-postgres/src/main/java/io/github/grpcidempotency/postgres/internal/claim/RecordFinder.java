@@ -129,8 +129,7 @@ public final class RecordFinder {
           CONNECTION_LOST,
           SHUTTING_DOWN,
           READ_ONLY,
-          CONTENTION,
-          NO_SHARD ->
+          CONTENTION ->
           false;
     };
   }
