@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import java.sql.Connection;
 import java.time.OffsetDateTime;
 import java.util.Optional;
@@ -147,6 +148,10 @@ record ReservedRow(
         .bind("attempt", attempt)
         .bind("cleared", id)
         .bind("expires", begun);
+  }
+
+  ResourceIdType resourceIdType() {
+    return sql().idType();
   }
 
   private ProcedureSql sql() {

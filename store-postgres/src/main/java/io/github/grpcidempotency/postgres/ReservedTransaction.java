@@ -5,6 +5,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
@@ -119,6 +120,11 @@ final class ReservedTransaction implements Claim {
   @Override
   public Instant expires() {
     return expires;
+  }
+
+  @Override
+  public ResourceIdType resourceIdType() {
+    return row.resourceIdType();
   }
 
   @Override

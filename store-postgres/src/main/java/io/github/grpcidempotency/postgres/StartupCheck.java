@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -158,10 +159,15 @@ final class StartupCheck {
         return false;
       }
       boolean sound = problems.isEmpty();
+      Map<String, String> columns = database.readResourceColumns(handle.getConnection());
       for (RecordedProcedure procedure : procedures) {
         check
-            .missingColumn(procedure)
-            .or(() -> sound ? check.brokenOutbox(procedure) : Optional.empty())
+            .problemOfColumn(procedure, columns)
+            .or(
+                () ->
+                    sound
+                        ? check.brokenOutbox(procedure, database.sql(procedure).idType())
+                        : Optional.empty())
             .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
       }
       return sound;

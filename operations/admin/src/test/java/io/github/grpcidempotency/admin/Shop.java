@@ -168,7 +168,13 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
 
   static RecordedProcedure procedure(String name) {
     return new RecordedProcedure(
-        name, Optional.of(ResourceType.of("order")), false, Optional.empty(), true, false);
+        name,
+        Optional.of(ResourceType.of("order")),
+        false,
+        Optional.empty(),
+        Optional.empty(),
+        true,
+        false);
   }
 
   static ClaimRequest request(Caller caller, String key) {
