@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 
 /**
@@ -45,10 +47,14 @@ public final class ResourceId {
    * @throws IllegalStateException if the text is not that of a UUID
    */
   public UUID asUuid() {
+    return uuid().orElseThrow(() -> new IllegalStateException("the resource id is not a UUID"));
+  }
+
+  private Optional<UUID> uuid() {
     try {
-      return UUID.fromString(text);
-    } catch (IllegalArgumentException malformed) {
-      throw new IllegalStateException("the resource id is not a UUID");
+      return Optional.of(UUID.fromString(text));
+    } catch (IllegalArgumentException other) {
+      return Optional.empty();
     }
   }
 
@@ -58,10 +64,14 @@ public final class ResourceId {
    * @throws IllegalStateException if the text is not that of a {@code long}
    */
   public long asLong() {
+    return number().orElseThrow(() -> new IllegalStateException("the resource id is not a long"));
+  }
+
+  private OptionalLong number() {
     try {
-      return Long.parseLong(text);
-    } catch (NumberFormatException malformed) {
-      throw new IllegalStateException("the resource id is not a number of 64 bits");
+      return OptionalLong.of(Long.parseLong(text));
+    } catch (NumberFormatException other) {
+      return OptionalLong.empty();
     }
   }
 

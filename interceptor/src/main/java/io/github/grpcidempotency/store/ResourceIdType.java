@@ -7,9 +7,13 @@ import java.util.Optional;
 
 /** The type of resource ids in a store. */
 public enum ResourceIdType {
+  /** A UUID. */
   UUID,
+  /** A number of 64 bits. */
   BIGINT,
+  /** A number of 32 bits. */
   INTEGER,
+  /** Any text. */
   TEXT;
 
   /** Returns the type of this name in SQL, such as {@code bigint}; empty if there is none. */
@@ -32,7 +36,10 @@ public enum ResourceIdType {
           switch (this) {
             case UUID -> ResourceId.of(id.asUuid());
             case BIGINT -> ResourceId.of(id.asLong());
-            case INTEGER -> ResourceId.of(Math.toIntExact(id.asLong()));
+            case INTEGER -> {
+              int number = Math.toIntExact(id.asLong());
+              yield ResourceId.of(number);
+            }
             case TEXT -> id;
           });
     } catch (IllegalStateException | ArithmeticException other) {

@@ -307,7 +307,7 @@ class ProceduresTest {
                           .keyPolicy(policy)
                           .keyFrom(KeySource.requestId())
                           .keyFormat(KeyFormat.opaque())
-                          .resource(ResourceType.of("thing"), thing -> UUID.randomUUID())
+                          .resource(ResourceType.of("thing"), thing -> ResourceId.of(7))
                           .pastResources((caller, id) -> true)
                           .status(RESOLVER)
                           .retainFromLastReplay()
@@ -333,14 +333,14 @@ class ProceduresTest {
             Procedures.of(
                     createOther()
                         .deletes(type, "labels")
-                        .resource(type, thing -> UUID.randomUUID())
+                        .resource(type, thing -> ResourceId.of(7))
                         .rebuild((caller, id) -> Optional.empty())
                         .build())
                 .problems())
         .containsExactlyInAnyOrder(
             CREATE_OTHER
                 + ": the id of the resource that it deletes: \"labels\" is not a singular string"
-                + " field of idempotency.testing.v1.CreateThingRequest",
+                + " or integer field of idempotency.testing.v1.CreateThingRequest",
             CREATE_OTHER
                 + ": it has both a resource that it creates and a resource that it deletes:"
                 + " remove one of them",
@@ -362,13 +362,14 @@ class ProceduresTest {
             .execution(Execution.RESERVED)
             .deletes(
                 ResourceType.of("thing"),
-                input -> UUID.fromString(((Thing) input).getName().substring("things/".length())))
+                input -> ResourceId.of(((Thing) input).getName().substring("things/".length())))
             .build();
 
-    assertThat(byPath.deletedId(Thing.newBuilder().setId(id.toString()).build())).contains(id);
+    assertThat(byPath.deletedId(Thing.newBuilder().setId(id.toString()).build()))
+        .contains(ResourceId.of(id));
     assertThat(byPath.deletedId(CreateThingRequest.getDefaultInstance())).isEmpty();
     assertThat(byFunction.deletedId(Thing.newBuilder().setName("things/" + id).build()))
-        .contains(id);
+        .contains(ResourceId.of(id));
   }
 
   @Test
