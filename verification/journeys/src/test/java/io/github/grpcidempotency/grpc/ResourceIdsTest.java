@@ -40,7 +40,6 @@ class ResourceIdsTest extends CallTest {
 
   static Stream<Arguments> mistakes() {
     return Stream.of(
-        of("", thing -> thing, "the response contains no id"),
         of("4711", thing -> thing.resource(THING, made -> null), "the response contains no id"),
         of(
             "4711",
