@@ -12,6 +12,7 @@ import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
@@ -49,7 +50,7 @@ class CompletionWithCommitTest {
   private static final Procedure RESERVED =
       Procedure.named("jobs/make-thing")
           .execution(Execution.RESERVED)
-          .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
+          .resource(ResourceType.of("thing"), thing -> ResourceId.of(((Thing) thing).getId()))
           .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();
 

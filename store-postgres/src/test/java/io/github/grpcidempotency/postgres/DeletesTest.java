@@ -21,6 +21,7 @@ import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Claim;
@@ -29,6 +30,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
@@ -112,8 +114,8 @@ class DeletesTest {
   private static final PastResources PAST =
       (caller, id) ->
           CurrentOperation.hasTransaction()
-              ? isPast(ClaimTransaction.handle(), id)
-              : app.withHandle(handle -> isPast(handle, id));
+              ? isPast(ClaimTransaction.handle(), id.asUuid())
+              : app.withHandle(handle -> isPast(handle, id.asUuid()));
 
   @BeforeAll
   static void keepTombstones() {
@@ -314,6 +316,7 @@ class DeletesTest {
       ProcedureSql sql =
           new ProcedureSql(
               RecordedProcedure.of(procedure),
+              ResourceIdType.UUID,
               IdempotencySchema.DEFAULT_NAME,
               TransactionBoundaries.OF_THE_STORE,
               true,
@@ -366,7 +369,7 @@ class DeletesTest {
     assertThat(recording.join()).isEqualTo(Settled.DONE);
 
     assertThat(found(claim).outcome().resourceId())
-        .isEqualTo(committed ? Optional.empty() : Optional.of(thing));
+        .isEqualTo(committed ? Optional.empty() : Optional.of(ResourceId.of(thing)));
   }
 
   @Test
@@ -503,7 +506,7 @@ class DeletesTest {
   }
 
   private static RecordedOutcome answer(UUID thing) {
-    return new RecordedOutcome.Response(ANSWER, Optional.of(thing));
+    return new RecordedOutcome.Response(ANSWER, Optional.of(ResourceId.of(thing)));
   }
 
   private static UUID newThing(UUID user) {

@@ -488,8 +488,7 @@ class IsolationTest {
       case ABANDONED -> table.endLeases(owner);
       case EXPIRED -> table.expire(owner);
       case COMPLETED ->
-          claim.complete(
-              new RecordedOutcome.Response(REQUEST.toByteString(), Optional.<UUID>empty()));
+          claim.complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
     }
     return request;
   }

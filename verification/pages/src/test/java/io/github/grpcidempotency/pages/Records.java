@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -24,7 +25,7 @@ import javax.sql.DataSource;
 /** What is recorded in a shop: a create with its order, and a create whose server is gone. */
 final class Records {
   static final UUID USER = UUID.fromString("00000000-0000-4000-8000-00000000cafe");
-  static final UUID ORDER = UUID.fromString("019303cd-3f00-7000-8000-0000000000aa");
+  static final ResourceId ORDER = ResourceId.of("019303cd-3f00-7000-8000-0000000000aa");
 
   /** The operation whose server is gone, as the pages call it. */
   static final UUID STUCK = UUID.fromString("019303cd-3f00-7000-8000-000000000001");
@@ -36,6 +37,7 @@ final class Records {
           "shop.v1.Orders/CreateOrder",
           Optional.of(ResourceType.of("order")),
           false,
+          Optional.empty(),
           Optional.empty(),
           false,
           true);

@@ -528,11 +528,11 @@ enum SeededFault {
                   """
                   .guard(
                       new io.github.grpcidempotency.procedure.ReplayGuard() {
-                        private final java.util.Map<Optional<UUID>, Boolean> decided =
+                        private final java.util.Map<Optional<ResourceId>, Boolean> decided =
                             new java.util.concurrent.ConcurrentHashMap<>();
 
                         @Override
-                        public boolean mayReplay(Caller caller, Optional<UUID> effect) {
+                        public boolean mayReplay(Caller caller, Optional<ResourceId> effect) {
                           return decided.computeIfAbsent(effect, id -> RIGHT.get());
                         }
                       });\

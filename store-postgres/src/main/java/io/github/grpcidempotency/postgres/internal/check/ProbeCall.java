@@ -86,7 +86,13 @@ final class ProbeCall {
 
   private static final RecordedProcedure PROCEDURE =
       new RecordedProcedure(
-          "idempotency/probe", Optional.empty(), false, Optional.empty(), true, false);
+          "idempotency/probe",
+          Optional.empty(),
+          false,
+          Optional.empty(),
+          Optional.empty(),
+          true,
+          false);
 
   private static final Fingerprint NOTHING_ASKED =
       new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY);

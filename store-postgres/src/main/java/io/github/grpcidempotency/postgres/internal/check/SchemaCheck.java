@@ -4,8 +4,10 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.support.ShardMark;
 import java.util.List;
 import java.util.Map;
@@ -78,16 +80,38 @@ public final class SchemaCheck {
         .list();
   }
 
-  /** Returns the problem of the column for the resource that a procedure creates. */
-  Optional<String> missingColumn(RecordedProcedure procedure) {
+  /**
+   * Returns the problem of the column for a procedure's resource.
+   *
+   * @param columns the types of the resource columns, by name
+   */
+  Optional<String> problemOfColumn(RecordedProcedure procedure, Map<String, String> columns) {
+    return procedure.resourceType().flatMap(type -> problemOfColumn(procedure, type, columns));
+  }
+
+  private Optional<String> problemOfColumn(
+      RecordedProcedure procedure, ResourceType resource, Map<String, String> columns) {
+    String type = columns.get(resource.column());
+    if (type == null) {
+      return Optional.of(
+          ("%s.idempotency_keys has no column %s with a foreign key; call"
+                  + " %s.add_resource_type('%s', …) in a migration")
+              .formatted(schema, resource.column(), schema, resource.name()));
+    }
+    if (ResourceIdType.ofSql(type).isEmpty()) {
+      return Optional.of(
+          "%s.idempotency_keys.%s has the type %s; a resource id is a uuid, bigint, integer or text"
+              .formatted(schema, resource.column(), type));
+    }
     return procedure
-        .resourceType()
-        .filter(type -> !exists("check/column", Map.of("column", type.column())))
+        .integerIdField()
+        .filter(field -> !type.equals("bigint") && !type.equals("integer"))
         .map(
-            type ->
-                ("%s.idempotency_keys has no column %s with a foreign key; call"
-                        + " %s.add_resource_type('%s', …) in a migration")
-                    .formatted(schema, type.column(), schema, type.name()));
+            field ->
+                ("its resource id is the field \"%s\", but %s.idempotency_keys.%s has the type %s;"
+                        + " name a field of that type, or add the resource type for a column of"
+                        + " integers")
+                    .formatted(field, schema, resource.column(), type));
   }
 
   /**
@@ -95,7 +119,7 @@ public final class SchemaCheck {
    * run for a resource that does not exist, so that a wrong query fails at start-up rather than in
    * a replay.
    */
-  Optional<String> brokenOutbox(RecordedProcedure procedure) {
+  Optional<String> brokenOutbox(RecordedProcedure procedure, ResourceIdType type) {
     try {
       handle
           .createQuery(ProcedureSql.selectRecord(procedure, schema))
@@ -103,7 +127,7 @@ public final class SchemaCheck {
           .bind("user", new UUID(0, 0).toString())
           .mapToMap()
           .list();
-      return ProcedureSql.outbox(procedure).flatMap(this::severalRows);
+      return ProcedureSql.outbox(procedure, type).flatMap(outbox -> severalRows(outbox, type));
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
         throw failure; // the failure is not caused by the query
@@ -119,12 +143,12 @@ public final class SchemaCheck {
     }
   }
 
-  private Optional<String> severalRows(String outbox) {
+  private Optional<String> severalRows(String outbox, ResourceIdType type) {
     List<String> found =
         handle
             .createQuery(outbox)
             .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
-            .bind("resource_id", UUID.randomUUID())
+            .bind("resource_id", missing(type))
             .map((row, context) -> RecordRow.outboxStatus(row))
             .one();
     return found.size() < 2
@@ -132,6 +156,15 @@ public final class SchemaCheck {
         : Optional.of(
             "its outbox query finds more than one row for a resource that does not exist; it must"
                 + " end with LIMIT 1");
+  }
+
+  /** Returns an id that no resource has. */
+  private static String missing(ResourceIdType type) {
+    return switch (type) {
+      case UUID, TEXT -> UUID.randomUUID().toString();
+      case BIGINT -> String.valueOf(Long.MIN_VALUE);
+      case INTEGER -> String.valueOf(Integer.MIN_VALUE);
+    };
   }
 
   private boolean exists(String check, Map<String, String> values) {

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -162,10 +163,15 @@ public final class StartupCheck {
       }
       shard.flatMap(check::otherShard).ifPresent(problems::add);
       boolean sound = problems.isEmpty();
+      Map<String, String> columns = database.readResourceColumns(handle.getConnection());
       for (RecordedProcedure procedure : procedures) {
         check
-            .missingColumn(procedure)
-            .or(() -> sound ? check.brokenOutbox(procedure) : Optional.empty())
+            .problemOfColumn(procedure, columns)
+            .or(
+                () ->
+                    sound
+                        ? check.brokenOutbox(procedure, database.sql(procedure).idType())
+                        : Optional.empty())
             .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
       }
       return sound;

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
@@ -84,6 +85,11 @@ public final class Reservation implements Claim {
   @Override
   public Instant expires() {
     return expires;
+  }
+
+  @Override
+  public ResourceIdType resourceIdType() {
+    return row.resourceIdType();
   }
 
   @Override

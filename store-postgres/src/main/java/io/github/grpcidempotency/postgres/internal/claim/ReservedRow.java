@@ -12,6 +12,7 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import java.sql.Connection;
 import java.time.OffsetDateTime;
 import java.util.Optional;
@@ -157,6 +158,10 @@ public record ReservedRow(
         .bind("attempt", attempt)
         .bind("cleared", id)
         .bind("expires", begun);
+  }
+
+  public ResourceIdType resourceIdType() {
+    return sql().idType();
   }
 
   private ProcedureSql sql() {

@@ -1,14 +1,20 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
+import static java.util.stream.Collectors.toMap;
+
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.ReservationSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
 import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
@@ -51,6 +57,7 @@ public final class RecordDatabase {
   private final TimeLineSql timeLineSql;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
+  private volatile Map<String, String> resourceColumns = Map.of();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
 
   public RecordDatabase(
@@ -143,7 +150,48 @@ public final class RecordDatabase {
         ? known
         : procedureSql.computeIfAbsent(
             procedure.name(),
-            name -> new ProcedureSql(procedure, schema, boundaries(), notifies, timeLineSql));
+            name ->
+                new ProcedureSql(
+                    procedure, idType(procedure), schema, boundaries(), notifies, timeLineSql));
+  }
+
+  /**
+   * Returns the type of the column for a procedure's resource. Start-up has read the columns,
+   * unless the database could not be reached then.
+   *
+   * @throws StoreException if the columns cannot be read
+   */
+  private ResourceIdType idType(RecordedProcedure procedure) {
+    Optional<String> column = procedure.resourceType().map(ResourceType::column);
+    if (column.filter(name -> !resourceColumns.containsKey(name)).isPresent()) {
+      try {
+        Map<String, String> unused = onConnection(this::readResourceColumns);
+      } catch (JdbiException failure) {
+        throw new StoreException(
+            "could not read the types of the resource columns",
+            failure,
+            FailurePhase.NOTHING_SENT,
+            Failures.causeOf(failure));
+      }
+    }
+    return column
+        .flatMap(name -> Optional.ofNullable(resourceColumns.get(name)))
+        .flatMap(ResourceIdType::ofSql)
+        .orElse(ResourceIdType.TEXT);
+  }
+
+  /** Reads the names of the columns of resource types, and the types of the columns in SQL. */
+  public Map<String, String> readResourceColumns(Connection connection) {
+    String sql = SqlFile.load("check/resource_columns", Map.of("schema", schema));
+    resourceColumns =
+        StatementBatch.runForAll(
+                connection,
+                sql,
+                values -> values.bind("schema", schema),
+                row -> Map.entry(row.getString("name"), row.getString("type")))
+            .stream()
+            .collect(toMap(Map.Entry::getKey, Map.Entry::getValue));
+    return resourceColumns;
   }
 
   /** Returns the statements on reservations. */

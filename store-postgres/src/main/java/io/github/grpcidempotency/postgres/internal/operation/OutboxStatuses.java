@@ -14,6 +14,7 @@ import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.Collection;
@@ -92,17 +93,19 @@ final class OutboxStatuses {
                     new Found(
                         new OwnedResource(
                             UUID.fromString(row.getString("user_id")),
-                            row.getObject("resource_id", UUID.class)),
+                            ResourceId.of(row.getString("resource_id"))),
                         RecordRow.outboxStatus(row))));
   }
 
-  private static String sql(RecordedProcedure procedure, int size) {
+  private String sql(RecordedProcedure procedure, int size) {
+    String type = database.sql(procedure).idType().sqlName();
     String status = ProcedureSql.outboxOfEach(procedure).orElseThrow();
     return IntStream.range(0, size)
         .mapToObj(
             place ->
                 SqlFile.load(
-                    "operation/statuses", Map.of("n", String.valueOf(place), "status", status)))
+                    "operation/statuses",
+                    Map.of("n", String.valueOf(place), "type", type, "status", status)))
         .collect(joining(" "));
   }
 
@@ -115,7 +118,9 @@ final class OutboxStatuses {
               resources.stream().map(each -> each.userId().toString()).findFirst().orElse(""))
           .bind(
               "resources_" + place,
-              resources.stream().map(OwnedResource::resourceId).toArray(UUID[]::new));
+              resources.stream()
+                  .map(resource -> resource.resourceId().toString())
+                  .toArray(String[]::new));
     }
     return values;
   }

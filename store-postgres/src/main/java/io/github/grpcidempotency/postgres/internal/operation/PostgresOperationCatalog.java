@@ -88,7 +88,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
             .flatMap(procedure -> procedure.resourceType().stream())
             .map(ResourceType::column)
             .distinct()
-            .map(column -> "k." + column)
+            .map(column -> "CAST(k." + column + " AS text)")
             .collect(joining(", "));
     return SqlFile.load(
         "operation/select_operations",
@@ -96,7 +96,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
             "schema",
             database.schema(),
             "resource",
-            resources.isEmpty() ? "NULL::uuid" : "COALESCE(" + resources + ")",
+            resources.isEmpty() ? "NULL::text" : "COALESCE(" + resources + ")",
             "which",
             which));
   }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 
@@ -15,7 +16,7 @@ public final class OutcomeParameters implements RecordedOutcome.Visitor<Paramete
   public static Parameters of(Parameters values, RecordedOutcome outcome) {
     return outcome
         .accept(new OutcomeParameters(values))
-        .bind("resource_id", "uuid", outcome.resourceId());
+        .bind("resource_id", "text", outcome.resourceId().map(ResourceId::toString));
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.sql;
 
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,8 +12,7 @@ import java.util.Optional;
  */
 public final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
-  private static final String RESOURCE = "CAST(:resource_id AS uuid)";
-  private static final String NAMES = " names_resource = " + RESOURCE + " IS NOT NULL,";
+  private static final String NAMES = " names_resource = CAST(:resource_id AS text) IS NOT NULL,";
   private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
 
   /** Saves the commit mode of the handler's own transactions for claim/time_line.sql. */
@@ -47,13 +47,17 @@ public final class ProcedureSql {
   private final LastStatements recordReserved;
   private final String recordFailure;
   private final String wake;
+  private final ResourceIdType idType;
 
   public ProcedureSql(
       RecordedProcedure procedure,
+      ResourceIdType idType,
       String schema,
       TransactionBoundaries boundaries,
       boolean notifies,
       TimeLineSql timeLine) {
+    this.idType = idType;
+    String value = resource(idType);
     String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
     String found = selectRecord(procedure, schema);
     String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
@@ -82,7 +86,7 @@ public final class ProcedureSql {
             Map.of("begin", boundaries.begin(), "select_record", foundWithoutStatus));
     this.claimLate = new LateClaimSql(schema, boundaries);
     this.rollbackWithStatus =
-        outbox(procedure)
+        outbox(procedure, idType)
             .map(
                 outbox ->
                     SqlFile.load(
@@ -99,9 +103,10 @@ public final class ProcedureSql {
     Optional<String> created = column.filter(name -> !procedure.deletes());
     Optional<String> deleted = column.filter(name -> procedure.deletes());
     String resource =
-        created.map(ProcedureSql::setResource).orElse("") + (column.isPresent() ? NAMES : "");
+        created.map(name -> name + " = " + value + ",").orElse("")
+            + (column.isPresent() ? NAMES : "");
     String update = update(schema, resource, "");
-    String reference = deleted.map(name -> refer(schema, name, ":attempt")).orElse("");
+    String reference = deleted.map(name -> refer(schema, name, value, ":attempt")).orElse("");
     this.complete = complete(update(schema, resource, timeLine.same()), wake, reference);
     this.completeWithoutResource = complete(update(schema, "", timeLine.same()), wake, "");
     this.join =
@@ -139,9 +144,9 @@ public final class ProcedureSql {
                 "column",
                 created.map(name -> name + ",").orElse(""),
                 "value",
-                created.isPresent() ? RESOURCE + "," : "",
+                created.isPresent() ? value + "," : "",
                 "reference",
-                deleted.map(name -> refer(schema, name, "1")).orElse("")));
+                deleted.map(name -> refer(schema, name, value, "1")).orElse("")));
   }
 
   private static String update(String schema, String resource, String timeLine) {
@@ -154,13 +159,20 @@ public final class ProcedureSql {
         "settle/complete", Map.of("wake", wake, "reference", reference, "update", update));
   }
 
-  private static String refer(String schema, String column, String attempt) {
+  private static String refer(String schema, String column, String value, String attempt) {
     return SqlFile.load(
-        "settle/refer", Map.of("schema", schema, "column", column, "attempt", attempt));
+        "settle/refer",
+        Map.of("schema", schema, "column", column, "value", value, "attempt", attempt));
   }
 
-  private static String setResource(String column) {
-    return column + " = " + RESOURCE + ",";
+  /** Returns the expression of a resource id, which is bound as text. */
+  private static String resource(ResourceIdType type) {
+    return "CAST(:resource_id AS " + type.sqlName() + ")";
+  }
+
+  /** Returns the type of the procedure's resource ids. */
+  public ResourceIdType idType() {
+    return idType;
   }
 
   /** Reserves, unless a row exists. */
@@ -266,8 +278,9 @@ public final class ProcedureSql {
   }
 
   /** Returns a SELECT of the outbox status of a resource; empty if there is no outbox. */
-  public static Optional<String> outbox(RecordedProcedure procedure) {
-    return status(procedure, RESOURCE).map(status -> "SELECT " + status + " AS outbox_status");
+  public static Optional<String> outbox(RecordedProcedure procedure, ResourceIdType type) {
+    return status(procedure, resource(type))
+        .map(status -> "SELECT " + status + " AS outbox_status");
   }
 
   /** Returns the outbox query for every resource of a list; empty if there is no outbox. */
@@ -284,7 +297,7 @@ public final class ProcedureSql {
 
   private static String selectRecord(RecordedProcedure procedure, String schema, String status) {
     String resource =
-        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::uuid");
+        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::text");
     return SqlFile.load(
         "claim/select_record", Map.of("schema", schema, "resource", resource, "status", status));
   }

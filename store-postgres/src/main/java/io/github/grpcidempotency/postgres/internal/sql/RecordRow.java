@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -35,7 +36,7 @@ public record RecordRow(
     boolean ended,
     boolean expired,
     Duration leaseLeft,
-    Optional<UUID> resourceId,
+    Optional<ResourceId> resourceId,
     boolean namesResource,
     Optional<List<String>> outboxStatus,
     Optional<ByteString> trace) {
@@ -59,7 +60,7 @@ public record RecordRow(
         ended,
         !expires.isAfter(read) && (ended || leaseLeft.isZero()),
         leaseLeft,
-        Optional.ofNullable(row.getObject("resource_id", UUID.class)),
+        Optional.ofNullable(row.getString("resource_id")).map(ResourceId::of),
         row.getBoolean("names_resource"),
         outboxStatusIfAsked(row),
         bytes(row.getBytes("trace")));

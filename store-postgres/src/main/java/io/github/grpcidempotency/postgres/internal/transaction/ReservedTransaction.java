@@ -10,6 +10,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
@@ -125,6 +126,11 @@ public final class ReservedTransaction implements Claim {
   @Override
   public Instant expires() {
     return expires;
+  }
+
+  @Override
+  public ResourceIdType resourceIdType() {
+    return row.resourceIdType();
   }
 
   @Override

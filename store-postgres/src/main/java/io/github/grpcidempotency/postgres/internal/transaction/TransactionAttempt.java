@@ -164,7 +164,7 @@ public final class TransactionAttempt {
               StatementBatch.runForFirst(
                   transaction.own(),
                   sql.rollbackWithStatus().orElseThrow(),
-                  values -> values.bind("resource_id", row.resourceId().get()),
+                  values -> values.bind("resource_id", row.resourceId().get().toString()),
                   RecordRow::outboxStatus)));
     } catch (JdbiException failure) {
       database.statusUnknown(request.procedure(), failure);

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.time.Instant;
@@ -83,6 +84,11 @@ final class TransactionalClaim implements Claim {
   @Override
   public Instant expires() {
     return expires;
+  }
+
+  @Override
+  public ResourceIdType resourceIdType() {
+    return sql.idType();
   }
 
   @Override
