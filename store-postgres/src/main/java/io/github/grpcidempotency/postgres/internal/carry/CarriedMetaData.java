@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.postgres.internal.carry;
 
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import java.lang.reflect.InvocationHandler;
+import io.github.grpcidempotency.postgres.internal.driver.JdbcProxy;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * driver answers without the database is passed on. Before any other question, the leading
  * statements are sent. Spring reads the driver's name before it sets a parameter to null.
  */
-final class CarriedMetaData implements InvocationHandler {
+final class CarriedMetaData extends JdbcProxy<DatabaseMetaData> {
   private static final Set<String> KNOWN =
       Set.of(
           "getDatabaseMajorVersion",
@@ -25,40 +25,35 @@ final class CarriedMetaData implements InvocationHandler {
           "getDriverName",
           "getDriverVersion",
           "getURL",
-          "hashCode",
           "supportsBatchUpdates",
           "supportsGetGeneratedKeys",
-          "supportsSavepoints",
-          "toString");
+          "supportsSavepoints");
 
   private final CarryingConnection connection;
   private final DatabaseMetaData metaData;
 
-  private CarriedMetaData(CarryingConnection connection, DatabaseMetaData metaData) {
+  CarriedMetaData(CarryingConnection connection, DatabaseMetaData metaData) {
+    super(DatabaseMetaData.class);
     this.connection = connection;
     this.metaData = metaData;
   }
 
-  static DatabaseMetaData of(CarryingConnection connection, DatabaseMetaData metaData) {
-    return (DatabaseMetaData)
-        Proxy.newProxyInstance(
-            CarriedMetaData.class.getClassLoader(),
-            new Class<?>[] {DatabaseMetaData.class},
-            new CarriedMetaData(connection, metaData));
+  @Replaces
+  Connection getConnection() {
+    return connection.shown();
   }
 
   @Override
-  public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
+  protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
       throws Throwable {
-    if (method.getName().equals("equals")) {
-      return arguments != null && proxy == arguments[0];
-    }
-    if (method.getName().equals("getConnection")) {
-      return connection.shown();
-    }
     if (!KNOWN.contains(method.getName())) {
       connection.sendBeforeUse();
     }
     return Driver.invoke(method, metaData, arguments);
+  }
+
+  @Override
+  public String toString() {
+    return metaData.toString();
   }
 }

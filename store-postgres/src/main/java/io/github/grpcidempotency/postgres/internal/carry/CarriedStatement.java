@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.postgres.internal.carry;
 
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.driver.JdbcProxy;
 import java.lang.reflect.Array;
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.temporal.Temporal;
@@ -36,12 +36,11 @@ import org.postgresql.util.PSQLState;
  *       Results of the first execution stay readable until the next execution.
  * </ol>
  */
-final class CarriedStatement implements InvocationHandler {
+final class CarriedStatement extends JdbcProxy<PreparedStatement> {
   private final CarryingConnection connection;
   private final LeadingStatements leading;
-  private final Method prepare;
-  private final Object[] arguments;
   private final String sql;
+  private final CarryingConnection.Preparation preparation;
   private final List<Setting> settings = new ArrayList<>();
   private volatile PreparedStatement statement;
   private volatile Optional<PreparedStatement> travelled = Optional.empty();
@@ -66,60 +65,56 @@ final class CarriedStatement implements InvocationHandler {
     }
   }
 
-  private CarriedStatement(
-      CarryingConnection connection, LeadingStatements leading, Method prepare, Object[] arguments)
-      throws Throwable {
-    this.connection = connection;
-    this.leading = leading;
-    this.prepare = prepare;
-    this.arguments = arguments;
-    this.sql = (String) arguments[0];
-    this.statement = connection.prepareOwn(prepare, arguments, leading.inFrontOf(sql));
-  }
-
-  /**
-   * Prepares a statement.
-   *
-   * @param prepare the prepare method that the handler called
-   */
-  static PreparedStatement prepare(
+  CarriedStatement(
       CarryingConnection connection,
       LeadingStatements leading,
-      Method prepare,
-      Object @Nullable [] arguments)
-      throws Throwable {
-    if (arguments == null) {
-      throw new IllegalArgumentException("a statement has a text");
-    }
-    return (PreparedStatement)
-        Proxy.newProxyInstance(
-            CarriedStatement.class.getClassLoader(),
-            new Class<?>[] {PreparedStatement.class},
-            new CarriedStatement(connection, leading, prepare, arguments));
+      String sql,
+      CarryingConnection.Preparation preparation)
+      throws SQLException {
+    super(PreparedStatement.class);
+    this.connection = connection;
+    this.leading = leading;
+    this.sql = sql;
+    this.preparation = preparation;
+    this.statement = preparation.of(leading.inFrontOf(sql));
+  }
+
+  @Replaces
+  Connection getConnection() {
+    return connection.shown();
+  }
+
+  @Replaces
+  void cancel() throws SQLException {
+    statement.cancel();
+  }
+
+  @Replaces
+  boolean isClosed() throws SQLException {
+    return statement.isClosed();
+  }
+
+  @Replaces
+  void close() throws SQLException {
+    closeTravelled();
+    statement.close();
   }
 
   @Override
-  public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] given)
+  protected @Nullable Object other(Method method, @Nullable Object @Nullable [] given)
       throws Throwable {
-    return switch (method.getName()) {
-      case "equals" -> given != null && proxy == given[0];
-      case "hashCode" -> System.identityHashCode(proxy);
-      case "toString" -> sql;
-      case "getConnection" -> connection.shown();
-      case "cancel", "isClosed" -> passOn(method, given);
-      case "close" -> {
-        closeTravelled();
-        yield passOn(method, given);
-      }
-      default -> {
-        connection.checkThread();
-        connection.checkAccepted();
-        yield plain ? asWritten(method, given) : carried(method, given);
-      }
-    };
+    connection.checkThread();
+    connection.checkAccepted();
+    return plain ? asWritten(method, given) : carried(method, given);
   }
 
-  private @Nullable Object carried(Method method, Object @Nullable [] given) throws Throwable {
+  @Override
+  public String toString() {
+    return sql;
+  }
+
+  private @Nullable Object carried(Method method, @Nullable Object @Nullable [] given)
+      throws Throwable {
     return switch (method.getName()) {
       case "execute", "executeLargeUpdate", "executeQuery", "executeUpdate" -> {
         Optional<Boolean> rows =
@@ -184,11 +179,13 @@ final class CarriedStatement implements InvocationHandler {
     };
   }
 
-  private @Nullable Object passOn(Method method, Object @Nullable [] given) throws Throwable {
+  private @Nullable Object passOn(Method method, @Nullable Object @Nullable [] given)
+      throws Throwable {
     return Driver.invoke(method, statement, given);
   }
 
-  private @Nullable Object asWritten(Method method, Object @Nullable [] given) throws Throwable {
+  private @Nullable Object asWritten(Method method, @Nullable Object @Nullable [] given)
+      throws Throwable {
     return switch (method.getName()) {
       case "clearWarnings",
           "getGeneratedKeys",
@@ -220,10 +217,10 @@ final class CarriedStatement implements InvocationHandler {
   }
 
   /** Executes a method on the statement as the handler wrote it, without leading statements. */
-  private @Nullable Object withoutLeading(Method method, Object @Nullable [] given)
+  private @Nullable Object withoutLeading(Method method, @Nullable Object @Nullable [] given)
       throws Throwable {
     connection.sendBeforeUse();
-    PreparedStatement asWritten = connection.prepareOwn(prepare, arguments, sql);
+    PreparedStatement asWritten = preparation.of(sql);
     if (travelled.isEmpty()) {
       statement.close();
     }

@@ -2,14 +2,16 @@ package io.github.grpcidempotency.postgres.internal.carry;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import java.lang.reflect.InvocationHandler;
+import io.github.grpcidempotency.postgres.internal.driver.JdbcProxy;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
@@ -29,27 +31,44 @@ import org.postgresql.PGConnection;
  * <p>A connection that has carried statements can be used only by the thread of these statements,
  * until it is returned to the pool. Any thread may cancel a statement.
  */
-final class CarryingConnection implements StatementCarrier, InvocationHandler {
+final class CarryingConnection extends JdbcProxy<Connection> implements StatementCarrier {
+  /** These methods neither reach the database nor expose the driver. */
+  private static final Set<String> WITHOUT_DATABASE =
+      Set.of(
+          "beginRequest",
+          "clearWarnings",
+          "createArrayOf",
+          "endRequest",
+          "getCatalog",
+          "getHoldability",
+          "getNetworkTimeout",
+          "getTypeMap",
+          "getWarnings",
+          "isClosed",
+          "isReadOnly",
+          "nativeSQL",
+          "setNetworkTimeout");
+
   private final Connection connection;
-  private final Connection proxy;
-  private Connection shown;
+  private Connection shown = proxy();
   private volatile @Nullable LeadingStatements user;
   private volatile @Nullable LeadingStatements leading;
   private volatile @Nullable TrailingStatements trailing;
   private volatile @Nullable ClaimPreemptedException refusal;
 
+  /** Prepares a text with the options that the connection's user has passed. */
+  interface Preparation {
+    PreparedStatement of(@Nullable String sql) throws SQLException;
+  }
+
   CarryingConnection(Connection connection) {
+    super(Connection.class);
     this.connection = connection;
-    this.proxy =
-        (Connection)
-            Proxy.newProxyInstance(
-                CarryingConnection.class.getClassLoader(), new Class<?>[] {Connection.class}, this);
-    this.shown = proxy;
   }
 
   @Override
   public Connection connection() {
-    return proxy;
+    return proxy();
   }
 
   @Override
@@ -81,80 +100,161 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   @Override
-  public @Nullable Object invoke(Object self, Method method, Object @Nullable [] arguments)
+  protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
       throws Throwable {
-    return switch (method.getName()) {
-      case "equals" -> self == argument(arguments);
-      case "hashCode" -> System.identityHashCode(self);
-      case "isWrapperFor" ->
-          isOwn(argument(arguments)) || Boolean.TRUE.equals(passOn(method, arguments));
-      case "unwrap" -> isOwn(argument(arguments)) ? this : unwrap(method, arguments);
-      case "commit" -> {
-        commit();
-        yield null;
-      }
-      case "rollback" -> rollback(method, arguments);
-      case "setAutoCommit" -> setAutoCommit(method, arguments);
-      case "close", "abort" -> {
-        forget();
-        yield passOn(method, arguments);
-      }
-      case "prepareStatement" -> prepare(method, arguments);
-      case "getMetaData" ->
-          leading == null
-              ? sendAlone(method, arguments)
-              : CarriedMetaData.of(this, connection.getMetaData());
-      case "getAutoCommit" -> leading == null ? passOn(method, arguments) : (Object) false;
-      case "beginRequest",
-          "clearWarnings",
-          "createArrayOf",
-          "endRequest",
-          "getCatalog",
-          "getHoldability",
-          "getNetworkTimeout",
-          "getTypeMap",
-          "getWarnings",
-          "isClosed",
-          "isReadOnly",
-          "nativeSQL",
-          "setNetworkTimeout",
-          "toString" ->
-          passOn(method, arguments);
-      case "setReadOnly", "setTransactionIsolation" ->
-          refusal != null ? passOn(method, arguments) : sendAlone(method, arguments);
-      default -> sendAlone(method, arguments);
-    };
-  }
-
-  private static Object argument(Object @Nullable [] arguments) {
-    if (arguments == null) {
-      throw new IllegalArgumentException("an argument is missing");
+    if (!WITHOUT_DATABASE.contains(method.getName())) {
+      sendBeforeUse();
     }
-    return arguments[0];
-  }
-
-  private static boolean isOwn(Object type) {
-    return type == StatementCarrier.class;
-  }
-
-  private @Nullable Object unwrap(Method method, Object @Nullable [] arguments) throws Throwable {
-    Object type = argument(arguments);
-    if (type == Connection.class) {
-      return proxy;
-    }
-    return type == PGConnection.class && leading != null
-        ? Driver.unwrap(connection, this::sendBeforeUse)
-        : sendAlone(method, arguments);
-  }
-
-  private @Nullable Object passOn(Method method, Object @Nullable [] arguments) throws Throwable {
     return Driver.invoke(method, connection, arguments);
   }
 
-  private @Nullable Object sendAlone(Method method, Object @Nullable [] arguments)
-      throws Throwable {
+  @Replaces
+  boolean isWrapperFor(Class<?> type) throws SQLException {
+    return type == StatementCarrier.class || connection.isWrapperFor(type);
+  }
+
+  @Replaces
+  Object unwrap(Class<?> type) throws SQLException {
+    if (type == StatementCarrier.class) {
+      return this;
+    }
+    if (type == Connection.class) {
+      return proxy();
+    }
+    if (type == PGConnection.class && leading != null) {
+      return Driver.unwrap(connection, this::sendBeforeUse);
+    }
     sendBeforeUse();
-    return passOn(method, arguments);
+    return connection.unwrap(type);
+  }
+
+  @Replaces
+  void commit() throws SQLException {
+    checkAccepted();
+    TrailingStatements last = trailing;
+    trailing = null;
+    if (last != null) {
+      last.runAndCommit(connection);
+    }
+    connection.commit();
+  }
+
+  @Replaces
+  void rollback() throws SQLException {
+    trailing = null;
+    connection.rollback();
+  }
+
+  @Replaces
+  void setAutoCommit(boolean autoCommit) throws SQLException {
+    if (autoCommit) { // this ends the transaction
+      if (refusal != null) {
+        forget();
+        refusal = null;
+      } else if (!connection.getAutoCommit()) {
+        commit();
+      }
+    }
+    connection.setAutoCommit(autoCommit);
+  }
+
+  @Replaces
+  void close() throws SQLException {
+    forget();
+    connection.close();
+  }
+
+  @Replaces
+  void abort(Executor executor) throws SQLException {
+    forget();
+    connection.abort(executor);
+  }
+
+  @Replaces
+  boolean getAutoCommit() throws SQLException {
+    return leading == null && connection.getAutoCommit();
+  }
+
+  @Replaces
+  void setReadOnly(boolean readOnly) throws SQLException {
+    sendUnlessRefused();
+    connection.setReadOnly(readOnly);
+  }
+
+  @Replaces
+  void setTransactionIsolation(int level) throws SQLException {
+    sendUnlessRefused();
+    connection.setTransactionIsolation(level);
+  }
+
+  /** A host resets a connection whose leading statements have failed. */
+  private void sendUnlessRefused() throws SQLException {
+    if (refusal == null) {
+      sendBeforeUse();
+    }
+  }
+
+  @Replaces
+  DatabaseMetaData getMetaData() throws SQLException {
+    if (leading != null) {
+      return new CarriedMetaData(this, connection.getMetaData()).proxy();
+    }
+    sendBeforeUse();
+    return connection.getMetaData();
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql) throws SQLException {
+    return prepare(sql, true, connection::prepareStatement);
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql, int keys) throws SQLException {
+    return prepare(
+        sql,
+        keys == PreparedStatement.NO_GENERATED_KEYS,
+        text -> connection.prepareStatement(text, keys));
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql, int type, int concurrency) throws SQLException {
+    return prepare(
+        sql,
+        isReadForward(type, concurrency),
+        text -> connection.prepareStatement(text, type, concurrency));
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql, int type, int concurrency, int holdability)
+      throws SQLException {
+    return prepare(
+        sql,
+        isReadForward(type, concurrency),
+        text -> connection.prepareStatement(text, type, concurrency, holdability));
+  }
+
+  private static boolean isReadForward(int type, int concurrency) {
+    return type == ResultSet.TYPE_FORWARD_ONLY && concurrency == ResultSet.CONCUR_READ_ONLY;
+  }
+
+  /**
+   * Prepares a statement.
+   *
+   * @param plain whether no option affects its results, such as a scrollable result set
+   */
+  private PreparedStatement prepare(@Nullable String sql, boolean plain, Preparation preparation)
+      throws SQLException {
+    checkThread();
+    LeadingStatements first = leading;
+    if (first != null
+        && plain
+        && sql != null
+        && !sql.isBlank()
+        && Driver.joinsStatements(connection)) {
+      return new CarriedStatement(this, first, sql, preparation).proxy();
+    }
+    sendBeforeUse();
+    return preparation.of(sql);
   }
 
   /** Sends the leading statements by themselves, because the current thread uses the connection. */
@@ -171,86 +271,9 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     }
   }
 
-  private void commit() throws SQLException {
-    checkAccepted();
-    TrailingStatements last = trailing;
-    trailing = null;
-    if (last != null) {
-      last.runAndCommit(connection);
-    }
-    connection.commit();
-  }
-
-  private @Nullable Object rollback(Method method, Object @Nullable [] arguments) throws Throwable {
-    if (arguments != null) { // a rollback to a savepoint
-      return sendAlone(method, arguments);
-    }
-    trailing = null;
-    return passOn(method, arguments);
-  }
-
-  private @Nullable Object setAutoCommit(Method method, Object @Nullable [] arguments)
-      throws Throwable {
-    if (argument(arguments) == Boolean.TRUE) { // this ends the transaction
-      if (refusal != null) {
-        forget();
-        refusal = null;
-      } else if (!connection.getAutoCommit()) {
-        commit();
-      }
-    }
-    return passOn(method, arguments);
-  }
-
-  private Object prepare(Method method, Object @Nullable [] arguments) throws Throwable {
-    checkThread();
-    LeadingStatements first = leading;
-    if (first != null && isPlain(arguments) && Driver.joinsStatements(connection)) {
-      return CarriedStatement.prepare(this, first, method, arguments);
-    }
-    Object statement = sendAlone(method, arguments);
-    if (statement == null) {
-      throw new IllegalStateException("the driver returned no prepared statement");
-    }
-    return statement;
-  }
-
-  /**
-   * Returns whether a statement is prepared without options that affect its results, such as a
-   * scrollable result set.
-   */
-  private static boolean isPlain(Object @Nullable [] arguments) {
-    if (arguments == null || !(arguments[0] instanceof String sql) || sql.isBlank()) {
-      return false;
-    }
-    return switch (arguments.length) {
-      case 1 -> true;
-      case 2 -> arguments[1] instanceof Integer keys && keys == PreparedStatement.NO_GENERATED_KEYS;
-      default ->
-          arguments[1] instanceof Integer type
-              && type == ResultSet.TYPE_FORWARD_ONLY
-              && arguments[2] instanceof Integer concurrency
-              && concurrency == ResultSet.CONCUR_READ_ONLY;
-    };
-  }
-
   /** Returns the connection that its user sees. */
   Connection shown() {
     return shown;
-  }
-
-  /**
-   * Prepares a statement of the connection's user, or this statement with leading statements in
-   * front.
-   */
-  PreparedStatement prepareOwn(Method method, Object[] arguments, String sql) throws Throwable {
-    Object[] changed = arguments.clone();
-    changed[0] = sql;
-    Object statement = passOn(method, changed);
-    if (statement instanceof PreparedStatement prepared) {
-      return prepared;
-    }
-    throw new IllegalStateException("the driver returned no prepared statement");
   }
 
   @Override
@@ -314,5 +337,10 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     if (known != null) {
       throw known;
     }
+  }
+
+  @Override
+  public String toString() {
+    return connection.toString();
   }
 }

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.driver.JdbcProxy;
 import io.github.grpcidempotency.postgres.internal.driver.TransactionEnd;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -27,12 +28,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Objects that a statement or the driver itself returns are not guarded. For these, the store
  * checks after the handler whether the transaction is still open.
  */
-final class GuardedConnection {
+final class GuardedConnection extends JdbcProxy<Connection> {
   private static final Set<String> ENDING =
       Set.of("commit", "abort", "setAutoCommit", "beginRequest", "endRequest");
 
   private final Connection connection;
-  private final Connection forHandler;
 
   /** Each thread that calls the driver holds the read lock. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
@@ -42,21 +42,8 @@ final class GuardedConnection {
   private volatile @Nullable ClaimPreemptedException preempted;
 
   GuardedConnection(Connection connection) {
+    super(Connection.class);
     this.connection = connection;
-    this.forHandler =
-        (Connection)
-            Proxy.newProxyInstance(
-                GuardedConnection.class.getClassLoader(),
-                new Class<?>[] {Connection.class},
-                (proxy, method, arguments) ->
-                    method.getName().equals("equals")
-                        ? proxy == arguments[0]
-                        : call(method, arguments));
-  }
-
-  /** Returns the connection for the handler; always the same object. */
-  Connection forHandler() {
-    return forHandler;
   }
 
   /** Refuses all other threads than that of the leading statements. */
@@ -95,25 +82,14 @@ final class GuardedConnection {
     }
   }
 
-  private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
-    if (method.getDeclaringClass() == Object.class) {
-      return Driver.invoke(method, connection, arguments);
-    }
-    if (ended && method.getName().equals("isClosed")) {
-      return true;
-    }
+  @Override
+  protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
+      throws Throwable {
     use.readLock().lock();
     try {
-      if (method.getName().equals("close")) {
-        return null; // the interceptor closes the connection; handlers often use try-with-resources
-      }
       checkUse();
-      boolean rollback = method.getName().equals("rollback") && arguments == null;
-      if (rollback || ENDING.contains(method.getName())) {
-        throw new IllegalStateException(
-            "the interceptor ends this transaction, not the handler: "
-                + method.getName()
-                + " must not be called");
+      if (ENDING.contains(method.getName())) {
+        throw endedByInterceptor(method.getName() + " must not be called");
       }
       checkText(method, arguments);
       Object result = Driver.invoke(method, connection, arguments);
@@ -121,6 +97,35 @@ final class GuardedConnection {
     } finally {
       use.readLock().unlock();
     }
+  }
+
+  @Replaces
+  void rollback() throws SQLException {
+    checkUse();
+    throw endedByInterceptor("rollback must not be called");
+  }
+
+  /** The interceptor closes the connection; handlers often use try-with-resources. */
+  @Replaces
+  void close() {}
+
+  @Replaces
+  boolean isClosed() throws SQLException {
+    if (ended) {
+      return true;
+    }
+    use.readLock().lock();
+    try {
+      checkUse();
+      return connection.isClosed();
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  private static IllegalStateException endedByInterceptor(String problem) {
+    return new IllegalStateException(
+        "the interceptor ends this transaction, not the handler: " + problem);
   }
 
   private void checkUse() throws SQLException {
@@ -148,10 +153,7 @@ final class GuardedConnection {
             ? TransactionEnd.in(sql)
             : Optional.empty();
     if (end.isPresent()) {
-      throw new IllegalStateException(
-          "the interceptor ends this transaction, not the handler: "
-              + end.get().toUpperCase(Locale.ROOT)
-              + " was not sent");
+      throw endedByInterceptor(end.get().toUpperCase(Locale.ROOT) + " was not sent");
     }
   }
 
@@ -173,7 +175,7 @@ final class GuardedConnection {
             (proxy, method, arguments) ->
                 switch (method.getName()) {
                   case "equals" -> arguments != null && proxy == arguments[0];
-                  case "getConnection" -> forHandler;
+                  case "getConnection" -> proxy();
                   default ->
                       method.getName().startsWith("execute")
                           ? execute(statement, method, arguments)
@@ -197,5 +199,10 @@ final class GuardedConnection {
       Statement statement, Method method, Object @Nullable [] arguments) throws Throwable {
     checkText(method, arguments);
     return Driver.invoke(method, statement, arguments);
+  }
+
+  @Override
+  public String toString() {
+    return connection.toString();
   }
 }

@@ -116,13 +116,13 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   /** Returns the connection for the handler. */
   public final Connection connection() {
     taken = true;
-    return guard.forHandler();
+    return guard.proxy();
   }
 
   /** Returns a Jdbi handle for the handler. */
   public final Handle handle() {
     taken = true;
-    return handles.on(guard.forHandler());
+    return handles.on(guard.proxy());
   }
 
   /** Returns the connection for the library's own statements. */
@@ -132,7 +132,7 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
 
   /** Returns the guarded connection that the handler uses, without marking it as used. */
   final Connection guarded() {
-    return guard.forHandler();
+    return guard.proxy();
   }
 
   /** Refuses every later use by the handler, because another call owns the key. */

@@ -140,23 +140,9 @@ public final class ReservedTransaction implements Claim {
 
   @Override
   public Settled complete(RecordedOutcome outcome) {
-    return outcome.accept(
-        new RecordedOutcome.Visitor<>() {
-          @Override
-          public Settled response(RecordedOutcome.Response response) {
-            return record(response);
-          }
-
-          @Override
-          public Settled reference(RecordedOutcome.Reference reference) {
-            return record(reference);
-          }
-
-          @Override
-          public Settled failure(RecordedOutcome.Failure failure) {
-            return afterRollback(connection -> row.complete(connection, failure) != Settled.LOST);
-          }
-        });
+    return outcome instanceof RecordedOutcome.Failure failure
+        ? afterRollback(connection -> row.complete(connection, failure) != Settled.LOST)
+        : record(outcome);
   }
 
   @Override

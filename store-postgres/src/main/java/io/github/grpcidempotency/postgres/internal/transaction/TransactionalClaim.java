@@ -98,23 +98,9 @@ final class TransactionalClaim implements Claim {
 
   @Override
   public Settled complete(RecordedOutcome outcome) {
-    return outcome.accept(
-        new RecordedOutcome.Visitor<>() {
-          @Override
-          public Settled response(RecordedOutcome.Response response) {
-            return record(response);
-          }
-
-          @Override
-          public Settled reference(RecordedOutcome.Reference reference) {
-            return record(reference);
-          }
-
-          @Override
-          public Settled failure(RecordedOutcome.Failure failure) {
-            return recordFailure(failure);
-          }
-        });
+    return outcome instanceof RecordedOutcome.Failure failure
+        ? recordFailure(failure)
+        : record(outcome);
   }
 
   @Override
