@@ -179,10 +179,7 @@ public final class CallEvents {
     } else if (met instanceof ClaimResult.InFlight running) {
       operationId = running.operationId();
     }
-    refused(
-        refusal,
-        operationId,
-        met instanceof ClaimResult.Unanswered unanswered ? unanswered.cause() : null);
+    refused(refusal, operationId, null);
   }
 
   /** Emits the event of a claim that was settled. */

@@ -26,6 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -100,24 +101,33 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Claims a key, and returns the result; never throws if the store fails. If this process itself
-   * owns the key, the store is not called, because the owner may have lost its connection to the
-   * store. An abandoned reservation of an older server is claimed again with the fingerprint of the
-   * older server.
+   * Claims a key, and returns the result. If this process itself owns the key, the store is not
+   * called, because the owner may have lost its connection to the store. An abandoned reservation
+   * of an older server is claimed again with the fingerprint of the older server.
+   *
+   * @throws StoreException if the store failed
    */
   public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
     if (own.isPresent()) {
       return own.get();
     }
+    return ofStore(
+        () -> {
+          ClaimResult met = claim(request.procedure(), request.claim());
+          Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
+          return older.isPresent() ? claim(request.procedure(), older.get()) : met;
+        });
+  }
+
+  /** Calls the store, and turns every unexpected exception into a {@link StoreException}. */
+  private static <T> T ofStore(Supplier<T> call) {
     try {
-      ClaimResult met = claim(request.procedure(), request.claim());
-      Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
-      return older.isPresent() ? claim(request.procedure(), older.get()) : met;
+      return call.get();
     } catch (StoreException outage) {
-      return new ClaimResult.Unanswered(outage);
+      throw outage;
     } catch (RuntimeException defect) {
-      return new ClaimResult.Unanswered(unexpected(defect));
+      throw unexpected(defect);
     }
   }
 
@@ -126,21 +136,16 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns the record or the running operation of a key; empty if there is none. Claims nothing,
-   * and never throws if the store fails.
+   * Returns the record or the running operation of a key; empty if there is none. Claims nothing.
+   *
+   * @throws StoreException if the store failed
    */
   public Optional<ClaimResult> find(IdempotencyKey key, Procedure procedure) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(key);
     if (own.isPresent()) {
       return Optional.of(own.get());
     }
-    try {
-      return checked.ready().find(key, RecordedProcedure.of(procedure));
-    } catch (StoreException outage) {
-      return Optional.of(new ClaimResult.Unanswered(outage));
-    } catch (RuntimeException defect) {
-      return Optional.of(new ClaimResult.Unanswered(unexpected(defect)));
-    }
+    return ofStore(() -> checked.ready().find(key, RecordedProcedure.of(procedure)));
   }
 
   /**
@@ -160,15 +165,10 @@ public final class Engine implements AutoCloseable {
    * @throws StoreException if the store failed
    */
   public PendingClaim claimLater(KeyedRequest request) {
-    try {
-      PendingClaim pending = transactional(checked.ready()).claimLater(request.claim());
-      leases.track(pending);
-      return pending;
-    } catch (StoreException unreachable) {
-      throw unreachable;
-    } catch (RuntimeException defect) {
-      throw unexpected(defect);
-    }
+    PendingClaim pending =
+        ofStore(() -> transactional(checked.ready()).claimLater(request.claim()));
+    leases.track(pending);
+    return pending;
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {

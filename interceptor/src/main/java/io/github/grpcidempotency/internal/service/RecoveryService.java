@@ -26,6 +26,7 @@ import io.github.grpcidempotency.proto.v1.WorkStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -74,7 +75,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
       events = events.onShard(engine.shard());
-      found = find(RecoveryKeys.of(procedure, caller, request), procedure, engine);
+      List<IdempotencyKey> keys = RecoveryKeys.of(procedure, caller, request);
+      events = events.of(keys.get(0), "key");
+      found = find(keys, procedure, engine);
       events = events.of(found.key(), "key");
       recovery =
           new Recovery(
@@ -84,7 +87,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               events,
               (ServerCallStreamObserver<RecoverResponse>) observer);
     } catch (RefusedException refused) {
-      events.refused(refused.refusal(), Optional.empty(), null);
+      events.refused(refused.refusal(), Optional.empty(), refused.why().orElse(null));
       observer.onError(errorOf(refused.refusal()));
       return;
     } catch (StatusRuntimeException said) {
@@ -105,12 +108,17 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     Iterator<IdempotencyKey> each = keys.iterator();
     do {
       key = each.next();
-      result = engine.find(key, procedure);
+      try {
+        result = engine.find(key, procedure);
+      } catch (StoreException outage) {
+        throw new RefusedException(
+            Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage));
+      }
     } while (each.hasNext() && result.filter(known -> isOf(procedure, known)).isEmpty());
     return new Found(key, result, Duration.ofNanos(System.nanoTime() - begun));
   }
 
-  /** Returns whether a result is a call of the procedure, or ends the search for another reason. */
+  /** Returns whether a result is of a call of the procedure, as far as the store can see. */
   private static boolean isOf(Procedure procedure, ClaimResult known) {
     if (known instanceof ClaimResult.Recorded recorded) {
       return recorded.procedure().equals(procedure.name());
@@ -300,13 +308,6 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       @Override
       public RecoverResponse won(ClaimResult.Won won) {
         throw new AssertionError("a search claims nothing");
-      }
-
-      @Override
-      public RecoverResponse unanswered(ClaimResult.Unanswered unanswered) {
-        throw new RefusedException(
-            Refusal.storeUnavailable(unanswered.cause().failureCause()),
-            Optional.of(unanswered.cause()));
       }
 
       @Override

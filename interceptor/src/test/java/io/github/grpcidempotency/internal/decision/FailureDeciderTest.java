@@ -8,6 +8,7 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,13 +90,13 @@ class FailureDeciderTest {
 
   private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
     StoreException failure = new StoreException("out", null, phase, cause);
-    Decision refused = new Decision.Refuse(Refusal.storeUnavailable(cause));
-    Decision inProgress = new Decision.Refuse(Refusal.inProgress());
+    Optional<Refusal> refused = Optional.of(Refusal.storeUnavailable(cause));
+    Optional<Refusal> inProgress = Optional.of(Refusal.inProgress());
 
     assertThat(FailureDecider.decide(failure, FAIL_OPEN))
         .isEqualTo(
             switch (verdict) {
-              case OPEN -> new Decision.ExecuteUnguarded(failure);
+              case OPEN -> Optional.empty();
               case UNAVAILABLE -> refused;
               case IN_PROGRESS -> inProgress;
             });

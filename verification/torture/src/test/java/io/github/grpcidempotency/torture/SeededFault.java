@@ -206,12 +206,11 @@ enum SeededFault {
                           try {
                             store.retain(request.claim(), read);
                           } catch (StoreException failed) {
-                            return new ClaimResult.Unanswered(
-                                new StoreException(
-                                    "could not retain",
-                                    failed,
-                                    io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
-                                    io.github.grpcidempotency.store.FailureCause.NO_CONNECTION));
+                            throw new StoreException(
+                                "could not retain",
+                                failed,
+                                io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
+                                io.github.grpcidempotency.store.FailureCause.NO_CONNECTION);
                           }
                         }
                         return met;
