@@ -50,7 +50,7 @@ final class Records {
     execute(
         shop.connect("superuser", "shop"),
         "INSERT INTO app.orders VALUES (?, ?, 'a lamp')",
-        ORDER,
+        ORDER.asUuid(),
         USER);
     Claim.Settled unused =
         claim(store, "answered").complete(new RecordedOutcome.Response(ANSWER, Optional.of(ORDER)));
