@@ -129,6 +129,7 @@ class IsolationTest {
           "check/flush",
           "check/leak",
           "check/probe_refusal",
+          "check/resource_columns",
           "check/durability",
           "check/place",
           "check/pool",
@@ -296,7 +297,8 @@ class IsolationTest {
             Map.of(
                 "schema", IdempotencySchema.DEFAULT_NAME,
                 "attempt", ":attempt",
-                "column", "thing_id"));
+                "column", "thing_id",
+                "value", "CAST(:resource_id AS uuid)"));
 
     List<Map<String, Object>> told =
         as(

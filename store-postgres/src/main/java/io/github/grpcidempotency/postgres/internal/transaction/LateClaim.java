@@ -67,10 +67,11 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     WON
   }
 
-  private LateClaim(RecordDatabase database, ClaimRequest request, HandlerTransaction first) {
+  private LateClaim(
+      RecordDatabase database, ClaimRequest request, LateClaimSql sql, HandlerTransaction first) {
     this.database = database;
     this.request = request;
-    this.sql = database.sql(request.procedure()).claimLate();
+    this.sql = sql;
     this.first = first;
     this.thread = new HandlerThread(request.procedure().name());
   }
@@ -81,9 +82,11 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
    * @throws org.jdbi.v3.core.JdbiException if no connection is available
    */
   public static LateClaim open(RecordDatabase database, ClaimRequest request) {
+    // Before the transaction takes its connection, because this may need a connection, too.
+    LateClaimSql sql = database.sql(request.procedure()).claimLate();
     HandlerTransaction transaction =
         HandlerTransaction.openLate(database, request.procedure().name());
-    LateClaim claim = new LateClaim(database, request, transaction);
+    LateClaim claim = new LateClaim(database, request, sql, transaction);
     try {
       transaction.carryFirst(claim);
       return claim;
