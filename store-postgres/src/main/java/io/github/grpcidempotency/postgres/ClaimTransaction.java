@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.transaction.HostedTransaction;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.io.PrintWriter;
 import java.sql.Connection;
@@ -56,7 +58,7 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
         .filter(HostedTransaction.class::isInstance)
         .map(HostedTransaction.class::cast)
         .ifPresent(HostedTransaction::connectionTaken);
-    return new CarryingConnection(connection).proxy();
+    return StatementCarrier.on(connection).connection();
   }
 
   /**

@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
@@ -20,6 +22,7 @@ import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -38,6 +41,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.util.PSQLException;
 
 /** A handler's own transaction that is recorded and committed in one flush. */
 class CompletionWithCommitTest {
@@ -46,7 +50,7 @@ class CompletionWithCommitTest {
   private static final Procedure RESERVED =
       Procedure.named("jobs/make-thing")
           .execution(Execution.RESERVED)
-          .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
+          .resource(ResourceType.of("thing"), thing -> ResourceId.of(((Thing) thing).getId()))
           .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();
 
@@ -305,6 +309,24 @@ class CompletionWithCommitTest {
                     () -> {
                       jdbi.useTransaction(
                           handle -> TransactionalCompletion.completeAndCommit(handle, thing));
+                      return thing;
+                    }))
+        .withMessageContaining("thing_id_fkey");
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aHandlerWithoutJdbiGetsTheDriversException() {
+    assertThatExceptionOfType(PSQLException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      try (Connection connection = DriverManager.getConnection(database.appUrl())) {
+                        connection.setAutoCommit(false);
+                        TransactionalCompletion.completeAndCommit(connection, thing);
+                      }
                       return thing;
                     }))
         .withMessageContaining("thing_id_fkey");

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -464,7 +465,7 @@ class HostCompletionTest {
                       host.inNew(
                           () ->
                               TransactionalCompletion.completeAndCommit(
-                                  host.required().connection(), thing));
+                                  Jdbi.open(host.required().connection()), thing));
                       return thing;
                     }))
         .isInstanceOf(IllegalStateException.class)

@@ -7,6 +7,12 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
+import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -482,8 +488,7 @@ class IsolationTest {
       case ABANDONED -> table.endLeases(owner);
       case EXPIRED -> table.expire(owner);
       case COMPLETED ->
-          claim.complete(
-              new RecordedOutcome.Response(REQUEST.toByteString(), Optional.<UUID>empty()));
+          claim.complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
     }
     return request;
   }

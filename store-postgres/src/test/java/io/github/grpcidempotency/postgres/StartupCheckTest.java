@@ -10,6 +10,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
@@ -17,7 +18,6 @@ import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -180,7 +180,7 @@ class StartupCheckTest {
         Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
             .execution(Execution.RESERVED)
             .keyFrom(KeySource.requestField("colour"))
-            .resource(ResourceType.of("widget"), thing -> UUID.fromString(thing.getId()))
+            .resource(ResourceType.of("widget"), thing -> ResourceId.of(thing.getId()))
             .build();
     Procedure streaming =
         Procedure.of(ThingServiceGrpc.getCreateManyMethod()).execution(Execution.RESERVED).build();
@@ -202,7 +202,7 @@ class StartupCheckTest {
   private static Procedure otherOf(String resourceType) {
     return Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
         .execution(Execution.RESERVED)
-        .resource(ResourceType.of(resourceType), thing -> UUID.fromString(thing.getId()))
+        .resource(ResourceType.of(resourceType), thing -> ResourceId.of(thing.getId()))
         .build();
   }
 

@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -104,8 +105,8 @@ public abstract class IdempotencyStoreContract {
    * returns its id. Override it if the store checks references, as a foreign key does, and register
    * the type; otherwise any id is sufficient.
    */
-  protected UUID newThing(UUID userId) {
-    return UUID.randomUUID();
+  protected ResourceId newThing(UUID userId) {
+    return ResourceId.of("things/" + UUID.randomUUID());
   }
 
   @Test
@@ -775,7 +776,8 @@ public abstract class IdempotencyStoreContract {
   }
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
-    return new RecordedProcedure(name, resourceType, false, Optional.empty(), false, false);
+    return new RecordedProcedure(
+        name, resourceType, false, Optional.empty(), Optional.empty(), false, false);
   }
 
   private static Fingerprint fingerprint(String text) {
@@ -788,7 +790,7 @@ public abstract class IdempotencyStoreContract {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
   }
 
-  static RecordedOutcome answerWith(UUID thing) {
+  static RecordedOutcome answerWith(ResourceId thing) {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8("a thing"), Optional.of(thing));
   }
 

@@ -20,7 +20,13 @@ import java.util.UUID;
 final class Calls {
   static final RecordedProcedure PROCEDURE =
       new RecordedProcedure(
-          "things.Things/CreateThing", Optional.empty(), false, Optional.empty(), true, false);
+          "things.Things/CreateThing",
+          Optional.empty(),
+          false,
+          Optional.empty(),
+          Optional.empty(),
+          true,
+          false);
 
   static final RecordedOutcome ANSWER = answer("an answer");
 

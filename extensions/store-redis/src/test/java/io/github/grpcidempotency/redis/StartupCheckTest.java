@@ -238,7 +238,7 @@ class StartupCheckTest {
 
   private static RecordedProcedure withStatus(OutboxQuery outbox) {
     return new RecordedProcedure(
-        "jobs/write", Optional.empty(), false, Optional.of(outbox), false, false);
+        "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false, false);
   }
 
   private static List<String> problemsWith(Map<String, String> settings, Durability durability) {

@@ -104,6 +104,7 @@ class LateClaimTest extends CallTest {
       void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call);
     }
 
+    @SuppressWarnings("ImmutableEnumChecker") // a lambda without state
     private final Deed deed;
 
     Ending(Deed deed) {

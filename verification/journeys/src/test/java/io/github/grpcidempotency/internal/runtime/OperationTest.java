@@ -18,6 +18,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.Claim;
@@ -138,7 +139,7 @@ class OperationTest {
             procedure.name(),
             UUID.randomUUID(),
             Instant.EPOCH,
-            answer(Optional.of(UUID.randomUUID())),
+            answer(Optional.of(ResourceId.of(7))),
             Optional.of(FAILED),
             Optional.empty());
 
@@ -159,7 +160,7 @@ class OperationTest {
     return KeyedRequest.of(KEY, procedure.build(), REQUEST);
   }
 
-  private static RecordedOutcome answer(Optional<UUID> resource) {
+  private static RecordedOutcome answer(Optional<ResourceId> resource) {
     return new RecordedOutcome.Response(RESPONSE.toByteString(), resource);
   }
 
