@@ -8,6 +8,7 @@ import io.github.grpcidempotency.admin.AdministrationException.Problem;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Optional;
 import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -99,7 +100,7 @@ class ProblemsTest {
     String key = "a-key-that-nobody-may-read";
     Administration elsewhere = Administration.on(shop.as(Shop.OPERATOR), "elsewhere");
 
-    assertThatThrownBy(() -> elsewhere.findKey(key, ""))
+    assertThatThrownBy(() -> elsewhere.findKey(key, Optional.empty()))
         .satisfies(
             failure -> {
               StringWriter trace = new StringWriter();

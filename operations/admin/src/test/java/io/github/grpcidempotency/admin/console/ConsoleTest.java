@@ -282,9 +282,9 @@ class ConsoleTest {
     assertThat(browser.focused()).isEqualTo(target);
   }
 
-  private static void find(String key, String namespace) {
+  private static void find(String key, String tenant) {
     browser.type("//input[@name='key']", key);
-    browser.type("//section[.//input[@name='key']]//input[@name='namespace']", namespace);
+    browser.type("//section[.//input[@name='key']]//input[@name='tenant']", tenant);
     browser.clickButton("Find");
   }
 
