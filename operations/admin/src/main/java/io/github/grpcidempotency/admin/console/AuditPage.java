@@ -59,7 +59,7 @@ final class AuditPage {
                 "Actions of operators",
                 List.of("When", "Who", "Did", "Why", "Operation", "Database role"),
                 each(entries, entry -> row(entry, td(operation(visit, entry))))),
-        iff(entries.size() == NEWEST, p(next(visit, entries.get(entries.size() - 1).id()))));
+        each(entries.stream().skip(NEWEST - 1), last -> p(next(visit, last.id()))));
   }
 
   private static DomContent filter(Visit visit) {
@@ -147,11 +147,12 @@ final class AuditPage {
   private static DomContent row(AuditEntry entry, DomContent... operation) {
     return tr(
         td(Words.stamp(entry.at())),
-        td(foreign(entry.actor())),
-        td(act(entry)).withClass("did"),
+        td(foreign(entry.actor())).withClass("wrapped"),
+        td(act(entry)).withClass("wrapped"),
         td(foreign(entry.reason())).withClass("reason"),
         each(operation),
-        td(foreign(entry.role()), foreign(entry.address().map(" "::concat).orElse(""))));
+        td(foreign(entry.role()), foreign(entry.address().map(" "::concat).orElse("")))
+            .withClass("wrapped"));
   }
 
   private static String act(AuditEntry entry) {
