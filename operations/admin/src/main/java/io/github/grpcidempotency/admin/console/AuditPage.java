@@ -59,7 +59,7 @@ final class AuditPage {
                 "Actions of operators",
                 List.of("When", "Who", "Did", "Why", "Operation", "Database role"),
                 each(entries, entry -> row(entry, td(operation(visit, entry))))),
-        each(entries.stream().skip(NEWEST - 1), last -> p(next(visit, last.id()))));
+        each(entries.stream().skip(NEWEST - 1).toList(), last -> p(next(visit, last.id()))));
   }
 
   private static DomContent filter(Visit visit) {
