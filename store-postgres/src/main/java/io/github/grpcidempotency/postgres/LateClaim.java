@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -44,7 +43,7 @@ final class LateClaim implements PendingClaim, LeadingStatements {
   private final RecordDatabase database;
   private final ClaimRequest request;
   private final LateClaimSql sql;
-  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
+  private final UUID id;
   private final HandlerTransaction first;
   private final HandlerThread thread;
   private volatile State state = State.WAITING;
@@ -63,6 +62,7 @@ final class LateClaim implements PendingClaim, LeadingStatements {
   private LateClaim(RecordDatabase database, ClaimRequest request, HandlerTransaction first) {
     this.database = database;
     this.request = request;
+    this.id = database.newId();
     this.sql = database.sql(request.procedure()).claimLate();
     this.first = first;
     this.thread = new HandlerThread(request.procedure().name());

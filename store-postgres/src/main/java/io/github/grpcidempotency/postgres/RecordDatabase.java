@@ -1,11 +1,13 @@
 package io.github.grpcidempotency.postgres;
 
+import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -23,6 +25,8 @@ import org.slf4j.LoggerFactory;
 /** The connections, the statements and the settings that claims need. Thread-safe. */
 final class RecordDatabase {
   private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
+
+  private static final Duration SMALL_DIFFERENCE = Duration.ofSeconds(1);
 
   private static final String NOT_ALONE =
       "the store's pool gave a connection that is not in autocommit mode: either the"
@@ -43,6 +47,9 @@ final class RecordDatabase {
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
+
+  /** The time of the database less the time of this computer, if the two differ much. */
+  private volatile Duration clockDifference = Duration.ZERO;
 
   RecordDatabase(
       DataSource pool,
@@ -88,6 +95,26 @@ final class RecordDatabase {
   /** Returns the name of the table's schema. */
   String schema() {
     return schema;
+  }
+
+  /**
+   * Returns an id for a new operation, with the database's time as far as it is known. Lists are
+   * sorted by ids, so a server whose clock is wrong must not use its own time.
+   */
+  UUID newId() {
+    Duration difference = clockDifference;
+    return difference.isZero()
+        ? UuidCreator.getTimeOrderedEpochFast()
+        : UuidCreator.getTimeOrderedEpoch(Instant.now().plus(difference));
+  }
+
+  /** Compares the clock of this computer with a time that the database has returned just now. */
+  void compareClock(Instant databaseTime) {
+    Duration difference = Duration.between(Instant.now(), databaseTime);
+    if (difference.minus(clockDifference).abs().compareTo(SMALL_DIFFERENCE) > 0) {
+      clockDifference =
+          difference.abs().compareTo(SMALL_DIFFERENCE) > 0 ? difference : Duration.ZERO;
+    }
   }
 
   /** Returns how long a claim lasts unless it is renewed. */

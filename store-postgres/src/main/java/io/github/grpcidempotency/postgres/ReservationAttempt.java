@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
@@ -10,6 +9,7 @@ import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.Optional;
@@ -160,7 +160,7 @@ final class ReservationAttempt {
   }
 
   private UUID newId() {
-    UUID id = UuidCreator.getTimeOrderedEpochFast();
+    UUID id = database.newId();
     ids.add(id);
     return id;
   }
@@ -175,11 +175,9 @@ final class ReservationAttempt {
                   values -> bind(values, id),
                   row -> {
                     readTimeLine(row);
-                    return RecordRow.reserved(
-                        id,
-                        request,
-                        database.lease(),
-                        row.getObject("expires", OffsetDateTime.class).toInstant());
+                    Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
+                    database.compareClock(expires.minus(request.retention()));
+                    return RecordRow.reserved(id, request, database.lease(), expires);
                   });
           return inserted.isPresent() ? inserted : finder.read(connection);
         });

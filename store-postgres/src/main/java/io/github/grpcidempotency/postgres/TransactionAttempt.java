@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -51,7 +50,7 @@ final class TransactionAttempt {
   }
 
   TransactionAttempt(RecordDatabase database, ClaimRequest request) {
-    this(database, request, UuidCreator.getTimeOrderedEpochFast());
+    this(database, request, database.newId());
   }
 
   /**
@@ -121,6 +120,7 @@ final class TransactionAttempt {
                     values -> OperationParameters.of(values, request, id),
                     Lock::read,
                     RecordRow::read));
+    database.compareClock(met.first().expires().minus(request.retention()));
     Optional<RecordRow> found = met.last();
     if (found.filter(RecordRow::isRecord).isPresent()) {
       RecordRow row = found.get();
