@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.base.Throwables;
+import com.google.common.collect.Comparators;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -31,7 +32,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
  */
 final class StartupCheck {
   /** Longer than a trial call takes, even on a slow database. */
-  private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
+  private static final Duration MIN_TRIAL_LEASE = Duration.ofMinutes(1);
 
   static final String NO_LATE_CLAIMS =
       "a store with advisoryLocks(false) cannot send a claim with a handler's first"
@@ -129,7 +130,9 @@ final class StartupCheck {
   }
 
   private ProbeCall probe() {
-    return new ProbeCall(storeOfLease.apply(TRIAL_LEASE), database, maintenance);
+    // The renewal makes the server's lease known to the database, if it is the longest.
+    Duration lease = Comparators.max(database.lease(), MIN_TRIAL_LEASE);
+    return new ProbeCall(storeOfLease.apply(lease), database, maintenance);
   }
 
   private void throwIfAny() {
@@ -144,7 +147,8 @@ final class StartupCheck {
       SchemaCheck check = new SchemaCheck(handle, database.schema());
       if (!check.tableExists()) {
         problems.add(
-            "the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema"
+            ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
+                    + " idempotency migrate, as the role that is to own it")
                 .formatted(database.schema()));
         return false;
       }

@@ -216,6 +216,21 @@ class HistoryTest {
     assertThat(operator.audit(AuditQuery.newest(1)).get(0).forced()).isFalse();
   }
 
+  /**
+   * Otherwise the first call with a longer lease than before would look as if a clock went back.
+   */
+  @Test
+  void theLeaseOfAServerIsKnownFromItsStart() {
+    shop.store(Duration.ofHours(3)).verify(List.of());
+
+    assertThat(
+            shop.rows(
+                "SELECT value FROM idempotency.idempotency_facts WHERE name = 'longest_lease'"))
+        .containsExactly(String.valueOf(Duration.ofHours(3).toMillis()));
+    shop.execute(
+        Shop.OWNER, "DELETE FROM idempotency.idempotency_facts WHERE name = 'longest_lease'");
+  }
+
   @Test
   void aLeaseOfALongRunIsNotTooLate() {
     Claim claim = shop.claim();

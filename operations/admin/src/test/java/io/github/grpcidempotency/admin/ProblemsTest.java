@@ -28,7 +28,7 @@ class ProblemsTest {
     assertProblem(Problem.RIGHT_MISSING, () -> newcomer.find(UUID.randomUUID()))
         .hasMessage(
             "the role admin_newcomer lacks the right to work as an operator: call SELECT"
-                + " idempotency.grant_operator_to('admin_newcomer') as the schema's owner");
+                + " idempotency.grant_operator_to('admin_newcomer') as admin_owner");
   }
 
   @Test
@@ -38,7 +38,7 @@ class ProblemsTest {
     assertProblem(Problem.SCHEMA_MISSING, elsewhere::statistics)
         .hasMessage(
             "there is no schema elsewhere in this database: use another schema name, or run"
-                + " the migrations");
+                + " idempotency migrate --schema elsewhere as the role that is to own it");
   }
 
   @Test
@@ -48,7 +48,7 @@ class ProblemsTest {
     Administration older = Administration.on(shop.as(Shop.OPERATOR), "older");
 
     assertProblem(Problem.SCHEMA_TOO_OLD, () -> older.list(OperationQuery.all()))
-        .hasMessageContaining("migrate the schema to this release");
+        .hasMessageContaining("run idempotency migrate --schema");
     shop.execute(Shop.OWNER, "DROP SCHEMA older");
   }
 

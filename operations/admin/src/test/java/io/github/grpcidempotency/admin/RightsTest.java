@@ -186,7 +186,7 @@ class RightsTest {
             missing -> assertThat(missing.problem()).isEqualTo(Problem.RIGHT_MISSING))
         .hasMessage(
             "the role admin_operator lacks the right to read recorded answers: call SELECT"
-                + " idempotency.grant_contents_to('admin_operator') as the schema's owner");
+                + " idempotency.grant_contents_to('admin_operator') as admin_owner");
     assertThat(shop.operator().find(id).toString()).doesNotContain("an answer");
     Map<String, Object> found =
         Jdbi.create(shop.as(Shop.OPERATOR))
@@ -209,7 +209,7 @@ class RightsTest {
     assertThatThrownBy(() -> shop.reader().forget(id, ACT, false))
         .hasMessage(
             "the role admin_reader lacks the right to work as an operator: call SELECT"
-                + " idempotency.grant_operator_to('admin_reader') as the schema's owner");
+                + " idempotency.grant_operator_to('admin_reader') as admin_owner");
     assertThatThrownBy(() -> shop.reader().find(id)).isInstanceOf(AdministrationException.class);
     assertThatThrownBy(() -> shop.reader().sweep(ACT)).isInstanceOf(AdministrationException.class);
   }
