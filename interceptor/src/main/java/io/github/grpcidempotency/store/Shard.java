@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -190,6 +191,11 @@ final class Shard implements TransactionalStore, OperationStore {
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     return sound().find(key, procedure);
+  }
+
+  @Override
+  public Set<ByteString> answerBeginnings(String procedure) {
+    return sound().answerBeginnings(procedure);
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.store;
 
 import static java.util.stream.Collectors.groupingBy;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -134,6 +135,20 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   @Override
   public void verify(Collection<RecordedProcedure> procedures) {
     verify(shard -> shard.verify(procedures));
+  }
+
+  /** Returns those of the shards that can be reached. */
+  @Override
+  public Set<ByteString> answerBeginnings(String procedure) {
+    Set<ByteString> beginnings = new HashSet<>();
+    for (Shard shard : shards.values()) {
+      try {
+        beginnings.addAll(shard.answerBeginnings(procedure));
+      } catch (StoreException unreachable) {
+        // It is checked before its first call, without this.
+      }
+    }
+    return beginnings;
   }
 
   @Override

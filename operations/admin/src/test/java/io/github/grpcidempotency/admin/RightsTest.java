@@ -59,6 +59,7 @@ class RightsTest {
         .containsExactly("current_user_id", "operator_contents", "operator_request_contents");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.APP)))
         .containsExactly(
+            "answer_beginnings",
             "current_user_id",
             "in_flight",
             "refer_if_it_stands",

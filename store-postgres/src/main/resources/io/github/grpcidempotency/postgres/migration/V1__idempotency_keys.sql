@@ -40,10 +40,16 @@ ALTER TABLE ${schema}.idempotency_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON ${schema}.idempotency_keys FOR ALL USING (user_id = ${schema}.current_user_id());
 
 -- Leases are renewed, and expired rows are deleted, for all users at once, by functions that run as the table's owner. Outside the
--- operators' functions, the owner sees no other rows.
+-- operators' functions and answer_beginnings, the owner sees no other rows.
 CREATE POLICY maintenance ON ${schema}.idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (completed IS NULL OR expires <= now());
+
+-- Inside these functions, the owner sees every row. They switch this setting on, and off before they return, because only a
+-- superuser could make it a setting of the function. For every other role, the setting has no effect.
+CREATE POLICY operators ON ${schema}.idempotency_keys
+  FOR ALL TO CURRENT_USER
+  USING (current_setting('idempotency.operator', true) = 'on');
 
 -- Operations for whose end other servers wait. The server that ends one of them notifies the others. Contains hashes only.
 CREATE UNLOGGED TABLE ${schema}.idempotency_waits (
@@ -174,6 +180,27 @@ BEGIN
 END;
 $$;
 
+-- The first five bytes of the answers of a procedure, among the newest 2,000 rows. A server learns from them at its start which keys have
+-- encrypted the answers. They contain nothing else of an encrypted answer.
+CREATE FUNCTION ${schema}.answer_beginnings(of_procedure text) RETURNS SETOF bytea
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM set_config('idempotency.operator', 'on', true);
+  RETURN QUERY
+    SELECT DISTINCT substring(COALESCE(newest.response_bytes, newest.status_bytes) FROM 1 FOR 5)
+      FROM (SELECT k.procedure, k.response_bytes, k.status_bytes, k.expires
+              FROM ${schema}.idempotency_keys AS k
+             ORDER BY k.id DESC
+             LIMIT 2000) AS newest
+     WHERE newest.procedure = of_procedure
+       AND newest.expires > now()
+       AND num_nonnulls(newest.response_bytes, newest.status_bytes) > 0;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
 -- Lets the record of a delete refer to its resource, if the resource still exists. Only the foreign key can decide this, because the
 -- role may not see the row, and another transaction may be deleting it.
 CREATE FUNCTION ${schema}.refer_if_it_stands(record uuid, fence integer, key_column name, resource anyelement) RETURNS void
@@ -281,5 +308,5 @@ AS $$
     FROM size, indexed, reserved, ended;
 $$;
 
-REVOKE ALL ON FUNCTION ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired, ${schema}.refer_if_it_stands,
-  ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.ends_too_late, ${schema}.statistics FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired, ${schema}.answer_beginnings,
+  ${schema}.refer_if_it_stands, ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.ends_too_late, ${schema}.statistics FROM PUBLIC;

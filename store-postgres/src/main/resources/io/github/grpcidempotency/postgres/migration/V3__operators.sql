@@ -1,12 +1,6 @@
 -- Functions with which operators find, list, free, forget and erase the operations of every user. The host grants them to roles that have no
 -- right on a table. Every act adds a row to the audit.
 
--- Inside the operators' functions, the owner sees every row. They switch this setting on, and off before they return, because only a
--- superuser could make it a setting of the function. For every other role, the setting has no effect.
-CREATE POLICY operators ON ${schema}.idempotency_keys
-  FOR ALL TO CURRENT_USER
-  USING (current_setting('idempotency.operator', true) = 'on');
-
 -- The secret of the hashes in the audit. Without it, a hash of a key or a user could be found by trying. Only the owner has a right on
 -- the table; operators search by hash through the functions.
 CREATE TABLE ${schema}.idempotency_salt (
