@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import java.time.Duration;
 import java.time.Instant;
@@ -73,6 +74,16 @@ public interface IdempotencyStore {
    * @param ended receives each key, on a thread of the store; must not block
    */
   CompletionWatch watch(Consumer<IdempotencyKey> ended);
+
+  /**
+   * Returns the distinct first five bytes of the newest recorded answers of a procedure, which name
+   * the keys that have encrypted them. By default, returns nothing.
+   *
+   * @throws StoreException if the store cannot be reached
+   */
+  default Set<ByteString> answerBeginnings(String procedure) {
+    return Set.of();
+  }
 
   /** Returns how long a claim lasts unless it is renewed. */
   Duration lease();

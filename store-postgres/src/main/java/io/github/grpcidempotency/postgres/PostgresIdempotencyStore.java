@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.check.StartupCheck;
@@ -110,6 +111,19 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   @Override
   public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     check(startup -> startup.run(procedures, shard));
+  }
+
+  @Override
+  public Set<ByteString> answerBeginnings(String procedure) {
+    return on(
+        maintenanceJdbi,
+        "read the beginnings of answers",
+        handle ->
+            handle
+                .createQuery(SqlFile.load("check/answer_beginnings", Map.of("schema", schema)))
+                .bind("procedure", procedure)
+                .map((row, context) -> ByteString.copyFrom(row.getBytes(1)))
+                .set());
   }
 
   @Override

@@ -255,7 +255,7 @@ class StartupProbeTest {
   void theUsersFunctionMayBeExecutedOnceItIsGranted() {
     execute("REVOKE ALL ON FUNCTION idempotency.current_user_id FROM PUBLIC, things_app");
     assertThatVerifying(database.app(), database.app())
-        .hasMessageContaining("call idempotency.grant_to('things_app')");
+        .hasMessageContaining("call SELECT idempotency.grant_to('things_app')");
 
     execute("SELECT idempotency.grant_to('things_app')");
     verify(database.app());

@@ -125,6 +125,13 @@ public final class Setup {
             .map(Procedure::name)
             .toList();
     store.verify(procedures.stream().map(RecordedProcedure::of).toList(), shard);
+    for (Procedure procedure : procedures) {
+      procedure
+          .responseProtection()
+          .ifPresent(
+              protection ->
+                  protection.verify(procedure.name(), store.answerBeginnings(procedure.name())));
+    }
     if (transactional.isEmpty()) {
       return;
     }

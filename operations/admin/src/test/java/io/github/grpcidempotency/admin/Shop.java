@@ -208,6 +208,11 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
     return claim;
   }
 
+  /** Records an answer for a new key of a caller. */
+  void claimAndRecord(Caller caller) {
+    complete(claim(request(caller, UUID.randomUUID().toString())), Optional.empty());
+  }
+
   static void complete(Claim claim, Optional<ResourceId> order) {
     Claim.Settled settled =
         claim.complete(new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), order));

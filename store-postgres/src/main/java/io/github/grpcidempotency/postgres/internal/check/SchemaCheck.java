@@ -45,7 +45,8 @@ public final class SchemaCheck {
         ? Optional.empty()
         : Optional.of(
             ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
-                    + " migrate it with IdempotencySchema before this server starts")
+                    + " migrate it with IdempotencySchema, or idempotency migrate, before this server"
+                    + " starts")
                 .formatted(schema, version, NEEDED_VERSION));
   }
 

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
 import com.google.common.base.Throwables;
+import com.google.common.collect.Comparators;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -34,7 +35,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
  */
 public final class StartupCheck {
   /** Longer than a trial call takes, even on a slow database. */
-  private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
+  private static final Duration MIN_TRIAL_LEASE = Duration.ofMinutes(1);
 
   public static final String NO_LATE_CLAIMS =
       "a store with advisoryLocks(false) cannot send a claim with a handler's first"
@@ -133,7 +134,9 @@ public final class StartupCheck {
   }
 
   private ProbeCall probe() {
-    return new ProbeCall(storeOfLease.apply(TRIAL_LEASE), database, maintenance);
+    // The renewal makes the server's lease known to the database, if it is the longest.
+    Duration lease = Comparators.max(database.lease(), MIN_TRIAL_LEASE);
+    return new ProbeCall(storeOfLease.apply(lease), database, maintenance);
   }
 
   private void throwIfAny() {
@@ -148,7 +151,8 @@ public final class StartupCheck {
       SchemaCheck check = new SchemaCheck(handle, database.schema());
       if (!check.tableExists()) {
         problems.add(
-            "the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema"
+            ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
+                    + " idempotency migrate, as the role that is to own it")
                 .formatted(database.schema()));
         return false;
       }

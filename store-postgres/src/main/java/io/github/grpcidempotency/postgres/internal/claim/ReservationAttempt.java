@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
@@ -17,6 +16,7 @@ import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.Optional;
@@ -170,7 +170,7 @@ public final class ReservationAttempt {
   }
 
   private UUID newId() {
-    UUID id = UuidCreator.getTimeOrderedEpochFast();
+    UUID id = database.newId();
     ids.add(id);
     return id;
   }
@@ -185,11 +185,9 @@ public final class ReservationAttempt {
                   values -> bind(values, id),
                   row -> {
                     readTimeLine(row);
-                    return RecordRow.reserved(
-                        id,
-                        request,
-                        database.lease(),
-                        row.getObject("expires", OffsetDateTime.class).toInstant());
+                    Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
+                    database.compareClock(expires.minus(request.retention()));
+                    return RecordRow.reserved(id, request, database.lease(), expires);
                   });
           return inserted.isPresent() ? inserted : finder.read(connection);
         });

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -51,7 +50,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   private final RecordDatabase database;
   private final ClaimRequest request;
   private final LateClaimSql sql;
-  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
+  private final UUID id;
   private final HandlerTransaction first;
   private final HandlerThread thread;
   private volatile State state = State.WAITING;
@@ -71,6 +70,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
       RecordDatabase database, ClaimRequest request, LateClaimSql sql, HandlerTransaction first) {
     this.database = database;
     this.request = request;
+    this.id = database.newId();
     this.sql = sql;
     this.first = first;
     this.thread = new HandlerThread(request.procedure().name());

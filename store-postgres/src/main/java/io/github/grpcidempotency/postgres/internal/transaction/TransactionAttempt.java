@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -59,7 +58,7 @@ public final class TransactionAttempt {
   }
 
   public TransactionAttempt(RecordDatabase database, ClaimRequest request) {
-    this(database, request, UuidCreator.getTimeOrderedEpochFast());
+    this(database, request, database.newId());
   }
 
   /**
@@ -129,6 +128,7 @@ public final class TransactionAttempt {
                     values -> OperationParameters.of(values, request, id),
                     Lock::read,
                     RecordRow::read));
+    database.compareClock(met.first().expires().minus(request.retention()));
     Optional<RecordRow> found = met.last();
     if (found.filter(RecordRow::isRecord).isPresent()) {
       RecordRow row = found.get();
