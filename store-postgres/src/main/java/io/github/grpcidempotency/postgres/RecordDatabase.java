@@ -255,16 +255,18 @@ final class RecordDatabase {
   }
 
   /**
-   * Warns that an outbox query failed. Does not warn if the database cannot be reached, because
-   * then the query did not cause the failure.
+   * Warns that an outbox query failed, for an operation if the query was for one only. Does not
+   * warn if the database cannot be reached, because then the query did not cause the failure.
    */
-  void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
+  void statusUnknown(
+      RecordedProcedure procedure, Optional<UUID> operationId, JdbiException failure) {
     if (!Failures.isCutOff(failure)) {
       log.warn(
           procedure.name() + " outbox",
           failure,
-          "the outbox query of %s failed, so its status is reported as processing"
-              .formatted(procedure.name()));
+          "the outbox query of %s failed%s, so the status is reported as processing"
+              .formatted(
+                  procedure.name(), operationId.map(" for operation %s"::formatted).orElse("")));
     }
   }
 

@@ -83,7 +83,7 @@ final class RecordFinder {
       }
       // If the statement works without the outbox query, the outbox query failed.
       Optional<RecordRow> found = readWithoutStatus(connection, failure);
-      database.statusUnknown(procedure, failure);
+      database.statusUnknown(procedure, found.map(RecordRow::id), failure);
       return found;
     }
   }

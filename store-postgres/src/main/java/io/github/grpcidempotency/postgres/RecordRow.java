@@ -117,7 +117,7 @@ record RecordRow(
    * the outbox.
    */
   ClaimResult.Recorded recorded(RecordedProcedure asked) {
-    return recorded(asked.outbox().flatMap(outbox -> outboxStatus.map(outbox::statusOf)));
+    return recorded(asked.outbox().flatMap(outbox -> outboxStatus.flatMap(outbox::statusOf)));
   }
 
   /**

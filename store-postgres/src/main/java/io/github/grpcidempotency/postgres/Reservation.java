@@ -28,6 +28,7 @@ final class Reservation implements Claim {
   private final RecordDatabase database;
   private final ReservedRow row;
   private final Instant expires;
+  private final Optional<String> takenOverFrom;
 
   /** The answer that the handler's own transaction records, if it records one. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
@@ -53,10 +54,12 @@ final class Reservation implements Claim {
       UUID id,
       int attempt,
       Instant expires,
+      Optional<String> takenOverFrom,
       Optional<String> timeLine) {
     this.database = database;
     this.row = new ReservedRow(database, request, id, attempt, timeLine);
     this.expires = expires;
+    this.takenOverFrom = takenOverFrom;
   }
 
   @Override
@@ -72,6 +75,11 @@ final class Reservation implements Claim {
   @Override
   public int attempt() {
     return row.attempt();
+  }
+
+  @Override
+  public Optional<String> takenOverFrom() {
+    return takenOverFrom;
   }
 
   @Override

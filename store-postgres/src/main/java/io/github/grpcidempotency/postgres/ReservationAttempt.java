@@ -55,6 +55,7 @@ final class ReservationAttempt {
 
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
   private Optional<String> timeLine = Optional.empty();
+  private Optional<String> takenOverFrom = Optional.empty();
   private long sentNanos;
 
   ReservationAttempt(RecordDatabase database, ClaimRequest request) {
@@ -123,7 +124,8 @@ final class ReservationAttempt {
     return sure || (extend(row.id(), attempt) && !isLate())
         ? Optional.of(
             new ClaimResult.Won(
-                new Reservation(database, request, row.id(), attempt, row.expires(), timeLine)))
+                new Reservation(
+                    database, request, row.id(), attempt, row.expires(), takenOverFrom, timeLine)))
         : Optional.empty();
   }
 
@@ -199,7 +201,10 @@ final class ReservationAttempt {
     return send(
         database.reservationSql().takeOver(),
         values -> bind(values, row.id()).bind("attempt", row.attempt()),
-        this::readAttempt);
+        taken -> {
+          takenOverFrom = Optional.ofNullable(taken.getString("taken_over_from"));
+          return readAttempt(taken);
+        });
   }
 
   private int readAttempt(ResultSet row) throws SQLException {

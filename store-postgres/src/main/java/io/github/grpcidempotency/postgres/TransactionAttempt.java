@@ -152,15 +152,14 @@ final class TransactionAttempt {
       return Optional.empty();
     }
     try {
-      return Optional.of(
-          outbox.statusOf(
-              StatementBatch.runForFirst(
-                  transaction.own(),
-                  sql.rollbackWithStatus().orElseThrow(),
-                  values -> values.bind("resource_id", row.resourceId().get()),
-                  RecordRow::outboxStatus)));
+      return outbox.statusOf(
+          StatementBatch.runForFirst(
+              transaction.own(),
+              sql.rollbackWithStatus().orElseThrow(),
+              values -> values.bind("resource_id", row.resourceId().get()),
+              RecordRow::outboxStatus));
     } catch (JdbiException failure) {
-      database.statusUnknown(request.procedure(), failure);
+      database.statusUnknown(request.procedure(), Optional.of(row.id()), failure);
       return Optional.empty();
     }
   }
