@@ -89,6 +89,7 @@ class AlertsTest {
   }
 
   @Test
+  @Tag("torture")
   void theWrongKeysetIsAnAlertUntilTheRightOneIsBack() {
     ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), user(UUID.randomUUID()));
     UUID key = UuidCreator.getTimeOrderedEpoch();
@@ -131,7 +132,6 @@ class AlertsTest {
   }
 
   @Test
-  @Tag("torture")
   void aRevokedRightIsAnAlertUntilItIsGrantedAgain() {
     postgres.execute("REVOKE INSERT ON idempotency.idempotency_keys FROM example_app");
     awaitAlert(REFUSED + "broken");
