@@ -46,6 +46,7 @@ class RunbookTest {
         "operations/capacity.md",
         "operations/alerts.md",
         "operations/personal-data.md",
+        "operations/unavailable.md",
       })
   void everyCommandOfAPageWorks(String name) {
     shop.run(Page.read(name));
