@@ -129,9 +129,9 @@ class ResourceIdTypesTest {
               false);
 
       if (kind == Kind.BIGINT || kind == Kind.INTEGER) {
-        store().verify(List.of(procedure));
+        store().verify(List.of(procedure), Optional.empty());
       } else {
-        assertThatThrownBy(() -> store().verify(List.of(procedure)))
+        assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
             .isInstanceOf(SetupException.class)
             .hasMessageContaining("the field \"int64 order.id\"")
             .hasMessageContaining(
@@ -150,7 +150,7 @@ class ResourceIdTypesTest {
                   .resource(ResourceType.of("odd"), "id")
                   .build());
 
-      assertThatThrownBy(() -> store().verify(List.of(procedure)))
+      assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
           .hasMessageContaining("odd_id has the type numeric");
     }
 
@@ -336,7 +336,7 @@ class ResourceIdTypesTest {
 
     private PostgresIdempotencyStore verified(Procedure procedure) {
       PostgresIdempotencyStore store = store();
-      store.verify(List.of(RecordedProcedure.of(procedure)));
+      store.verify(List.of(RecordedProcedure.of(procedure)), Optional.empty());
       return store;
     }
 

@@ -111,7 +111,7 @@ public abstract class IdempotencyStoreContract {
 
   @Test
   void everyProcedureOfTheContractIsAccepted() {
-    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER));
+    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER), Optional.empty());
   }
 
   @Test
@@ -640,7 +640,10 @@ public abstract class IdempotencyStoreContract {
     Claim old = win(store, request(oneHour));
     Duration sevenDays = Duration.ofDays(7);
     IdempotencyKey another = new IdempotencyKey(user, UUID.randomUUID().toString());
-    Claim fresh = win(store, new ClaimRequest(another, CREATE_THING, REQUEST, sevenDays));
+    Claim fresh =
+        win(
+            store,
+            new ClaimRequest(another, CREATE_THING, REQUEST, sevenDays, Optional.empty(), false));
     old.complete(ANSWER);
     fresh.complete(ANSWER);
 
@@ -738,19 +741,38 @@ public abstract class IdempotencyStoreContract {
   }
 
   ClaimRequest request(RecordedProcedure procedure) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY);
+    return new ClaimRequest(
+        new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY, Optional.empty(), false);
   }
 
   private ClaimRequest request(Fingerprint fingerprint) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint, ONE_DAY);
+    return new ClaimRequest(
+        new IdempotencyKey(user, rawKey),
+        CREATE_THING,
+        fingerprint,
+        ONE_DAY,
+        Optional.empty(),
+        false);
   }
 
   ClaimRequest request(Duration retention) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, REQUEST, retention);
+    return new ClaimRequest(
+        new IdempotencyKey(user, rawKey),
+        CREATE_THING,
+        REQUEST,
+        retention,
+        Optional.empty(),
+        false);
   }
 
   ClaimRequest requestOf(Caller caller) {
-    return new ClaimRequest(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST, ONE_DAY);
+    return new ClaimRequest(
+        new IdempotencyKey(caller, rawKey),
+        CREATE_THING,
+        REQUEST,
+        ONE_DAY,
+        Optional.empty(),
+        false);
   }
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {

@@ -110,7 +110,9 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
                 new IdempotencyKey(caller, key),
                 CREATE_THING,
                 request().fingerprint(),
-                request().retention());
+                request().retention(),
+                Optional.empty(),
+                false);
         UUID id = win(store, request).operationId();
 
         assertThat(only(catalogOf(store).find(caller, List.of(id))).key()).isEqualTo(request.key());
@@ -174,7 +176,9 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
         new IdempotencyKey(caller, UUID.randomUUID().toString()),
         CREATE_THING,
         request().fingerprint(),
-        request().retention());
+        request().retention(),
+        Optional.empty(),
+        false);
   }
 
   private static List<UUID> idsOf(List<StoredOperation> operations) {

@@ -448,7 +448,7 @@ public abstract class TransactionalStoreContract {
 
   private TransactionalStore storeWithLateClaims() {
     TransactionalStore store = newStore(LONG_LEASE);
-    store.verify(List.of(CREATE_THING));
+    store.verify(List.of(CREATE_THING), Optional.empty());
     store.verifyTransactions();
     try {
       store.verifyLateClaims();
@@ -463,7 +463,9 @@ public abstract class TransactionalStoreContract {
         new IdempotencyKey(caller, "a key"),
         CREATE_THING,
         IdempotencyStoreContract.REQUEST,
-        retention);
+        retention,
+        Optional.empty(),
+        false);
   }
 
   private ClaimRequest retry() {

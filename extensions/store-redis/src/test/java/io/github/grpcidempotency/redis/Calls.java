@@ -42,7 +42,9 @@ final class Calls {
         new IdempotencyKey(Caller.of(UUID.nameUUIDFromBytes(new byte[0])), key),
         PROCEDURE,
         new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        Duration.ofHours(1));
+        Duration.ofHours(1),
+        Optional.empty(),
+        false);
   }
 
   static RecordedOutcome answer(String text) {

@@ -144,15 +144,17 @@ class FindTest {
   }
 
   @Test
-  void aKeyIsFoundForEveryUserOfItsNamespaceAndNoOther() {
+  void aKeyIsFoundForEveryUserInAllNamespacesOrInOne() {
     Caller other = Caller.of(UUID.randomUUID());
     UUID first = shop.claim(Shop.request(user, KEY)).operationId();
     UUID second = shop.claim(Shop.request(other, KEY)).operationId();
     UUID inTenant = shop.claim(Shop.request(user.inTenant("acme"), KEY)).operationId();
 
-    assertThat(ids(operator.findKey(KEY, ""))).containsExactly(second, first);
-    assertThat(ids(operator.findKey(KEY, "acme/-"))).containsExactly(inTenant);
-    assertThat(operator.findKey(KEY, "acme/apollo")).isEmpty();
+    assertThat(ids(operator.findKey(KEY, Optional.empty())))
+        .containsExactly(inTenant, second, first);
+    assertThat(ids(operator.findKey(KEY, Optional.of("acme")))).containsExactly(inTenant);
+    assertThat(ids(operator.findKey(KEY, Optional.of("acme/-")))).containsExactly(inTenant);
+    assertThat(operator.findKey(KEY, Optional.of("acme/apollo"))).isEmpty();
   }
 
   @Test
@@ -160,7 +162,7 @@ class FindTest {
     ClaimRequest request = Shop.request(user, "provider:evt_1");
     UUID id = shop.claim(request).operationId();
 
-    List<OperationRecord> found = operator.findKey("provider:evt_1", "");
+    List<OperationRecord> found = operator.findKey("provider:evt_1", Optional.empty());
 
     assertThat(ids(found)).containsExactly(id);
     assertThat(found.get(0).key()).isEqualTo("provider:evt_1");
@@ -170,7 +172,7 @@ class FindTest {
   @Test
   void whatDoesNotExistIsNotFound() {
     assertThat(operator.find(UUID.randomUUID())).isEmpty();
-    assertThat(operator.findKey("no such key", "")).isEmpty();
+    assertThat(operator.findKey("no such key", Optional.empty())).isEmpty();
   }
 
   @Test
@@ -179,14 +181,15 @@ class FindTest {
       for (Caller caller : List.of(user, user.inTenant("acme"))) {
         ClaimRequest request = Shop.request(caller, key);
         Claim claim = ((ClaimResult.Won) shop.store().claimInTransaction(request)).claim();
+        Optional<String> in = Optional.of(caller.namespace()).filter(name -> !name.isEmpty());
 
-        assertThat(operator.findKey(key, caller.namespace())).isEmpty();
-        assertThat(operator.isRunning(key, caller.namespace(), user.userId())).isTrue();
-        assertThat(operator.isRunning(key, caller.namespace(), UUID.randomUUID())).isFalse();
-        assertThat(operator.isRunning(key, "acme/apollo", user.userId())).isFalse();
+        assertThat(operator.findKey(key, in)).isEmpty();
+        assertThat(operator.isRunning(key, in, user.userId())).isTrue();
+        assertThat(operator.isRunning(key, in, UUID.randomUUID())).isFalse();
+        assertThat(operator.isRunning(key, Optional.of("acme/apollo"), user.userId())).isFalse();
 
         Shop.complete(claim, Optional.empty());
-        assertThat(operator.isRunning(key, caller.namespace(), user.userId())).isFalse();
+        assertThat(operator.isRunning(key, in, user.userId())).isFalse();
       }
     }
   }
@@ -195,9 +198,9 @@ class FindTest {
   void aReservationRunsUntilItsLeaseEnds() {
     UUID id = shop.claim(Shop.request(user, KEY)).operationId();
 
-    assertThat(operator.isRunning(KEY, "", user.userId())).isTrue();
+    assertThat(operator.isRunning(KEY, Optional.empty(), user.userId())).isTrue();
     shop.endLease(id);
-    assertThat(operator.isRunning(KEY, "", user.userId())).isFalse();
+    assertThat(operator.isRunning(KEY, Optional.empty(), user.userId())).isFalse();
   }
 
   @Test

@@ -187,7 +187,9 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
         new IdempotencyKey(caller, key),
         procedure(procedure),
         new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        retention);
+        retention,
+        Optional.empty(),
+        false);
   }
 
   Claim claim(ClaimRequest request) {
@@ -204,6 +206,11 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
     Claim claim = claim();
     complete(claim, Optional.empty());
     return claim;
+  }
+
+  /** Records an answer for a new key of a caller. */
+  void claimAndRecord(Caller caller) {
+    complete(claim(request(caller, UUID.randomUUID().toString())), Optional.empty());
   }
 
   static void complete(Claim claim, Optional<ResourceId> order) {

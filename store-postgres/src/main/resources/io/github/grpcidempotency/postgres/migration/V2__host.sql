@@ -81,7 +81,7 @@ BEGIN
     'REVOKE ALL ON ${schema}.idempotency_facts FROM %1$I;'
     'GRANT SELECT ON ${schema}.idempotency_facts TO %1$I;'
     'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired,'
-    ' ${schema}.refer_if_it_stands, ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.statistics TO %1$I',
+    ' ${schema}.answer_beginnings, ${schema}.refer_if_it_stands, ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.statistics TO %1$I',
     application_role);
 END;
 $$;

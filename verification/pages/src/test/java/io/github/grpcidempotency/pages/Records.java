@@ -65,7 +65,7 @@ final class Records {
   /** Returns what a retry of the answered call is told. */
   static Optional<ClaimResult> replayed(DataSource app) {
     PostgresIdempotencyStore store = store(app);
-    store.verify(List.of(CREATE));
+    store.verify(List.of(CREATE), Optional.empty());
     store.verifyTransactions();
     return store.find(key("answered"), CREATE);
   }
@@ -80,7 +80,9 @@ final class Records {
             key(key),
             CREATE,
             Fingerprinter.wholeRequest().fingerprint(StringValue.of(key)),
-            Duration.ofDays(1));
+            Duration.ofDays(1),
+            Optional.empty(),
+            false);
     return ((ClaimResult.Won) store.claim(request)).claim();
   }
 

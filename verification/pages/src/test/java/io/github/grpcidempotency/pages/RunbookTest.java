@@ -45,6 +45,7 @@ class RunbookTest {
         "operations/failover.md",
         "operations/capacity.md",
         "operations/alerts.md",
+        "operations/personal-data.md",
       })
   void everyCommandOfAPageWorks(String name) {
     shop.run(Page.read(name));

@@ -113,7 +113,9 @@ public final class StoreCalls implements AutoCloseable {
 
   private Claim win(Variant variant, IdempotencyKey key, Duration retention) {
     RecordedProcedure procedure = RecordedProcedure.of(ProcedureOf.variant(variant));
-    ClaimRequest request = new ClaimRequest(key, procedure, ProcedureOf.FINGERPRINT, retention);
+    ClaimRequest request =
+        new ClaimRequest(
+            key, procedure, ProcedureOf.FINGERPRINT, retention, Optional.empty(), false);
     ClaimResult result =
         variant == Variant.TRANSACTIONAL ? store.claimInTransaction(request) : store.claim(request);
     if (!(result instanceof ClaimResult.Won won)) {

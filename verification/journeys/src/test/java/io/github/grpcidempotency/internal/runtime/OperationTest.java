@@ -55,22 +55,23 @@ class OperationTest {
       new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
 
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
-  private final Engine engine =
-      new Engine(
-          store,
-          new Listeners(List.of()),
-          new DecisionLog(Optional.empty()),
-          "idempotency-key",
-          ClaimTiming.BEFORE_HANDLER,
-          Duration.ofHours(1),
-          WaitLimits.defaults(),
-          Runnable::run);
+  private final Engines engines =
+      new Engines(
+          Stores.of(store),
+          new EngineSettings(
+              new Listeners(List.of()),
+              new DecisionLog(Optional.empty()),
+              "idempotency-key",
+              ClaimTiming.BEFORE_HANDLER,
+              Duration.ofHours(1),
+              WaitLimits.defaults(),
+              Runnable::run));
 
   private final List<Optional<RuntimeException>> unknown = new ArrayList<>();
 
   @AfterEach
   void close() {
-    engine.close();
+    engines.close();
   }
 
   @Test
@@ -113,12 +114,15 @@ class OperationTest {
             .build();
     Claim abandoned = win(older).claim();
     KeyedRequest same = KeyedRequest.of(KEY, newer, REQUEST);
-    assertThat(engine.claim(same)).as("while it runs").isInstanceOf(ClaimResult.InFlight.class);
+    assertThat(engines.of(KEY.caller()).claim(same))
+        .as("while it runs")
+        .isInstanceOf(ClaimResult.InFlight.class);
     store.advance(LEASE);
 
     assertThat(
-            engine.claim(
-                KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build())))
+            engines
+                .of(KEY.caller())
+                .claim(KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build())))
         .isInstanceOf(ClaimResult.InFlight.class);
     Claim successor = win(same).claim();
 
@@ -143,13 +147,13 @@ class OperationTest {
   }
 
   private Operation win(KeyedRequest request) {
-    ClaimResult result = engine.claim(request);
+    ClaimResult result = engines.of(KEY.caller()).claim(request);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
     return new Operation(request, ((ClaimResult.Won) result).claim(), eventsOf(request));
   }
 
   private CallEvents eventsOf(KeyedRequest request) {
-    return engine.events(request.procedure(), Entry.CALL);
+    return engines.events(request.procedure(), Entry.CALL);
   }
 
   private static KeyedRequest request(ProcedureBuilder<Thing> procedure) {
