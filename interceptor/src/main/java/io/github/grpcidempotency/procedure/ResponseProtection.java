@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.ByteString;
+import java.util.Set;
 
 /**
  * Encrypts recorded answers: responses and terminal errors. Thread-safe.
@@ -25,4 +26,14 @@ public interface ResponseProtection {
    *     is missing; the replay is then refused, and the record is kept
    */
   ByteString open(ByteString stored, ByteString binding);
+
+  /**
+   * Checks at start-up whether recorded answers can be decrypted. By default, does nothing.
+   *
+   * @param procedure the name of the procedure
+   * @param beginnings the first five bytes of the procedure's newest recorded answers, as far as
+   *     the store returns them
+   * @throws IllegalStateException if the server must not start
+   */
+  default void verify(String procedure, Set<ByteString> beginnings) {}
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,11 +22,13 @@ public interface IdempotencyStore {
   /**
    * Checks, at start-up, that the store can serve these procedures.
    *
+   * @param shard the name of the store's shard, if it is one of several. If the database contains
+   *     the name of another shard, the databases are swapped, and the check fails
    * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot serve them; it
    *     lists every problem
    * @throws StoreException if the store cannot be reached
    */
-  void verify(Collection<RecordedProcedure> procedures);
+  void verify(Collection<RecordedProcedure> procedures, Optional<String> shard);
 
   /**
    * Reserves a key, or returns its record or its owner. An expired record counts as absent. A
@@ -73,13 +76,13 @@ public interface IdempotencyStore {
   CompletionWatch watch(Consumer<IdempotencyKey> ended);
 
   /**
-   * Returns the shard's name that is stored in the database, if there is one. A {@link
-   * ShardedStore} calls this method at start-up to detect swapped databases.
+   * Returns the distinct first five bytes of the newest recorded answers of a procedure, which name
+   * the keys that have encrypted them. By default, returns nothing.
    *
    * @throws StoreException if the store cannot be reached
    */
-  default Optional<String> markedShard() {
-    return Optional.empty();
+  default Set<ByteString> answerBeginnings(String procedure) {
+    return Set.of();
   }
 
   /** Returns how long a claim lasts unless it is renewed. */

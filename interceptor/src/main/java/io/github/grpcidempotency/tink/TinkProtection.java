@@ -1,22 +1,82 @@
 package io.github.grpcidempotency.tink;
 
 import com.google.crypto.tink.Aead;
+import com.google.crypto.tink.KeyStatus;
+import com.google.crypto.tink.KeysetHandle;
+import com.google.crypto.tink.RegistryConfiguration;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.security.GeneralSecurityException;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Encrypts recorded answers with a Tink AEAD. Pass the primitive of a keyset: it encrypts with the
- * primary key, and decrypts with every key of the set. To rotate, add the new key on every server,
- * then make it the primary key, and remove the old one when the last record encrypted with it has
- * expired. Needs {@code com.google.crypto.tink:tink}, an optional dependency.
+ * Encrypts recorded answers with a Tink AEAD. It encrypts with the primary key of a keyset, and
+ * decrypts with every key of it. To rotate, add the new key on every server, then make it the
+ * primary key, and remove the old one when the last record encrypted with it has expired. Needs
+ * {@code com.google.crypto.tink:tink}, an optional dependency.
  */
 public final class TinkProtection implements ResponseProtection {
-  private final Aead aead;
+  private static final Logger logger = LoggerFactory.getLogger(TinkProtection.class);
+  private static final int PREFIX_BYTES = 5;
 
-  /** Creates the protection from an AEAD primitive. */
+  private final Aead aead;
+  private final Optional<Set<Integer>> keyIds;
+  private final boolean refuses;
+
+  /**
+   * Creates the protection from an AEAD primitive. It cannot check at start-up which keys have
+   * encrypted the recorded answers: prefer {@link #of}.
+   */
   public TinkProtection(Aead aead) {
+    this(aead, Optional.empty(), false);
+  }
+
+  private TinkProtection(Aead aead, Optional<Set<Integer>> keyIds, boolean refuses) {
     this.aead = aead;
+    this.keyIds = keyIds;
+    this.refuses = refuses;
+  }
+
+  /**
+   * Creates the protection from a keyset. At start-up, the server warns if the newest recorded
+   * answers were encrypted with other keys.
+   *
+   * @throws GeneralSecurityException if the keyset contains no AEAD keys, or {@code AeadConfig} is
+   *     not registered
+   */
+  public static TinkProtection of(KeysetHandle keyset) throws GeneralSecurityException {
+    return of(keyset, false);
+  }
+
+  /**
+   * Creates the protection from a keyset. The server does not start if the newest recorded answers
+   * were encrypted with other keys.
+   *
+   * @throws GeneralSecurityException if the keyset contains no AEAD keys, or {@code AeadConfig} is
+   *     not registered
+   */
+  public static TinkProtection refusingUnknownKeys(KeysetHandle keyset)
+      throws GeneralSecurityException {
+    return of(keyset, true);
+  }
+
+  private static TinkProtection of(KeysetHandle keyset, boolean refuses)
+      throws GeneralSecurityException {
+    Set<Integer> ids = new HashSet<>();
+    for (int i = 0; i < keyset.size(); i++) {
+      if (keyset.getAt(i).getStatus() == KeyStatus.ENABLED) {
+        ids.add(keyset.getAt(i).getId());
+      }
+    }
+    return new TinkProtection(
+        keyset.getPrimitive(RegistryConfiguration.get(), Aead.class), Optional.of(ids), refuses);
   }
 
   @Override
@@ -35,5 +95,48 @@ public final class TinkProtection implements ResponseProtection {
     } catch (GeneralSecurityException failure) {
       throw new IllegalStateException("a recorded answer could not be decrypted", failure);
     }
+  }
+
+  /** A ciphertext begins with a version byte and the four bytes of its key's id. */
+  @Override
+  public void verify(String procedure, Set<ByteString> beginnings) {
+    if (keyIds.isEmpty()) {
+      return;
+    }
+    Set<String> unknown = new TreeSet<>();
+    for (ByteString beginning : beginnings) {
+      boolean isTink =
+          beginning.size() == PREFIX_BYTES
+              && (beginning.byteAt(0) == 0 || beginning.byteAt(0) == 1);
+      if (!isTink) {
+        unknown.add("no key, or one without an id");
+      } else if (!keyIds.get().contains(beginning.substring(1).asReadOnlyByteBuffer().getInt())) {
+        unknown.add(text(beginning.substring(1).asReadOnlyByteBuffer().getInt()));
+      }
+    }
+    if (unknown.isEmpty()) {
+      return;
+    }
+    String problem =
+        ("%s: recorded answers were encrypted with the key %s, which this server's keyset does not"
+                + " contain (it contains %s), so their retries will be refused with"
+                + " IDEMPOTENCY_RECORD_UNREADABLE; give every server the same keyset, and keep each"
+                + " key until the records that it encrypted have expired")
+            .formatted(
+                procedure,
+                String.join(", ", unknown),
+                keyIds.get().stream()
+                    .map(TinkProtection::text)
+                    .sorted()
+                    .collect(Collectors.joining(", ")));
+    if (refuses) {
+      throw new IllegalStateException(problem);
+    }
+    logger.warn(problem);
+  }
+
+  /** Returns a key's id as Tink's tools print it. */
+  private static String text(int id) {
+    return String.format(Locale.ROOT, "%d", Integer.toUnsignedLong(id));
   }
 }

@@ -1,12 +1,14 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -15,6 +17,7 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.util.UUID;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -75,6 +78,32 @@ class EncryptionTest {
       assertThat(replay.bytes()).isEqualTo(first.bytes());
       assertThat(server.runs()).isEqualTo(1);
     }
+  }
+
+  @Test
+  void aServerWhoseKeysetCannotOpenTheRecordsIsStoppedAtItsStart() {
+    database
+        .superuser()
+        .useHandle(handle -> handle.execute("DELETE FROM idempotency.idempotency_keys"));
+    try (ThingServer server = sealing(keyset, Execution.RESERVED);
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+    }
+    Keyset other = Keyset.create();
+
+    assertThatThrownBy(() -> start(other.refusing()).close())
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining(Things.CREATE_THING.name())
+        .hasMessageContaining("encrypted with the key " + keyset.id())
+        .hasMessageContaining("(it contains %s)".formatted(other.id()));
+    start(other.protection()).close(); // warns
+    start(keyset.refusing()).close();
+  }
+
+  private static ThingServer start(ResponseProtection protection) {
+    return PostgresThingServer.on(database.app())
+        .createThing(thing -> thing.protect(protection))
+        .start();
   }
 
   @ParameterizedTest

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
@@ -29,9 +28,23 @@ final class Keyset {
     }
   }
 
+  /** Returns the id of its key, as it is printed. */
+  String id() {
+    return String.valueOf(Integer.toUnsignedLong(handle.getAt(0).getId()));
+  }
+
+  /** Returns the protection of a server that does not start if other keys are in use. */
+  ResponseProtection refusing() {
+    try {
+      return TinkProtection.refusingUnknownKeys(handle);
+    } catch (GeneralSecurityException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
   ResponseProtection protection() {
     try {
-      return new TinkProtection(handle.getPrimitive(RegistryConfiguration.get(), Aead.class));
+      return TinkProtection.of(handle);
     } catch (GeneralSecurityException failure) {
       throw new IllegalStateException(failure);
     }

@@ -122,6 +122,7 @@ class MoveToPartitionsTest {
             "idempotency_keys_p1",
             "idempotency_keys_p2",
             "idempotency_keys_p3",
+            "idempotency_salt",
             "idempotency_waits");
     assertThat(strays()).isZero();
   }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.run;
 
-import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.InsecureSecretKeyAccess;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
@@ -116,6 +115,6 @@ public final class Keys implements Callable<Integer> {
   }
 
   private static ResponseProtection protection(KeysetHandle keys) throws GeneralSecurityException {
-    return new TinkProtection(keys.getPrimitive(RegistryConfiguration.get(), Aead.class));
+    return TinkProtection.of(keys);
   }
 }

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.admin;
 
-/** The actions that the admin service and the console allow or deny to a person. */
+/** The actions that the console allows or denies to a person. */
 public enum AdminAction {
   /** Find and list operations, and read statistics. Shows neither keys nor contents. */
   VIEW,
@@ -10,10 +10,6 @@ public enum AdminAction {
   FREE,
   /** Delete a recorded outcome. */
   FORGET,
-  /** Read a recorded outcome. */
-  READ_CONTENTS,
-  /** Delete expired records. */
-  SWEEP,
   /** Read the actions of operators. */
   AUDIT
 }

@@ -4,10 +4,14 @@ import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
@@ -15,11 +19,11 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
 
 /**
- * Finds, lists, frees and forgets the records of calls, for operators. It calls functions that the
- * schema's owner grants to the operators' roles, with {@code grant_operator_to(role)} and, for
- * {@link #contents}, {@code grant_contents_to(role)}. These roles need no right on a table. Every
- * action, also a refused one, adds a row to an audit table that the role cannot change. A dry run
- * adds no row.
+ * Finds, lists, frees, forgets and erases the records of calls, for operators. It calls functions
+ * that the schema's owner grants to the operators' roles, with {@code grant_operator_to(role)} and,
+ * for {@link #contents}, {@code grant_contents_to(role)}. These roles need no right on a table.
+ * Every action, also a refused one, adds a row to an audit table that the role cannot change. A dry
+ * run, and an erasure that was refused, add no row.
  *
  * <p>Every method throws {@link AdministrationException} if the role lacks the right, the schema is
  * missing or too old, or the database cannot be reached; the message contains the problem and its
@@ -31,7 +35,7 @@ import org.jdbi.v3.core.statement.Query;
  */
 public final class Administration {
   private static final int SWEEP_BATCH = 1_000;
-  private static final int MAX_AUDIT = 10_000;
+  private static final Duration ERASE_PAUSE = Duration.ofSeconds(1);
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
   private final OperatorDatabase database;
@@ -45,6 +49,16 @@ public final class Administration {
       return new Place(
           row.getObject("id") == null ? Optional.empty() : Optional.of(Rows.operation(row)),
           row.getString("continue_with"));
+    }
+  }
+
+  /** One batch of an erasure, and the id at which the next batch begins. */
+  private record EraseBatch(ErasureResult result, Optional<UUID> upto) {
+    static EraseBatch read(ResultSet row, boolean done) throws SQLException {
+      return new EraseBatch(
+          new ErasureResult(
+              done, row.getLong("records"), row.getLong("reservations"), row.getLong("running")),
+          Optional.ofNullable(row.getObject("upto", UUID.class)));
     }
   }
 
@@ -77,45 +91,50 @@ public final class Administration {
    * {@link #isRunning}.
    */
   public Optional<OperationRecord> find(UUID id) {
+    return find(Optional.of(id), Optional.empty(), Optional.empty()).stream().findFirst();
+  }
+
+  /**
+   * Returns the newest 1,000 operations of a key: one for each user and namespace. A transactional
+   * call has no record before it commits: see {@link #isRunning}. Earlier operations of the key, if
+   * an operator has freed or forgotten them, are in the {@linkplain AuditQuery#ofKey audit}.
+   *
+   * @param key the key as the client sends it, in its canonical form
+   * @param tenant searches only this tenant, such as {@code acme}, or this tenant and project, such
+   *     as {@code acme/apollo}; if empty, all namespaces, and keys without a namespace. A search of
+   *     all namespaces reads a row of each, and passes the rows without a namespace once
+   */
+  public List<OperationRecord> findKey(String key, Optional<String> tenant) {
+    return find(Optional.empty(), Optional.of(key), tenant);
+  }
+
+  private List<OperationRecord> find(
+      Optional<UUID> id, Optional<String> key, Optional<String> tenant) {
     return operate(
         handle ->
             query(handle, "find")
                 .bind("id", id)
-                .map((row, context) -> Rows.operation(row))
-                .findOne());
-  }
-
-  /**
-   * Returns the newest 1,000 operations of a key, one per user. A transactional call has no record
-   * before it commits: see {@link #isRunning}.
-   *
-   * @param key the key as the client sends it, in its canonical form
-   * @param namespace tenant and project, such as {@code acme/apollo}; empty for a key without a
-   *     namespace
-   */
-  public List<OperationRecord> findKey(String key, String namespace) {
-    return operate(
-        handle ->
-            query(handle, "find_key")
-                .bind("key", stored(key, namespace))
+                .bind("key", key)
+                .bind("tenant", tenant)
                 .map((row, context) -> Rows.operation(row))
                 .list());
   }
 
   /**
-   * Returns whether a call with this key is running: with a reservation whose lease has not ended,
-   * or in a transaction, which has no record before it commits. For a transaction, this is the only
-   * information, and it needs both key and user.
+   * Returns whether a call of a user with this key is running: with a reservation whose lease has
+   * not ended, or in a transaction, which has no record before it commits. For a transaction, this
+   * is the only information, and it needs both key and user.
    *
    * @param key the key as the client sends it, in its canonical form
-   * @param namespace tenant and project, such as {@code acme/apollo}; empty for a key without a
-   *     namespace
+   * @param tenant as for {@link #findKey}. A namespace in which no operation has a record is
+   *     searched only if it is given in full, such as {@code acme/apollo}
    */
-  public boolean isRunning(String key, String namespace, UUID userId) {
+  public boolean isRunning(String key, Optional<String> tenant, UUID userId) {
     return operate(
         handle ->
             query(handle, "is_running")
-                .bind("key", stored(key, namespace))
+                .bind("key", key)
+                .bind("tenant", tenant)
                 .bind("user", userId)
                 .mapTo(Boolean.class)
                 .one());
@@ -138,9 +157,11 @@ public final class Administration {
             .bindArray(
                 "states", String.class, query.states().stream().map(OperationState::word).toList())
             .bind("procedure", query.procedure())
-            .bind("namespace", query.namespace())
+            .bind("tenant", query.tenant())
             .bind("user", query.userId())
+            .bind("server", query.server())
             .bind("older_than_millis", query.olderThan().map(Duration::toMillis))
+            .bind("newer_than_millis", query.newerThan().map(Duration::toMillis))
             .bind("expiring_within_millis", query.expiringWithin().map(Duration::toMillis))
             .bind("after", query.after())
             .bind("limit", query.limit())
@@ -189,9 +210,9 @@ public final class Administration {
    * the reservation continue.
    *
    * <p>A reservation is live until its lease ends, unless its owner has marked the outcome as
-   * unknown. The database decides this with the row locked, so that the owner can neither renew nor
-   * record meanwhile. The handler may still be running although the lease has ended: its answer is
-   * then not recorded.
+   * unknown, or the lease {@linkplain OperationRecord#leaseIsAhead is ahead}. The database decides
+   * this with the row locked, so that the owner can neither renew nor record meanwhile. The handler
+   * may still be running although the lease has ended: its answer is then not recorded.
    *
    * @param evenIfLive frees a live reservation too; the owner's answer is then not recorded, and a
    *     retry may run at the same time
@@ -249,24 +270,82 @@ public final class Administration {
   }
 
   /**
-   * Returns the newest actions of operators before another one, newest first.
+   * Deletes the records of a user or a tenant, in batches. Each batch is a transaction, and adds a
+   * row with a hash of the user or tenant to the audit table. The next call with an erased key runs
+   * its handler.
    *
-   * @param operationId only actions on this operation
-   * @param before only actions with a lower number
-   * @param limit the maximum number, from 1 to 10,000
-   * @throws IllegalArgumentException if the limit is not in this range
+   * <p>An operation whose handler is running is not deleted. If there is one, and {@code wait} is
+   * zero, nothing is deleted; otherwise its record is deleted after it has ended, and the result
+   * contains the number of those that have not ended in time. A transactional call has no record
+   * before it commits, and a call may arrive at any time, so first keep the user's or tenant's
+   * calls away.
+   *
+   * @param wait how long to wait for running operations; zero to delete nothing if there is one
+   * @param dryRun only counts
    */
-  public List<AuditEntry> audit(Optional<UUID> operationId, Optional<Long> before, int limit) {
-    if (limit < 1 || limit > MAX_AUDIT) {
-      throw new IllegalArgumentException(
-          "the limit for reading the audit must be 1 to 10,000, not " + limit);
+  public ErasureResult erase(Erasure what, Act act, Duration wait, boolean dryRun) {
+    ErasureResult expected = eraseOnce(what, act, true);
+    if (dryRun || (expected.running() > 0 && wait.isZero())) {
+      return expected;
     }
+    long deadline = System.nanoTime() + wait.toNanos();
+    ErasureResult total = eraseOnce(what, act, false);
+    while (total.running() > 0 && System.nanoTime() < deadline && pause()) {
+      total =
+          new ErasureResult(true, total.records(), total.reservations(), 0)
+              .plus(eraseOnce(what, act, false));
+    }
+    return total;
+  }
+
+  /** Examines all rows once. */
+  private ErasureResult eraseOnce(Erasure what, Act act, boolean dryRun) {
+    ErasureResult total = new ErasureResult(!dryRun, 0, 0, 0);
+    Optional<UUID> continued = Optional.empty();
+    do {
+      Optional<UUID> from = continued;
+      EraseBatch batch =
+          operate(
+              handle ->
+                  act(handle, "erase", act)
+                      .bind("user", what.userId())
+                      .bind("tenant", what.tenant())
+                      .bind("dry_run", dryRun)
+                      .bind("continued", from)
+                      .map((row, context) -> EraseBatch.read(row, !dryRun))
+                      .one());
+      total = total.plus(batch.result());
+      continued = batch.upto();
+    } while (continued.isPresent() && !Thread.currentThread().isInterrupted());
+    return total;
+  }
+
+  /** Waits until running operations may have ended; returns false if the thread is interrupted. */
+  private static boolean pause() {
+    try {
+      TimeUnit.NANOSECONDS.sleep(ERASE_PAUSE.toNanos());
+      return true;
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Returns the newest actions of operators, newest first. */
+  public List<AuditEntry> audit(AuditQuery wanted) {
     return operate(
         handle ->
             query(handle, "audit")
-                .bind("operation", operationId)
-                .bind("before", before)
-                .bind("limit", limit)
+                .bind("operation", wanted.operationId())
+                .bind("key", wanted.key())
+                .bind("tenant", wanted.tenant())
+                .bind("user", wanted.userId())
+                .bind("actor", wanted.actor())
+                .bind("act", wanted.act())
+                .bind("since", wanted.since().map(Administration::utc))
+                .bind("until", wanted.until().map(Administration::utc))
+                .bind("before", wanted.before())
+                .bind("limit", wanted.limit())
                 .map((row, context) -> Rows.auditEntry(row))
                 .list());
   }
@@ -283,8 +362,7 @@ public final class Administration {
     return query(handle, name).bind("actor", act.actor()).bind("reason", act.reason());
   }
 
-  /** Returns the stored key in the format of {@code IdempotencyKey.stored()}. */
-  private static String stored(String key, String namespace) {
-    return namespace.isEmpty() && key.indexOf(':') < 0 ? key : namespace + ":" + key;
+  private static OffsetDateTime utc(Instant time) {
+    return time.atOffset(ZoneOffset.UTC);
   }
 }

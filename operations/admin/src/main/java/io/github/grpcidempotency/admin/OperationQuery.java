@@ -11,10 +11,12 @@ import java.util.regex.Pattern;
  *
  * @param states only operations in one of these states; empty for all
  * @param procedure only operations of this procedure
- * @param namespace only operations of this tenant, such as {@code acme}, or of this tenant and
+ * @param tenant only operations of this tenant, such as {@code acme}, or of this tenant and
  *     project, such as {@code acme/apollo}
  * @param userId only operations of this user
+ * @param server only operations that this server holds or held last
  * @param olderThan only operations that were created at least this time ago
+ * @param newerThan only operations that were created at most this time ago
  * @param expiringWithin only operations that have not expired and expire within this time
  * @param after only operations after a page, by its {@link OperationPage#next}; the rest of the
  *     query must be the same
@@ -23,9 +25,11 @@ import java.util.regex.Pattern;
 public record OperationQuery(
     Set<OperationState> states,
     Optional<String> procedure,
-    Optional<String> namespace,
+    Optional<String> tenant,
     Optional<UUID> userId,
+    Optional<String> server,
     Optional<Duration> olderThan,
+    Optional<Duration> newerThan,
     Optional<Duration> expiringWithin,
     Optional<String> after,
     int limit) {
@@ -45,8 +49,9 @@ public record OperationQuery(
       throw new IllegalArgumentException("the limit of a list must be 1 to 1,000, not " + limit);
     }
     if (olderThan.filter(Duration::isNegative).isPresent()
+        || newerThan.filter(Duration::isNegative).isPresent()
         || expiringWithin.filter(Duration::isNegative).isPresent()) {
-      throw new IllegalArgumentException("olderThan and expiringWithin must not be negative");
+      throw new IllegalArgumentException("a duration must not be negative");
     }
     boolean byExpiry = isByExpiry(states, expiringWithin);
     if (after.isPresent()
@@ -66,19 +71,54 @@ public record OperationQuery(
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
         100);
   }
 
   /** Returns a copy that is restricted to these states. */
   public OperationQuery in(OperationState... oneOf) {
     return new OperationQuery(
-        Set.of(oneOf), procedure, namespace, userId, olderThan, expiringWithin, after, limit);
+        Set.of(oneOf),
+        procedure,
+        tenant,
+        userId,
+        server,
+        olderThan,
+        newerThan,
+        expiringWithin,
+        after,
+        limit);
+  }
+
+  /** Returns a copy that is restricted to a server. */
+  public OperationQuery on(String oneServer) {
+    return new OperationQuery(
+        states,
+        procedure,
+        tenant,
+        userId,
+        Optional.of(oneServer),
+        olderThan,
+        newerThan,
+        expiringWithin,
+        after,
+        limit);
   }
 
   /** Returns a copy for the operations after a page. */
   public OperationQuery after(String next) {
     return new OperationQuery(
-        states, procedure, namespace, userId, olderThan, expiringWithin, Optional.of(next), limit);
+        states,
+        procedure,
+        tenant,
+        userId,
+        server,
+        olderThan,
+        newerThan,
+        expiringWithin,
+        Optional.of(next),
+        limit);
   }
 
   /** Returns whether the database's function sorts the list by expiry. */

@@ -7,8 +7,8 @@ public enum OperationState {
   /** The lease has not ended: the handler is running, or its answer is about to be recorded. */
   RUNNING,
   /**
-   * The lease has ended without an outcome. The next retry of the same request takes the operation
-   * over.
+   * The lease has ended without an outcome: the next retry of the same request takes the operation
+   * over. Or the lease {@linkplain OperationRecord#leaseIsAhead is ahead} of the database's clock.
    */
   STUCK,
   /**

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.admin;
 
 import io.github.grpcidempotency.admin.AdministrationException.Problem;
 import java.sql.SQLException;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -85,7 +86,10 @@ final class OperatorDatabase {
     }
     return switch (state) {
       case "42501" ->
-          exception(Problem.RIGHT_MISSING, right.missing(session.role(), schema), failure);
+          ownerOf(right)
+              .map(owner -> right.missing(session.role(), schema, owner))
+              .map(message -> exception(Problem.RIGHT_MISSING, message, failure))
+              .orElseGet(() -> tooOld(right, failure));
       case "25006" ->
           exception(
               Problem.READ_ONLY,
@@ -95,21 +99,43 @@ final class OperatorDatabase {
       case "3F000" ->
           exception(
               Problem.SCHEMA_MISSING,
-              ("there is no schema %s in this database: use another schema name, or run the"
-                      + " migrations")
-                  .formatted(schema),
+              ("there is no schema %s in this database: use another schema name, or run idempotency"
+                      + " migrate --schema %s as the role that is to own it")
+                  .formatted(schema, schema),
               failure);
-      case "42883" ->
-          exception(
-              Problem.SCHEMA_TOO_OLD,
-              ("the schema %s lacks a function that is needed to %s: migrate the schema to this"
-                      + " release")
-                  .formatted(schema, right.what()),
-              failure);
+      case "42883" -> tooOld(right, failure);
       default ->
           exception(
               Problem.OTHER, "could not %s: %s".formatted(right.what(), reason(failure)), failure);
     };
+  }
+
+  private AdministrationException tooOld(Right right, JdbiException failure) {
+    return exception(
+        Problem.SCHEMA_TOO_OLD,
+        ("the schema %s is of an earlier release and lacks a function that is needed to %s: run"
+                + " idempotency migrate --schema %s --user %s")
+            .formatted(schema, right.what(), schema, ownerOfTable().orElse("OWNER")),
+        failure);
+  }
+
+  /** Returns the owner of the function that grants a right; empty if the schema has none. */
+  private Optional<String> ownerOf(Right right) {
+    return owner("grant_owner", Map.of("grant", right.grant()));
+  }
+
+  private Optional<String> ownerOfTable() {
+    return owner("table_owner", Map.of());
+  }
+
+  private Optional<String> owner(String statement, Map<String, String> values) {
+    try {
+      return jdbi.withHandle(
+          handle ->
+              handle.createQuery(sql(statement)).bindMap(values).mapTo(String.class).findFirst());
+    } catch (JdbiException unreadable) {
+      return Optional.of("the schema's owner");
+    }
   }
 
   /**

@@ -17,10 +17,14 @@ enum Right {
     return what;
   }
 
+  /** Returns the name of the function that grants the right. */
+  String grant() {
+    return grant;
+  }
+
   /** Returns the message that a role lacks the right, with the remedy. */
-  String missing(String role, String schema) {
-    return ("the role %1$s lacks the right to %2$s: call SELECT %3$s.%4$s('%1$s') as the schema's"
-            + " owner")
-        .formatted(role, what, schema, grant);
+  String missing(String role, String schema, String owner) {
+    return "the role %1$s lacks the right to %2$s: call SELECT %3$s.%4$s('%1$s') as %5$s"
+        .formatted(role, what, schema, grant, owner);
   }
 }

@@ -1,11 +1,15 @@
 package io.github.grpcidempotency.admin;
 
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
@@ -29,11 +33,14 @@ final class Rows {
         row.getBoolean("outcome_unknown"),
         row.getInt("attempt"),
         text(row, "server"),
+        takeovers(row),
         Optional.ofNullable(row.getBytes("trace")).map(Rows::traceparent),
         time(row, "created"),
         optionalTime(row, "lease_expires"),
         optionalTime(row, "completed"),
         time(row, "expires"),
+        optionalTime(row, "retained"),
+        row.getBoolean("lease_ahead"),
         resource(row),
         row.getLong("answer_bytes"),
         time(row, "read"));
@@ -50,12 +57,18 @@ final class Rows {
         row.getLong("id"),
         time(row, "at"),
         row.getString("role"),
+        text(row, "address"),
         row.getString("actor"),
         row.getString("act"),
         Optional.ofNullable(row.getObject("operation_id", UUID.class)),
         text(row, "procedure"),
         Optional.ofNullable(row.getObject("user_id", UUID.class)),
         Optional.ofNullable(row.getObject("attempt", Integer.class)),
+        text(row, "namespace"),
+        Optional.ofNullable(row.getBytes("key_hash")).map(HexFormat.of()::formatHex),
+        array(row, "servers"),
+        optionalTime(row, "claimed"),
+        optionalTime(row, "recorded"),
         row.getBoolean("forced"),
         row.getInt("deleted"),
         actResult(row.getString("result")),
@@ -69,7 +82,8 @@ final class Rows {
         inFlight(row),
         row.getLong("expired"),
         row.getBoolean("expired_is_more"),
-        millis(row, "sweep_lag_millis"));
+        millis(row, "sweep_lag_millis"),
+        row.getLong("key_locks"));
   }
 
   private static Optional<Statistics.InFlight> inFlight(ResultSet row) throws SQLException {
@@ -88,12 +102,31 @@ final class Rows {
     return ActResult.valueOf(word.toUpperCase(Locale.ROOT));
   }
 
+  /** Reads the servers of earlier attempts, each with the time of its takeover. */
+  private static List<OperationRecord.Takeover> takeovers(ResultSet row) throws SQLException {
+    List<OperationRecord.Takeover> takeovers = new ArrayList<>();
+    List<String> servers = array(row, "former_servers");
+    List<String> times = array(row, "taken_over_millis");
+    for (int i = 0; i < servers.size(); i++) {
+      takeovers.add(
+          new OperationRecord.Takeover(
+              servers.get(i), Instant.ofEpochMilli(Long.parseLong(times.get(i)))));
+    }
+    return takeovers;
+  }
+
+  private static List<String> array(ResultSet row, String column) throws SQLException {
+    Array array = row.getArray(column);
+    return array == null
+        ? List.of()
+        : Arrays.stream((Object[]) array.getArray()).map(String::valueOf).toList();
+  }
+
   private static Optional<OperationRecord.Resource> resource(ResultSet row) throws SQLException {
     String id = row.getString("resource_id");
     return id == null
         ? Optional.empty()
-        : Optional.of(
-            new OperationRecord.Resource(row.getString("resource_type"), UUID.fromString(id)));
+        : Optional.of(new OperationRecord.Resource(row.getString("resource_type"), id));
   }
 
   /**

@@ -13,6 +13,9 @@ import java.util.Optional;
  * @param expired the number of expired records that are not swept yet, counted up to a limit
  * @param expiredIsMore whether there are more than were counted
  * @param sweepLag the time since the expiry of the oldest expired record
+ * @param keyLocks the number of advisory locks with a number of 64 bits. Each running transactional
+ *     call holds one for its key, and is not among the rows; locks of this kind that the service
+ *     takes itself are counted too
  */
 public record Statistics(
     long rows,
@@ -20,13 +23,15 @@ public record Statistics(
     Optional<InFlight> inFlight,
     long expired,
     boolean expiredIsMore,
-    Optional<Duration> sweepLag) {
+    Optional<Duration> sweepLag,
+    long keyLocks) {
 
   /**
    * Figures of the reservations.
    *
    * @param all their number
-   * @param stuck the number whose lease has ended
+   * @param stuck the number whose lease has ended, or {@linkplain OperationRecord#leaseIsAhead is
+   *     ahead}
    * @param unknown the number with an unknown outcome
    * @param oldest the age of the oldest
    */

@@ -51,7 +51,7 @@ class ActsTest {
     assertThat(operator.free(id, ACT, true, false)).isEqualTo(ActResult.DONE);
     assertThat(operator.find(id)).isEmpty();
     assertThat(
-            operator.audit(Optional.of(id), Optional.empty(), 10).stream().map(AuditEntry::forced))
+            operator.audit(AuditQuery.newest(10).ofOperation(id)).stream().map(AuditEntry::forced))
         .containsExactly(true, false);
   }
 
@@ -61,7 +61,7 @@ class ActsTest {
     assertThat(claim.markUnknown()).isEqualTo(Claim.Settled.DONE);
 
     assertThat(operator.free(claim.operationId(), ACT, false, false)).isEqualTo(ActResult.DONE);
-    assertThat(operator.audit(Optional.empty(), Optional.empty(), 10).get(0).forced()).isFalse();
+    assertThat(operator.audit(AuditQuery.newest(10)).get(0).forced()).isFalse();
   }
 
   @Test
@@ -91,7 +91,7 @@ class ActsTest {
 
     assertThat(shop.rows("SELECT k::text FROM idempotency.idempotency_keys AS k"))
         .isEqualTo(before);
-    assertThat(operator.audit(Optional.empty(), Optional.empty(), 10)).isEmpty();
+    assertThat(operator.audit(AuditQuery.newest(10))).isEmpty();
   }
 
   @Test
@@ -109,7 +109,7 @@ class ActsTest {
     assertThat(operator.forget(recorded, new Act("grace", "a test"), false))
         .isEqualTo(ActResult.DONE);
 
-    List<AuditEntry> audit = operator.audit(Optional.empty(), Optional.empty(), 10);
+    List<AuditEntry> audit = operator.audit(AuditQuery.newest(10));
     assertThat(audit.stream().map(entry -> entry.act() + " " + entry.result()))
         .containsExactly(
             "forget DONE",
@@ -146,9 +146,9 @@ class ActsTest {
           .isEqualTo(ActResult.NOT_FOUND);
     }
 
-    assertThat(operator.audit(Optional.of(id), Optional.empty(), 10)).hasSize(3);
-    List<AuditEntry> first = operator.audit(Optional.empty(), Optional.empty(), 4);
-    List<AuditEntry> rest = operator.audit(Optional.empty(), Optional.of(first.get(3).id()), 10);
+    assertThat(operator.audit(AuditQuery.newest(10).ofOperation(id))).hasSize(3);
+    List<AuditEntry> first = operator.audit(AuditQuery.newest(4));
+    List<AuditEntry> rest = operator.audit(AuditQuery.newest(10).before(first.get(3).id()));
     assertThat(first).hasSize(4);
     assertThat(rest).hasSize(2);
     assertThat(rest.get(0).id()).isLessThan(first.get(3).id());
@@ -187,7 +187,7 @@ class ActsTest {
             });
 
     assertThat(operator.find(id)).isPresent();
-    assertThat(operator.audit(Optional.empty(), Optional.empty(), 10)).isEmpty();
+    assertThat(operator.audit(AuditQuery.newest(10))).isEmpty();
   }
 
   @Test
@@ -201,7 +201,7 @@ class ActsTest {
     }
 
     assertThat(operator.find(id)).isEmpty();
-    assertThat(operator.audit(Optional.of(id), Optional.empty(), 10)).hasSize(1);
+    assertThat(operator.audit(AuditQuery.newest(10).ofOperation(id))).hasSize(1);
   }
 
   @Test
@@ -233,8 +233,7 @@ class ActsTest {
     assertThat(contents.toString()).doesNotContain("an answer");
     assertThat(reader.contents(running, ACT)).isEmpty();
     assertThat(reader.contents(UUID.randomUUID(), ACT)).isEmpty();
-    assertThat(
-            operator.audit(Optional.empty(), Optional.empty(), 10).stream().map(AuditEntry::result))
+    assertThat(operator.audit(AuditQuery.newest(10)).stream().map(AuditEntry::result))
         .containsExactly(ActResult.NOT_FOUND, ActResult.NOT_RECORDED, ActResult.DONE);
   }
 
@@ -254,11 +253,9 @@ class ActsTest {
 
     assertThat(operator.find(kept)).isPresent();
     assertThat(operator.statistics().expired()).isZero();
-    assertThat(
-            operator.audit(Optional.empty(), Optional.empty(), 10).stream()
-                .map(AuditEntry::deleted))
+    assertThat(operator.audit(AuditQuery.newest(10)).stream().map(AuditEntry::deleted))
         .containsExactly(500, 1_000);
     assertThat(operator.sweep(ACT)).isZero();
-    assertThat(operator.audit(Optional.empty(), Optional.empty(), 10)).hasSize(2);
+    assertThat(operator.audit(AuditQuery.newest(10))).hasSize(2);
   }
 }

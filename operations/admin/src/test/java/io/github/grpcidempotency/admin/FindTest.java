@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -47,7 +48,7 @@ class FindTest {
 
   @Test
   void aRecordIsFoundWithItsResourceAndTheSizeOfItsAnswer() {
-    UUID order = shop.order();
+    ResourceId order = shop.order();
     Claim claim = shop.claim();
     Shop.complete(claim, Optional.of(order));
 
@@ -55,21 +56,20 @@ class FindTest {
 
     assertThat(found.state()).isEqualTo(OperationState.COMPLETED);
     assertThat(found.completed()).isPresent();
-    assertThat(found.resource()).contains(new OperationRecord.Resource("order", order));
+    assertThat(found.resource()).contains(new OperationRecord.Resource("order", order.toString()));
     assertThat(found.answerBytes()).isEqualTo("an answer".length());
   }
 
   @Test
   void whichColumnRefersToTheResourceIsFoundOutWhenItIsAsked() {
-    shop.execute(Shop.OWNER, "CREATE TABLE shop.refunds (id uuid PRIMARY KEY)");
+    shop.execute(Shop.OWNER, "CREATE TABLE shop.refunds (id bigint PRIMARY KEY)");
     shop.execute(Shop.OWNER, "SELECT idempotency.add_resource_type('refund', 'shop.refunds')");
-    UUID refund = UUID.randomUUID();
-    shop.execute(Shop.OWNER, "INSERT INTO shop.refunds VALUES ('%s')".formatted(refund));
+    shop.execute(Shop.OWNER, "INSERT INTO shop.refunds VALUES (4711)");
     UUID id = shop.record().operationId();
-    shop.set(id, "refund_id = '%s'".formatted(refund));
+    shop.set(id, "refund_id = 4711");
 
     assertThat(operator.find(id).orElseThrow().resource())
-        .contains(new OperationRecord.Resource("refund", refund));
+        .contains(new OperationRecord.Resource("refund", "4711"));
   }
 
   @Test
@@ -144,15 +144,17 @@ class FindTest {
   }
 
   @Test
-  void aKeyIsFoundForEveryUserOfItsNamespaceAndNoOther() {
+  void aKeyIsFoundForEveryUserInAllNamespacesOrInOne() {
     Caller other = Caller.of(UUID.randomUUID());
     UUID first = shop.claim(Shop.request(user, KEY)).operationId();
     UUID second = shop.claim(Shop.request(other, KEY)).operationId();
     UUID inTenant = shop.claim(Shop.request(user.inTenant("acme"), KEY)).operationId();
 
-    assertThat(ids(operator.findKey(KEY, ""))).containsExactly(second, first);
-    assertThat(ids(operator.findKey(KEY, "acme/-"))).containsExactly(inTenant);
-    assertThat(operator.findKey(KEY, "acme/apollo")).isEmpty();
+    assertThat(ids(operator.findKey(KEY, Optional.empty())))
+        .containsExactly(inTenant, second, first);
+    assertThat(ids(operator.findKey(KEY, Optional.of("acme")))).containsExactly(inTenant);
+    assertThat(ids(operator.findKey(KEY, Optional.of("acme/-")))).containsExactly(inTenant);
+    assertThat(operator.findKey(KEY, Optional.of("acme/apollo"))).isEmpty();
   }
 
   @Test
@@ -160,7 +162,7 @@ class FindTest {
     ClaimRequest request = Shop.request(user, "provider:evt_1");
     UUID id = shop.claim(request).operationId();
 
-    List<OperationRecord> found = operator.findKey("provider:evt_1", "");
+    List<OperationRecord> found = operator.findKey("provider:evt_1", Optional.empty());
 
     assertThat(ids(found)).containsExactly(id);
     assertThat(found.get(0).key()).isEqualTo("provider:evt_1");
@@ -170,7 +172,7 @@ class FindTest {
   @Test
   void whatDoesNotExistIsNotFound() {
     assertThat(operator.find(UUID.randomUUID())).isEmpty();
-    assertThat(operator.findKey("no such key", "")).isEmpty();
+    assertThat(operator.findKey("no such key", Optional.empty())).isEmpty();
   }
 
   @Test
@@ -179,14 +181,15 @@ class FindTest {
       for (Caller caller : List.of(user, user.inTenant("acme"))) {
         ClaimRequest request = Shop.request(caller, key);
         Claim claim = ((ClaimResult.Won) shop.store().claimInTransaction(request)).claim();
+        Optional<String> in = Optional.of(caller.namespace()).filter(name -> !name.isEmpty());
 
-        assertThat(operator.findKey(key, caller.namespace())).isEmpty();
-        assertThat(operator.isRunning(key, caller.namespace(), user.userId())).isTrue();
-        assertThat(operator.isRunning(key, caller.namespace(), UUID.randomUUID())).isFalse();
-        assertThat(operator.isRunning(key, "acme/apollo", user.userId())).isFalse();
+        assertThat(operator.findKey(key, in)).isEmpty();
+        assertThat(operator.isRunning(key, in, user.userId())).isTrue();
+        assertThat(operator.isRunning(key, in, UUID.randomUUID())).isFalse();
+        assertThat(operator.isRunning(key, Optional.of("acme/apollo"), user.userId())).isFalse();
 
         Shop.complete(claim, Optional.empty());
-        assertThat(operator.isRunning(key, caller.namespace(), user.userId())).isFalse();
+        assertThat(operator.isRunning(key, in, user.userId())).isFalse();
       }
     }
   }
@@ -195,9 +198,9 @@ class FindTest {
   void aReservationRunsUntilItsLeaseEnds() {
     UUID id = shop.claim(Shop.request(user, KEY)).operationId();
 
-    assertThat(operator.isRunning(KEY, "", user.userId())).isTrue();
+    assertThat(operator.isRunning(KEY, Optional.empty(), user.userId())).isTrue();
     shop.endLease(id);
-    assertThat(operator.isRunning(KEY, "", user.userId())).isFalse();
+    assertThat(operator.isRunning(KEY, Optional.empty(), user.userId())).isFalse();
   }
 
   @Test

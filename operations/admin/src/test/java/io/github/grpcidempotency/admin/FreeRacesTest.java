@@ -12,7 +12,6 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -54,7 +53,8 @@ class FreeRacesTest {
     try (Handle owner = Jdbi.create(shop.as(Shop.APP)).open()) {
       owner.begin();
       owner
-          .createQuery("SELECT idempotency.renew_leases(ARRAY[:id], ARRAY[1], interval '1 minute')")
+          .createQuery(
+              "SELECT idempotency.renew_leases(ARRAY[:id], ARRAY[1], interval '5 minutes')")
           .bind("id", claim.operationId())
           .mapTo(UUID.class)
           .one();
@@ -97,7 +97,7 @@ class FreeRacesTest {
     }
     assertThat(operator.find(claim.operationId()).orElseThrow().state())
         .isEqualTo(OperationState.COMPLETED);
-    AuditEntry refused = operator.audit(Optional.empty(), Optional.empty(), 1).get(0);
+    AuditEntry refused = operator.audit(AuditQuery.newest(1)).get(0);
     assertThat(refused.result()).isEqualTo(ActResult.LOCKED);
     assertThat(refused.procedure()).contains(Shop.CREATE_ORDER);
     assertThat(refused.deleted()).isZero();

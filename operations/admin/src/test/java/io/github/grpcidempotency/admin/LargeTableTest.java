@@ -87,18 +87,18 @@ class LargeTableTest {
   void theMostFrequentQueriesReadFewPages() {
     for (String call :
         List.of(
-            "operator_find(gen_random_uuid(), NULL)",
-            "operator_find(NULL, md5('5'))",
-            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list('{stuck}', NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list('{running,stuck,unknown}', 'none', NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list('{running,stuck,unknown}', NULL, 'none', NULL, '1 hour', NULL, NULL,"
+            "operator_find(gen_random_uuid(), NULL, NULL)",
+            "operator_find(NULL, md5('5'), NULL)",
+            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list('{stuck}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list('{running,stuck,unknown}', 'none', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list('{running,stuck,unknown}', NULL, 'none', NULL, NULL, '1 hour', NULL, NULL, NULL,"
                 + " 100)",
-            "operator_list(NULL, NULL, NULL, NULL, '1 day', NULL, NULL, 100)",
-            "operator_list(NULL, NULL, NULL, NULL, NULL, '1 hour', NULL, 100)",
-            "operator_list('{expired}', NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list(NULL, NULL, 'acme', NULL, NULL, NULL, NULL, 50)",
-            "operator_list(NULL, NULL, 'acme/apollo', NULL, NULL, NULL, NULL, 1000)")) {
+            "operator_list(NULL, NULL, NULL, NULL, NULL, '1 day', NULL, NULL, NULL, 100)",
+            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1 hour', NULL, 100)",
+            "operator_list('{expired}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list(NULL, NULL, 'acme', NULL, NULL, NULL, NULL, NULL, NULL, 50)",
+            "operator_list(NULL, NULL, 'acme/apollo', NULL, NULL, NULL, NULL, NULL, NULL, 1000)")) {
       assertThat(pages("SELECT * FROM idempotency." + call)).as(call).isLessThan(800);
     }
   }
@@ -106,7 +106,7 @@ class LargeTableTest {
   @Test
   void queriesWithoutAnIndexReadAPartOfTheTableAtATime() {
     String rare =
-        "SELECT * FROM idempotency.operator_list(NULL, 'none', NULL, NULL, NULL, NULL, NULL, 100)";
+        "SELECT * FROM idempotency.operator_list(NULL, 'none', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)";
 
     assertThat(pages(rare)).isLessThan(2_500);
     OperationPage page =
@@ -114,6 +114,8 @@ class LargeTableTest {
             new OperationQuery(
                 Set.of(),
                 Optional.of("none"),
+                Optional.empty(),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
@@ -131,7 +133,7 @@ class LargeTableTest {
     assertThat(
             pages(
                 "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, md5('7')::uuid, NULL,"
-                    + " NULL, NULL, 50)"))
+                    + " NULL, NULL, NULL, NULL, 50)"))
         .isLessThan(300);
 
     shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_operations");

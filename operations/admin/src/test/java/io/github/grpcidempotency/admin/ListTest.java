@@ -241,6 +241,8 @@ class ListTest {
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
         100);
   }
 
@@ -248,9 +250,11 @@ class ListTest {
     return new OperationQuery(
         query.states(),
         query.procedure(),
-        query.namespace(),
+        query.tenant(),
         query.userId(),
+        query.server(),
         query.olderThan(),
+        query.newerThan(),
         query.expiringWithin(),
         query.after(),
         limit);
@@ -260,9 +264,11 @@ class ListTest {
     return new OperationQuery(
         query.states(),
         query.procedure(),
-        query.namespace(),
+        query.tenant(),
         query.userId(),
+        query.server(),
         Optional.of(age),
+        query.newerThan(),
         query.expiringWithin(),
         query.after(),
         query.limit());
@@ -272,9 +278,11 @@ class ListTest {
     return new OperationQuery(
         query.states(),
         query.procedure(),
-        query.namespace(),
+        query.tenant(),
         query.userId(),
+        query.server(),
         query.olderThan(),
+        query.newerThan(),
         Optional.of(within),
         query.after(),
         query.limit());

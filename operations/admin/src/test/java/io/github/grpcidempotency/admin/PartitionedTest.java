@@ -51,11 +51,13 @@ class PartitionedTest {
         shop.claim(Shop.request(Caller.of(UUID.randomUUID()).inTenant("acme"), "b")).operationId();
 
     assertThat(operator.find(tenants).orElseThrow().key()).isEqualTo("a");
-    assertThat(operator.findKey("a", "")).extracting(OperationRecord::id).containsExactly(plain);
+    assertThat(operator.findKey("a", Optional.empty()))
+        .extracting(OperationRecord::id)
+        .containsExactly(tenants, plain);
     assertThat(all(page(Optional.of("acme"), Optional.empty(), 10)))
         .containsExactlyInAnyOrder(tenants, others);
-    assertThat(operator.isRunning("a", user.inTenant("acme").namespace(), user.userId())).isTrue();
-    assertThat(operator.isRunning("b", user.inTenant("acme").namespace(), user.userId())).isFalse();
+    assertThat(operator.isRunning("a", Optional.of("acme/-"), user.userId())).isTrue();
+    assertThat(operator.isRunning("b", Optional.of("acme/-"), user.userId())).isFalse();
   }
 
   @Test
@@ -82,6 +84,8 @@ class PartitionedTest {
         Set.of(),
         Optional.empty(),
         namespace,
+        Optional.empty(),
+        Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         expiringWithin,

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.admin.AdministrationException.Problem;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Optional;
 import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -27,7 +28,7 @@ class ProblemsTest {
     assertProblem(Problem.RIGHT_MISSING, () -> newcomer.find(UUID.randomUUID()))
         .hasMessage(
             "the role admin_newcomer lacks the right to work as an operator: call SELECT"
-                + " idempotency.grant_operator_to('admin_newcomer') as the schema's owner");
+                + " idempotency.grant_operator_to('admin_newcomer') as admin_owner");
   }
 
   @Test
@@ -37,7 +38,7 @@ class ProblemsTest {
     assertProblem(Problem.SCHEMA_MISSING, elsewhere::statistics)
         .hasMessage(
             "there is no schema elsewhere in this database: use another schema name, or run"
-                + " the migrations");
+                + " idempotency migrate --schema elsewhere as the role that is to own it");
   }
 
   @Test
@@ -47,7 +48,7 @@ class ProblemsTest {
     Administration older = Administration.on(shop.as(Shop.OPERATOR), "older");
 
     assertProblem(Problem.SCHEMA_TOO_OLD, () -> older.list(OperationQuery.all()))
-        .hasMessageContaining("migrate the schema to this release");
+        .hasMessageContaining("run idempotency migrate --schema");
     shop.execute(Shop.OWNER, "DROP SCHEMA older");
   }
 
@@ -99,7 +100,7 @@ class ProblemsTest {
     String key = "a-key-that-nobody-may-read";
     Administration elsewhere = Administration.on(shop.as(Shop.OPERATOR), "elsewhere");
 
-    assertThatThrownBy(() -> elsewhere.findKey(key, ""))
+    assertThatThrownBy(() -> elsewhere.findKey(key, Optional.empty()))
         .satisfies(
             failure -> {
               StringWriter trace = new StringWriter();

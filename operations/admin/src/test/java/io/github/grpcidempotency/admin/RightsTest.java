@@ -9,7 +9,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.Claim;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -50,6 +49,7 @@ class RightsTest {
             "current_user_id",
             "operator_audit",
             "operator_delete",
+            "operator_erase",
             "operator_find",
             "operator_is_running",
             "operator_list",
@@ -59,6 +59,7 @@ class RightsTest {
         .containsExactly("current_user_id", "operator_contents", "operator_request_contents");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.APP)))
         .containsExactly(
+            "answer_beginnings",
             "current_user_id",
             "in_flight",
             "refer_if_it_stands",
@@ -110,7 +111,7 @@ class RightsTest {
             "SELECT nextval('idempotency.idempotency_audit_id_seq')")) {
       assertForbidden(role, forgery);
     }
-    assertThat(shop.operator().audit(Optional.empty(), Optional.empty(), 10)).hasSize(1);
+    assertThat(shop.operator().audit(AuditQuery.newest(10))).hasSize(1);
   }
 
   @Test
@@ -139,8 +140,7 @@ class RightsTest {
                   .one();
             });
 
-    assertThat(shop.operator().audit(Optional.empty(), Optional.empty(), 1).get(0).role())
-        .isEqualTo("admin_deputy");
+    assertThat(shop.operator().audit(AuditQuery.newest(1)).get(0).role()).isEqualTo("admin_deputy");
   }
 
   @Test
@@ -187,14 +187,14 @@ class RightsTest {
             missing -> assertThat(missing.problem()).isEqualTo(Problem.RIGHT_MISSING))
         .hasMessage(
             "the role admin_operator lacks the right to read recorded answers: call SELECT"
-                + " idempotency.grant_contents_to('admin_operator') as the schema's owner");
+                + " idempotency.grant_contents_to('admin_operator') as admin_owner");
     assertThat(shop.operator().find(id).toString()).doesNotContain("an answer");
     Map<String, Object> found =
         Jdbi.create(shop.as(Shop.OPERATOR))
             .withHandle(
                 handle ->
                     handle
-                        .createQuery("SELECT * FROM idempotency.operator_find(?, NULL)")
+                        .createQuery("SELECT * FROM idempotency.operator_find(?, NULL, NULL)")
                         .bind(0, id)
                         .mapToMap()
                         .one());
@@ -210,7 +210,7 @@ class RightsTest {
     assertThatThrownBy(() -> shop.reader().forget(id, ACT, false))
         .hasMessage(
             "the role admin_reader lacks the right to work as an operator: call SELECT"
-                + " idempotency.grant_operator_to('admin_reader') as the schema's owner");
+                + " idempotency.grant_operator_to('admin_reader') as admin_owner");
     assertThatThrownBy(() -> shop.reader().find(id)).isInstanceOf(AdministrationException.class);
     assertThatThrownBy(() -> shop.reader().sweep(ACT)).isInstanceOf(AdministrationException.class);
   }
@@ -277,7 +277,8 @@ class RightsTest {
       assertThat(handle.execute("UPDATE idempotency.idempotency_keys SET procedure = 'x'"))
           .isZero();
       assertThat(handle.execute("DELETE FROM idempotency.idempotency_keys")).isZero();
-      assertForbidden(handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid(), NULL)");
+      assertForbidden(
+          handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid(), NULL, NULL)");
 
       assertThat(
               handle
@@ -330,12 +331,12 @@ class RightsTest {
         """);
     for (Map.Entry<String, String> call :
         Map.of(
-                "SELECT count(*) FROM idempotency.operator_find('%s', NULL)",
+                "SELECT count(*) FROM idempotency.operator_find('%s', NULL, NULL)",
                 Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k')",
+                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k', NULL)",
                 Shop.OPERATOR,
                 "SELECT count(*) FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL,"
-                    + " NULL, 10)",
+                    + " NULL, NULL, NULL, 10)",
                 Shop.OPERATOR,
                 "SELECT idempotency.operator_delete('free', '%s', 'a', 'b', true, false)",
                 Shop.OPERATOR,
@@ -360,7 +361,7 @@ class RightsTest {
                 list(
                     handle,
                     "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL,"
-                        + " 'x', 1)"));
+                        + " NULL, NULL, 'x', 1)"));
         handle.execute("ROLLBACK TO SAVEPOINT before");
         assertThat(list(handle, "SELECT idempotency.visible() AS n"))
             .containsExactly(Map.of("n", 0L));

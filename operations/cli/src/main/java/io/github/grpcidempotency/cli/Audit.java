@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.cli;
 
 import io.github.grpcidempotency.admin.AuditEntry;
+import io.github.grpcidempotency.admin.AuditQuery;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -20,6 +22,7 @@ import picocli.CommandLine.Parameters;
       "Examples:",
       "  idempotency audit",
       "  idempotency audit 019303cd-3f00-7000-8000-000000000001",
+      "  idempotency audit --by ada@console-1 --act free --since 2026-11-24T03:00:00Z",
       "  idempotency audit --limit 1000 --output json"
     })
 final class Audit implements Callable<Integer> {
@@ -32,6 +35,34 @@ final class Audit implements Callable<Integer> {
       paramLabel = "OPERATION-ID",
       description = "Only actions on this operation, even if the operation is gone.")
   private Optional<UUID> id = Optional.empty();
+
+  @Option(
+      names = "--key",
+      paramLabel = "KEY",
+      description =
+          "Only actions on operations of this key, as sent by the client. The audit contains a hash"
+              + " of it.")
+  private Optional<String> key = Optional.empty();
+
+  @Mixin private WhoseOptions whose = new WhoseOptions();
+
+  @Option(names = "--by", paramLabel = "NAME", description = "Only actions of this actor.")
+  private Optional<String> by = Optional.empty();
+
+  @Option(
+      names = "--act",
+      paramLabel = "ACT",
+      description = "Only free, forget, erase, read_contents or sweep.")
+  private Optional<String> act = Optional.empty();
+
+  @Option(
+      names = "--since",
+      paramLabel = "TIME",
+      description = "Only actions at this time or later: 2026-11-24T03:00:00Z.")
+  private Optional<Instant> since = Optional.empty();
+
+  @Option(names = "--until", paramLabel = "TIME", description = "Only actions before this time.")
+  private Optional<Instant> until = Optional.empty();
 
   @Option(
       names = "--limit",
@@ -55,12 +86,23 @@ final class Audit implements Callable<Integer> {
     List<AuditEntry> entries =
         Database.connect(connection, surroundings)
             .administration()
-            .audit(id, Optional.empty(), limit);
+            .audit(
+                new AuditQuery(
+                    id,
+                    key,
+                    whose.tenant,
+                    whose.user(),
+                    by,
+                    act,
+                    since,
+                    until,
+                    Optional.empty(),
+                    limit));
     Output results = Output.to(surroundings);
     if (output.isJson()) {
       entries.forEach(entry -> results.json(AuditView.json(entry)));
     } else if (entries.isEmpty()) {
-      surroundings.err().println("there are no actions");
+      surroundings.err().println("no operator has done anything that matches");
     } else {
       results.table(new AuditView(entries).table());
     }

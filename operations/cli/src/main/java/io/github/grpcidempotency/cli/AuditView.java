@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.cli;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.admin.AuditEntry;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
@@ -33,14 +35,31 @@ record AuditView(List<AuditEntry> entries) {
 
   /** Returns one line for the page of an operation. */
   static String line(AuditEntry entry) {
-    return "%s %s (%s) by %s as %s: %s"
+    return "%s %s (%s) by %s as %s%s: %s"
         .formatted(
             Output.time(entry.at()),
             entry.act(),
             result(entry),
             entry.actor(),
             entry.role(),
+            entry.address().map(" from "::concat).orElse(""),
             entry.reason());
+  }
+
+  /** Returns what the audit contains about an operation that has no record any more. */
+  static String operation(AuditEntry entry) {
+    return "operation %s: %s%s, attempt %s%s%s%s"
+        .formatted(
+            entry.operationId().map(UUID::toString).orElse("-"),
+            entry.procedure().orElse("unknown procedure"),
+            entry.namespace().filter(name -> !name.isEmpty()).map(" in "::concat).orElse(""),
+            entry.attempt().map(String::valueOf).orElse("unknown"),
+            entry.servers().isEmpty() ? "" : " on " + String.join(", ", entry.servers()),
+            entry.claimed().map(at -> ", claimed " + Output.time(at)).orElse(""),
+            entry
+                .recorded()
+                .map(at -> ", recorded " + Output.time(at))
+                .orElse(", without a recorded outcome"));
   }
 
   private static String result(AuditEntry entry) {
@@ -57,11 +76,19 @@ record AuditView(List<AuditEntry> entries) {
     json.addProperty("procedure", entry.procedure().orElse(null));
     json.addProperty("user", entry.userId().map(UUID::toString).orElse(null));
     json.addProperty("attempt", entry.attempt().orElse(null));
+    json.addProperty("namespace", entry.namespace().orElse(null));
+    json.addProperty("key_hash", entry.keyHash().orElse(null));
+    JsonArray servers = new JsonArray();
+    entry.servers().forEach(servers::add);
+    json.add("servers", servers);
+    json.addProperty("claimed", entry.claimed().map(Instant::toString).orElse(null));
+    json.addProperty("recorded", entry.recorded().map(Instant::toString).orElse(null));
     json.addProperty("result", entry.result().name().toLowerCase(Locale.ROOT));
     json.addProperty("forced", entry.forced());
     json.addProperty("deleted", entry.deleted());
     json.addProperty("actor", entry.actor());
     json.addProperty("role", entry.role());
+    json.addProperty("address", entry.address().orElse(null));
     json.addProperty("reason", entry.reason());
     return json;
   }

@@ -25,7 +25,12 @@ record FailureReport(ExitCode exitCode, String message) {
     }
     return sqlException(failure)
         .map(FailureReport::ofDatabase)
-        .orElseGet(() -> new FailureReport(ExitCode.FAILED, "failed: " + failure));
+        .orElseGet(
+            () ->
+                new FailureReport(
+                    ExitCode.FAILED,
+                    "an unexpected error: "
+                        + Optional.ofNullable(failure.getMessage()).orElse("no message")));
   }
 
   private static ExitCode exitCode(AdministrationException.Problem problem) {

@@ -2,6 +2,11 @@ package io.github.grpcidempotency.cli;
 
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.ActResult;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationPage;
+import io.github.grpcidempotency.admin.OperationQuery;
+import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.OperationState;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -17,21 +22,33 @@ import picocli.CommandLine.Parameters;
     description =
         "Frees a reservation, so that the next call with its key runs the handler. Refused"
             + " while its lease has not ended. First find out whether the effect of the call"
-            + " happened: if it did, a retry causes it again.",
+            + " happened: if it did, a retry causes it again. With --stuck --server, frees all"
+            + " stuck reservations of a server that is gone.",
     footer = {
       "",
       "Examples:",
       "  idempotency free 019303cd-3f00-7000-8000-000000000001 --dry-run",
       "  idempotency free 019303cd-3f00-7000-8000-000000000001 --reason \"ticket 4711: no order was"
-          + " made\""
+          + " made\"",
+      "  idempotency free --stuck --server orders-7d9f:4711 --reason \"the node is gone\""
     })
 final class Free implements Callable<Integer> {
   private final Surroundings surroundings;
 
   @Parameters(
+      arity = "0..1",
       paramLabel = "OPERATION-ID",
       description = "The id of the operation, as printed by show and list.")
-  private UUID id = new UUID(0, 0);
+  private Optional<UUID> id = Optional.empty();
+
+  @Option(names = "--stuck", description = "Frees all stuck reservations of the given server.")
+  private boolean stuck;
+
+  @Option(
+      names = "--server",
+      paramLabel = "NAME",
+      description = "With --stuck: the server, as printed by show and list.")
+  private Optional<String> server = Optional.empty();
 
   @Option(
       names = "--even-if-live",
@@ -57,18 +74,45 @@ final class Free implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (id.isPresent() == stuck || stuck != server.isPresent() || (stuck && evenIfLive)) {
+      throw new CommandFailure(
+          ExitCode.USAGE, "give either an operation's id, or --stuck --server NAME");
+    }
     Act who = dryRun ? act.actOr(surroundings, "dry run") : act.act(surroundings);
     if (evenIfLive && !dryRun && !yes) {
-      confirm();
+      confirm(id.orElseThrow());
     }
-    ActResult result =
-        Database.connect(connection, surroundings)
-            .administration()
-            .free(id, who, evenIfLive, dryRun);
-    return new Verdict(id, "freed", result).write(surroundings, output);
+    Administration administration = Database.connect(connection, surroundings).administration();
+    return id.map(one -> free(administration, one, who))
+        .orElseGet(() -> freeStuck(administration, who));
   }
 
-  private void confirm() {
+  private int free(Administration administration, UUID operation, Act who) {
+    ActResult result = administration.free(operation, who, evenIfLive, dryRun);
+    return new Verdict(operation, "freed", result).write(surroundings, output);
+  }
+
+  /** Frees each one by itself, so that each is judged, and audited, by itself. */
+  private int freeStuck(Administration administration, Act who) {
+    OperationQuery query = OperationQuery.all().in(OperationState.STUCK).on(server.orElseThrow());
+    int worst = ExitCode.OK.code();
+    int count = 0;
+    Optional<String> place = Optional.empty();
+    do {
+      OperationPage page = administration.list(place.map(query::after).orElse(query));
+      for (OperationRecord operation : page.operations()) {
+        worst = Math.max(worst, free(administration, operation.id(), who));
+        count++;
+      }
+      place = page.next();
+    } while (place.isPresent());
+    if (count == 0) {
+      surroundings.err().println("no operation of this server is stuck: nothing needs to be done");
+    }
+    return worst;
+  }
+
+  private void confirm(UUID operation) {
     Optional<String> typed =
         surroundings
             .terminal()
@@ -83,7 +127,7 @@ final class Free implements Callable<Integer> {
           ExitCode.REFUSED,
           "--even-if-live needs --yes, because there is no terminal to ask for" + " confirmation");
     }
-    if (!typed.get().strip().equalsIgnoreCase(id.toString())) {
+    if (!typed.get().strip().equalsIgnoreCase(operation.toString())) {
       throw new CommandFailure(ExitCode.REFUSED, "the id is different, so nothing was changed");
     }
   }

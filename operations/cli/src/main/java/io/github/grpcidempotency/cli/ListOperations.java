@@ -10,10 +10,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Mixin;
@@ -32,7 +33,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  idempotency list --stuck",
       "  idempotency list --running --older-than 10m",
-      "  idempotency list --failed --namespace acme --output json",
+      "  idempotency list --failed --tenant acme --output json",
       "  idempotency list --procedure orders.v1.OrderService/CreateOrder --limit 20"
     })
 final class ListOperations implements Callable<Integer> {
@@ -67,16 +68,13 @@ final class ListOperations implements Callable<Integer> {
       description = "Only operations of this procedure: package.Service/Method.")
   private Optional<String> procedure = Optional.empty();
 
-  @Option(
-      names = "--namespace",
-      paramLabel = "NAME",
-      description =
-          "Only operations of this tenant, or of this tenant and project: acme or"
-              + " acme/apollo.")
-  private Optional<String> namespace = Optional.empty();
+  @Mixin private WhoseOptions whose = new WhoseOptions();
 
-  @Option(names = "--of-user", paramLabel = "UUID", description = "Only operations of this user.")
-  private Optional<UUID> user = Optional.empty();
+  @Option(
+      names = "--server",
+      paramLabel = "NAME",
+      description = "Only operations that this server holds, or held last.")
+  private Optional<String> server = Optional.empty();
 
   @Option(
       names = "--older-than",
@@ -84,6 +82,12 @@ final class ListOperations implements Callable<Integer> {
       description =
           "Only operations that were created at least this time ago: 90s, 15m, 1h30m, 2d.")
   private Optional<Duration> olderThan = Optional.empty();
+
+  @Option(
+      names = "--newer-than",
+      paramLabel = "DURATION",
+      description = "Only operations that were created at most this time ago.")
+  private Optional<Duration> newerThan = Optional.empty();
 
   @Option(
       names = "--limit",
@@ -119,16 +123,48 @@ final class ListOperations implements Callable<Integer> {
     if (limit < 1 || limit > MAX_LIMIT) {
       throw new CommandFailure(ExitCode.USAGE, "--limit must be 1 to " + MAX_LIMIT);
     }
-    OperationPage page =
-        list(query(after, limit), Database.connect(connection, surroundings).administration());
+    OperationQuery query = query(after, limit);
+    Administration administration = Database.connect(connection, surroundings).administration();
+    OperationPage page = list(query, administration);
     write(page.operations());
     if (page.operations().isEmpty() && page.next().isEmpty()) {
-      surroundings.err().println("no operation matches");
+      surroundings.err().println(none(query));
+    }
+    if (running) {
+      surroundings
+          .err()
+          .printf(
+              Locale.ROOT,
+              "transactional calls are not listed, because they have no row before they commit;"
+                  + " connections that hold a key's lock: %,d%n",
+              administration.statistics().keyLocks());
     }
     page.next()
         .ifPresent(
             place -> surroundings.err().println("there may be more; next page: --after " + place));
     return ExitCode.OK.code();
+  }
+
+  /** Returns the message for an empty list, which is good news for some lists. */
+  private static String none(OperationQuery query) {
+    boolean all =
+        query.procedure().isEmpty()
+            && query.tenant().isEmpty()
+            && query.userId().isEmpty()
+            && query.server().isEmpty()
+            && query.after().isEmpty();
+    boolean alarming =
+        !query.states().isEmpty()
+            && Set.of(OperationState.STUCK, OperationState.UNKNOWN).containsAll(query.states());
+    return alarming
+        ? "no operation is %s%s: nothing needs to be done"
+            .formatted(
+                query.states().stream()
+                    .map(OperationView::word)
+                    .sorted()
+                    .collect(Collectors.joining(" or ")),
+                all ? "" : " among those that match")
+        : "no operation matches";
   }
 
   /**
@@ -151,7 +187,16 @@ final class ListOperations implements Callable<Integer> {
   private OperationQuery query(Optional<String> place, int most) {
     try {
       return new OperationQuery(
-          states(), procedure, namespace, user, olderThan, Optional.empty(), place, most);
+          states(),
+          procedure,
+          whose.tenant,
+          whose.user(),
+          server,
+          olderThan,
+          newerThan,
+          Optional.empty(),
+          place,
+          most);
     } catch (IllegalArgumentException malformed) {
       throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }

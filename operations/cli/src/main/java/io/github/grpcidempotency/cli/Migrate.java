@@ -91,11 +91,7 @@ final class Migrate implements Callable<Integer> {
     Database database = Database.connect(connection, surroundings);
     SchemaState before = SchemaState.of(database);
     if (before.isOfAnotherTool()) {
-      throw new CommandFailure(
-          ExitCode.WRONG_SCHEMA,
-          ("the schema %s was not created by Flyway: use the tool that created it, with the"
-                  + " output of migrate --sql --after VERSION")
-              .formatted(database.schema()));
+      throw ofAnotherTool(database.schema(), before.version());
     }
     if (before.isSuperuser()) {
       surroundings
@@ -110,6 +106,19 @@ final class Migrate implements Callable<Integer> {
       createPartitionFunctions(database);
     }
     tell(database.schema(), before.versions(), SchemaState.of(database).versions());
+  }
+
+  private static CommandFailure ofAnotherTool(String schema, int version) {
+    boolean complete = !IdempotencySchema.sqlAfter(schema, version).contains("CREATE ");
+    return new CommandFailure(
+        ExitCode.WRONG_SCHEMA,
+        "the schema %s was not created by Flyway: %s"
+            .formatted(
+                schema,
+                complete
+                    ? "it is at version %d already, so nothing is missing".formatted(version)
+                    : "give the tool that created it the output of idempotency migrate --sql"
+                        + " --after %d --schema %s".formatted(version, schema)));
   }
 
   private static void createPartitionFunctions(Database database) throws SQLException {

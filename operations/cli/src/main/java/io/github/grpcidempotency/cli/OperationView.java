@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.cli;
 
+import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.admin.OperationRecord;
@@ -37,11 +38,23 @@ record OperationView(OperationRecord operation, boolean showKey) {
     }
     json.addProperty("attempt", operation.attempt());
     add(json, "server", operation.server());
+    JsonArray takeovers = new JsonArray();
+    for (OperationRecord.Takeover takeover : operation.takeovers()) {
+      JsonObject former = new JsonObject();
+      former.addProperty("server", takeover.server());
+      former.addProperty("at", takeover.at().toString());
+      takeovers.add(former);
+    }
+    json.add("takeovers", takeovers);
+    json.addProperty(
+        "execution", operation.leaseExpires().isPresent() ? "reserved" : "transactional");
     add(json, "trace", operation.trace());
     json.addProperty("created", operation.created().toString());
     add(json, "lease_expires", operation.leaseExpires().map(Instant::toString));
     add(json, "completed", operation.completed().map(Instant::toString));
     json.addProperty("expires", operation.expires().toString());
+    add(json, "retained", operation.retained().map(Instant::toString));
+    json.addProperty("lease_is_ahead", operation.leaseIsAhead());
     add(json, "resource", operation.resource().map(OperationView::name));
     json.addProperty("answer_bytes", operation.answerBytes());
     json.addProperty("read", operation.read().toString());
@@ -58,16 +71,37 @@ record OperationView(OperationRecord operation, boolean showKey) {
     fields.put("user", operation.userId().toString());
     fields.put("namespace", operation.namespace().isEmpty() ? "none" : operation.namespace());
     fields.put("key", showKey ? operation.key() : "not shown without --keys");
+    fields.put("execution", execution());
     fields.put("attempt", Integer.toString(operation.attempt()));
+    for (int i = 0; i < operation.takeovers().size(); i++) {
+      OperationRecord.Takeover takeover = operation.takeovers().get(i);
+      fields.put(
+          "attempt " + (i + 1),
+          "on %s, taken over at %s".formatted(takeover.server(), time(takeover.at())));
+    }
     fields.put("server", operation.server().orElseGet(this::noServer));
     fields.put("trace", operation.trace().orElse("not known"));
     fields.put("created", time(operation.created()));
     fields.put("lease", operation.leaseExpires().map(this::lease).orElse("none"));
     fields.put("completed", operation.completed().map(this::time).orElse("no"));
     fields.put("expires", time(operation.expires()));
+    fields.put("replays", replays());
     fields.put("resource", operation.resource().map(OperationView::name).orElse("none"));
     fields.put("answer", operation.answerBytes() + " bytes");
     return fields;
+  }
+
+  private String execution() {
+    return operation.leaseExpires().isPresent()
+        ? "reserved: the row was there before the handler ran"
+        : "transactional: the row was committed together with the handler's effect";
+  }
+
+  private String replays() {
+    return operation
+        .retained()
+        .map(last -> "the last one that kept the record: " + time(last))
+        .orElse("not recorded; the service's log contains this operation's id");
   }
 
   private String noServer() {
@@ -77,7 +111,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
   }
 
   String age() {
-    return DurationText.text(Duration.between(operation.created(), operation.read()));
+    return DurationText.text(operation.age());
   }
 
   /** Returns the end of its lease, or its expiry if it has no lease. */
@@ -112,13 +146,19 @@ record OperationView(OperationRecord operation, boolean showKey) {
           "The handler is running. Retries wait, or are refused because the call is in"
               + " progress.";
       case STUCK ->
-          operation.outcomeUnknown()
-              ? "The handler has ended with an unknown outcome, and the lease has ended too: the"
-                  + " next retry of the same request runs the handler again. First look in your own"
-                  + " data for the effect."
-              : "The lease has ended without an outcome, so the server has crashed or is"
-                  + " disconnected. The next retry of the same request takes the operation over."
-                  + " If no retry comes, you can free it.";
+          operation.leaseIsAhead()
+              ? "The lease ends so late that no server can have given it by the present clock: the"
+                  + " database's clock went back. Retries are refused until the lease ends. A server"
+                  + " that is alive renews its lease within seconds: show the operation again after"
+                  + " a minute. If the lease is unchanged, look in your own data for the effect, and"
+                  + " free the operation."
+              : operation.outcomeUnknown()
+                  ? "The handler has ended with an unknown outcome, and the lease has ended too: the"
+                      + " next retry of the same request runs the handler again. First look in your own"
+                      + " data for the effect."
+                  : "The lease has ended without an outcome, so the server has crashed or is"
+                      + " disconnected. The next retry of the same request takes the operation over."
+                      + " If no retry comes, you can free it.";
       case UNKNOWN ->
           "The handler has ended with an unknown outcome. Retries are refused until the lease"
               + " ends. Look in your own data for the effect, then free the operation.";

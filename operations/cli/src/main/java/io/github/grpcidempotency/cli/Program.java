@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.cli;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -19,7 +21,7 @@ import picocli.CommandLine.ScopeType;
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
     versionProvider = Version.class,
-    description = "Shows the records of calls and their keys, and frees or forgets them.",
+    description = "Shows the records of calls and their keys, and frees, forgets or erases them.",
     footer = {
       "",
       "idempotency COMMAND --help explains a command, with examples.",
@@ -48,6 +50,7 @@ final class Program {
             new ListOperations(surroundings),
             new Free(surroundings),
             new Forget(surroundings),
+            new Erase(surroundings),
             new Stats(surroundings),
             new Sweep(surroundings),
             new Audit(surroundings),
@@ -57,6 +60,8 @@ final class Program {
       program.addSubcommand(command);
     }
     program.registerConverter(Duration.class, new DurationText());
+    program.registerConverter(UUID.class, Converters::uuid);
+    program.registerConverter(Instant.class, Converters::instant);
     program.setOut(surroundings.out()).setErr(surroundings.err());
     program.setColorScheme(Help.defaultColorScheme(surroundings.ansi()));
     program.setUsageHelpWidth(HELP_WIDTH).setUsageHelpAutoWidth(false);

@@ -14,10 +14,15 @@ import org.jdbi.v3.core.Jdbi;
  * @param tableExists whether the table of keys exists
  * @param hasHistory whether Flyway created the schema
  * @param versions the versions that Flyway has applied, in order
+ * @param version the version that the schema contains; 0 if it contains none
  * @param isSuperuser whether the current role is a superuser
  */
 record SchemaState(
-    boolean tableExists, boolean hasHistory, List<String> versions, boolean isSuperuser) {
+    boolean tableExists,
+    boolean hasHistory,
+    List<String> versions,
+    int version,
+    boolean isSuperuser) {
   static SchemaState of(Database database) {
     try (Handle handle = Jdbi.open(database.dataSource())) {
       return handle
@@ -30,6 +35,7 @@ record SchemaState(
                     row.getBoolean("table_exists"),
                     hasHistory,
                     hasHistory ? versions(handle, database.schema()) : List.of(),
+                    row.getBoolean("has_facts") ? version(handle, database.schema()) : 0,
                     row.getBoolean("is_superuser"));
               })
           .one();
@@ -41,6 +47,16 @@ record SchemaState(
         .createQuery(sql("applied").replace("${schema}", schema))
         .mapTo(String.class)
         .list();
+  }
+
+  private static int version(Handle handle, String schema) {
+    return handle
+        .createQuery(
+            "SELECT f.value::integer FROM %s.idempotency_facts AS f WHERE f.name = 'version'"
+                .formatted(schema))
+        .mapTo(Integer.class)
+        .findOne()
+        .orElse(0);
   }
 
   boolean isOfAnotherTool() {

@@ -47,6 +47,13 @@ final class ServeConsole implements Callable<Integer> {
   private boolean keys;
 
   @Option(
+      names = "--trace-link",
+      paramLabel = "URL",
+      description =
+          "Links an operation's trace to a tool that shows it: https://jaeger/trace/{trace}.")
+  private Optional<String> traceLink = Optional.empty();
+
+  @Option(
       names = "--actor",
       paramLabel = "NAME",
       description =
@@ -68,7 +75,7 @@ final class ServeConsole implements Callable<Integer> {
     String name = surroundings.actor(actor);
     String password = newPassword();
     try (Console console =
-        Console.builder(administration, access(name, password))
+        builder(administration, access(name, password))
             .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .start()) {
       PrintWriter out = surroundings.out();
@@ -84,6 +91,16 @@ final class ServeConsole implements Callable<Integer> {
       Thread.currentThread().interrupt();
     }
     return ExitCode.OK.code();
+  }
+
+  private Console.Builder builder(Administration administration, ConsoleAccess access) {
+    Console.Builder builder = Console.builder(administration, access);
+    try {
+      return traceLink.map(builder::traceLink).orElse(builder);
+    } catch (IllegalArgumentException malformed) {
+      throw new CommandFailure(
+          ExitCode.USAGE, "--trace-link: " + malformed.getMessage(), malformed);
+    }
   }
 
   private ConsoleAccess access(String name, String password) {

@@ -6,11 +6,13 @@ import com.google.gson.JsonObject;
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
+import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
-import io.github.grpcidempotency.key.Caller;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -29,12 +31,14 @@ import picocli.CommandLine.Parameters;
     sortOptions = false,
     description =
         "Shows a key or an operation with all details: its caller, procedure and times, its"
-            + " attempt, lease and server, its expiry, and the actions of operators on it.",
+            + " attempts, lease and servers, its expiry, and the actions of operators on it and on"
+            + " earlier operations of its key. A key is searched in all namespaces.",
     footer = {
       "",
       "Examples:",
       "  idempotency show 019303cd-3f00-7000-8000-000000000001",
-      "  idempotency show order-4711 --namespace acme/apollo",
+      "  idempotency show order-4711",
+      "  idempotency show order-4711 --tenant acme --subject 'auth0|65a1f0'",
       "  idempotency show - < key.txt",
       "  idempotency show 019303cd-3f00-7000-8000-000000000001 --contents \\",
       "      --descriptors orders.desc --reason \"ticket 4711\""
@@ -54,19 +58,7 @@ final class Show implements Callable<Integer> {
               + " kept in the shell's history.")
   private String subject = "";
 
-  @Option(
-      names = "--namespace",
-      paramLabel = "NAME",
-      description =
-          "The key's tenant, or tenant and project: acme or acme/apollo. Default: a key without"
-              + " a namespace.")
-  private String namespace = "";
-
-  @Option(
-      names = "--of-user",
-      paramLabel = "UUID",
-      description = "Only the operation of this user, if several users have the same key.")
-  private Optional<UUID> user = Optional.empty();
+  @Mixin private WhoseOptions whose = new WhoseOptions();
 
   @Option(names = "--keys", description = "Shows the key of an operation that is given by its id.")
   private boolean keys;
@@ -116,7 +108,7 @@ final class Show implements Callable<Integer> {
                           .contents(operation.id(), who)
                           .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
                           .orElseGet(ContentsView::none)),
-              administration.audit(Optional.of(operation.id()), Optional.empty(), ACTS));
+              audit(administration, operation));
       if (output.isJson()) {
         Output.to(surroundings).json(page.json());
       } else {
@@ -126,36 +118,51 @@ final class Show implements Callable<Integer> {
     return ExitCode.OK.code();
   }
 
+  /** Returns the actions on an operation, and on earlier operations of its key and user. */
+  private static List<AuditEntry> audit(Administration administration, OperationRecord operation) {
+    return administration
+        .audit(
+            AuditQuery.newest(ACTS)
+                .ofKey(
+                    operation.key(),
+                    Optional.of(operation.namespace()).filter(name -> !name.isEmpty())))
+        .stream()
+        .filter(entry -> entry.userId().equals(Optional.of(operation.userId())))
+        .toList();
+  }
+
   private record Found(OperationRecord operation, boolean byKey) {}
 
   /** Looks for an operation with this id first, because a client's key may be a UUID too. */
   private List<Found> find(Administration administration, String wanted) {
-    boolean isUuid = UUID_TEXT.matcher(wanted).matches();
-    Optional<OperationRecord> byId =
-        isUuid ? administration.find(UUID.fromString(wanted)) : Optional.empty();
+    Optional<UUID> user = whose.user();
+    Optional<OperationRecord> byId = id(wanted).flatMap(administration::find);
     if (byId.isPresent()) {
       return List.of(new Found(byId.get(), false));
     }
-    String key = isUuid ? wanted.toLowerCase(Locale.ROOT) : wanted;
-    return administration.findKey(key, inFull(namespace)).stream()
+    return administration.findKey(canonical(wanted), whose.tenant).stream()
         .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .map(operation -> new Found(operation, true))
         .toList();
   }
 
-  /** Returns the stored namespace. A tenant alone means its calls without a project. */
-  private static String inFull(String namespace) {
-    return namespace.isEmpty() || namespace.contains("/")
-        ? namespace
-        : namespace + "/" + Caller.ABOVE;
+  private static Optional<UUID> id(String wanted) {
+    return UUID_TEXT.matcher(wanted).matches()
+        ? Optional.of(UUID.fromString(wanted))
+        : Optional.empty();
+  }
+
+  private static String canonical(String wanted) {
+    return id(wanted).isPresent() ? wanted.toLowerCase(Locale.ROOT) : wanted;
   }
 
   /**
-   * Reports an operation that is gone. The audit table still contains what operators have freed or
-   * forgotten.
+   * Reports a key or an operation without a record. The audit table still contains what operators
+   * have done with it.
    */
   private int tellOfTheGone(Administration administration, String wanted) {
-    if (user.isPresent() && administration.isRunning(wanted, inFull(namespace), user.get())) {
+    Optional<UUID> user = whose.user();
+    if (user.isPresent() && administration.isRunning(canonical(wanted), whose.tenant, user.get())) {
       surroundings
           .out()
           .println(
@@ -163,20 +170,27 @@ final class Show implements Callable<Integer> {
                   + " commits.");
       return ExitCode.OK.code();
     }
-    surroundings
-        .err()
-        .println(
-            "there is no record of it%s"
-                .formatted(
-                    namespace.isEmpty()
-                        ? ", neither as an operation nor as a key without a namespace (--namespace)"
-                        : " in the namespace " + TextWidth.printable(namespace)));
-    if (UUID_TEXT.matcher(wanted).matches()) {
-      for (AuditEntry entry :
-          administration.audit(Optional.of(UUID.fromString(wanted)), Optional.empty(), ACTS)) {
-        surroundings.err().println(TextWidth.printable(AuditView.line(entry)));
-      }
+    AuditQuery newest = AuditQuery.newest(ACTS);
+    List<AuditEntry> acts =
+        new ArrayList<>(
+            id(wanted).map(newest::ofOperation).map(administration::audit).orElse(List.of()));
+    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.tenant)));
+    PrintWriter err = surroundings.err();
+    err.println(
+        "there is no record of it, neither as an operation nor as a key in %s"
+            .formatted(
+                whose
+                    .tenant
+                    .map(name -> "the tenant " + TextWidth.printable(name))
+                    .orElse("any namespace")));
+    for (AuditEntry entry : acts) {
+      err.println(TextWidth.printable(AuditView.line(entry)));
+      err.println("  " + TextWidth.printable(AuditView.operation(entry)));
     }
+    err.println(
+        "not known: operations that have expired, were erased, or have failed without a record, and"
+            + " transactional calls that have not committed"
+            + (user.isPresent() ? "" : " (--of-user or --subject looks for one)"));
     return ExitCode.NEGATIVE.code();
   }
 
@@ -207,8 +221,19 @@ final class Show implements Callable<Integer> {
     void write(Output output) {
       output.fields(view.fields());
       contents.ifPresent(shown -> shown.write(output));
-      output.fields(Map.of("audit", audit.isEmpty() ? "no actions of operators" : ""));
-      audit.forEach(entry -> output.line("  " + TextWidth.printable(AuditView.line(entry))));
+      output.fields(Map.of("audit", audit.isEmpty() ? "no actions of operators on this key" : ""));
+      Optional<UUID> id = Optional.of(view.operation().id());
+      for (AuditEntry entry : audit) {
+        output.line("  " + TextWidth.printable(AuditView.line(entry)));
+        if (!entry.operationId().equals(id)) {
+          output.line("    " + TextWidth.printable(AuditView.operation(entry)));
+        }
+      }
+      output.fields(
+          Map.of(
+              "not known",
+              "operations of this key that have expired, were erased, or have failed without a"
+                  + " record; a transactional call that has not committed"));
       output.line("");
     }
   }

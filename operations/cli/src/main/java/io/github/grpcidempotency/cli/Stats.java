@@ -55,6 +55,7 @@ final class Stats implements Callable<Integer> {
     json.addProperty("expired", statistics.expired());
     json.addProperty("expired_is_more", statistics.expiredIsMore());
     json.addProperty("sweep_lag_seconds", seconds(statistics.sweepLag()));
+    json.addProperty("key_locks", statistics.keyLocks());
     return json;
   }
 
@@ -78,6 +79,11 @@ final class Stats implements Callable<Integer> {
     fields.put(
         "expired", (statistics.expiredIsMore() ? "more than " : "") + number(statistics.expired()));
     fields.put("sweep lag", statistics.sweepLag().map(DurationText::text).orElse("none"));
+    fields.put(
+        "key locks",
+        number(statistics.keyLocks())
+            + ", held by connections: transactional calls, which are not in flight above because"
+            + " they have no row before they commit");
     return fields;
   }
 

@@ -30,9 +30,9 @@ record Verdict(UUID id, String act, ActResult result) {
               .formatted(id, act);
       case NOT_FOUND -> "%s is not recorded.".formatted(id);
       case OWNER_LIVES ->
-          ("%s was not %s, because its lease has not ended. Wait until the lease ends, or stop its"
-                  + " server. With --even-if-live the handler's answer is lost, and a retry may run at"
-                  + " the same time.")
+          ("%s was not %s, because its lease has not ended. If show names a server that is gone,"
+                  + " wait until the lease ends. Otherwise stop that server. With --even-if-live the"
+                  + " handler's answer is lost, and a retry may run at the same time.")
               .formatted(id, act);
       case ALREADY_RECORDED ->
           ("%s was not %s, because its outcome is recorded. To let the next call run the handler"

@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -53,23 +54,28 @@ class CommandsTest {
             "lease         ended at ",
             "completed     no",
             "(in 23h47m)",
-            "audit         no actions of operators");
+            "execution     reserved",
+            "replays       not recorded",
+            "audit         no actions of operators on this key",
+            "not known     operations of this key that have expired");
   }
 
   @Test
-  void aKeyIsFoundInItsNamespace() {
+  void aKeyIsFoundInAllNamespacesOrInThatOfATenant() {
     assertThat(shell.run("show", COMPLETED_KEY).expect(ExitCode.OK).out())
         .contains(COMPLETED, "key           " + COMPLETED_KEY);
     assertThat(
             shell
-                .run("show", STUCK_KEY.toUpperCase(Locale.ROOT), "--namespace", "acme/apollo")
+                .run("show", STUCK_KEY.toUpperCase(Locale.ROOT), "--tenant", "acme/apollo")
                 .expect(ExitCode.OK)
                 .out())
         .contains(STUCK);
-    assertThat(shell.run("show", FAILED_KEY, "--namespace", "acme").expect(ExitCode.OK).out())
+    assertThat(shell.run("show", FAILED_KEY, "--tenant", "acme").expect(ExitCode.OK).out())
         .contains(FAILED);
-    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.NEGATIVE).err())
-        .contains("--namespace");
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
+        .contains(STUCK, "namespace     acme/apollo");
+    assertThat(shell.run("show", STUCK_KEY, "--tenant", "umbrella").expect(ExitCode.NEGATIVE).err())
+        .contains("nor as a key in the tenant umbrella");
     shell
         .run("show", COMPLETED_KEY, "--of-user", "00000000-0000-4000-8000-00000000000a")
         .expect(ExitCode.NEGATIVE);
@@ -102,7 +108,8 @@ class CommandsTest {
     Result shown = auditor().run(show).expect(ExitCode.OK);
     assertThat(shown.out())
         .contains("a response of 7 bytes, in hex", "0a056f72646572")
-        .contains("read_contents (done) by ada@console-1 as shop_auditor: ticket 4712");
+        .contains(
+            "read_contents (done) by ada@console-1 as shop_auditor from 127.0.0.1: ticket 4712");
   }
 
   @Test
@@ -145,8 +152,8 @@ class CommandsTest {
   void listsAreByEverythingElseToo() {
     assertThat(ids("list", "--procedure", "orders.v1.OrderService/CancelOrder"))
         .containsExactly(RUNNING);
-    assertThat(ids("list", "--namespace", "acme")).containsExactly(STUCK, FAILED);
-    assertThat(ids("list", "--namespace", "acme/apollo")).containsExactly(STUCK);
+    assertThat(ids("list", "--tenant", "acme")).containsExactly(STUCK, FAILED);
+    assertThat(ids("list", "--tenant", "acme/apollo")).containsExactly(STUCK);
     assertThat(ids("list", "--of-user", "00000000-0000-4000-8000-00000000000a"))
         .containsExactly(STUCK, FAILED);
     assertThat(ids("list", "--older-than", "4h")).containsExactly(FAILED, EXPIRED);
@@ -191,7 +198,136 @@ class CommandsTest {
 
     assertThat(ids("list", "--stuck")).isEmpty();
     assertThat(shell.run("show", STUCK).expect(ExitCode.NEGATIVE).err())
-        .contains("free (done) by ada@console-1 as shop_operator: no order was made");
+        .contains(
+            "free (done) by ada@console-1 as shop_operator from 127.0.0.1: no order was made");
+  }
+
+  @Test
+  void showPrintsWhatHappenedToTheKeyAfterAFreeAndANewRun() throws Exception {
+    shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK);
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.NEGATIVE).err())
+        .contains(
+            "nor as a key in any namespace",
+            "free (done) by ada@console-1 as shop_operator",
+            "operation "
+                + STUCK
+                + ": orders.v1.OrderService/CreateOrder in acme/apollo, attempt 1"
+                + " on orders-7d9f:4711",
+            "without a recorded outcome");
+    Orders.run(
+        database.superuser(),
+        """
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_id, procedure, request_hash, hash_version, attempt,
+           lease_expires, completed, expires, server, former_servers, taken_over)
+        VALUES
+          ('019303cd-5f00-7000-8000-000000000001', 'acme/apollo:%s',
+           '00000000-0000-4000-8000-00000000000a', 'orders.v1.OrderService/CreateOrder', '\\x00', 1,
+           2, now(), now(), now() + interval '1 day', 'orders-8c2a:4711',
+           ARRAY['orders-9f00:4711'], ARRAY[now()])
+        """
+            .formatted(STUCK_KEY));
+
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
+        .contains(
+            "019303cd-5f00-7000-8000-000000000001",
+            "attempt 1     on orders-9f00:4711, taken over at ",
+            "free (done) by ada@console-1 as shop_operator",
+            "operation "
+                + STUCK
+                + ": orders.v1.OrderService/CreateOrder in acme/apollo, attempt 1"
+                + " on orders-7d9f:4711");
+    JsonObject json =
+        shell.run("show", STUCK_KEY, "--output", "json").expect(ExitCode.OK).json().get(0);
+    assertThat(json.get("takeovers").getAsJsonArray()).hasSize(1);
+    assertThat(json.get("audit").getAsJsonArray()).hasSize(1);
+    assertThat(ids("list", "--tenant", "acme", "--server", "orders-8c2a:4711"))
+        .containsExactly("019303cd-5f00-7000-8000-000000000001");
+    assertThat(shell.run("audit", "--key", STUCK_KEY).expect(ExitCode.OK).out())
+        .contains("no order was made");
+    assertThat(shell.run("audit", "--key", COMPLETED_KEY).err()).contains("no operator");
+    assertThat(shell.run("audit", "--by", "ada@console-1", "--act", "free").out())
+        .contains("no order was made");
+    assertThat(shell.run("audit", "--until", "2020-01-01T00:00:00Z").err()).contains("no operator");
+  }
+
+  @Test
+  void aUserWhoseIdIsNoUuidIsGivenBySubject() throws Exception {
+    String user = Caller.ofSubject("auth0|65a1f0").userId().toString();
+    Orders.run(
+        database.superuser(),
+        "UPDATE idempotency.idempotency_keys SET user_id = '%s' WHERE id = '%s'"
+            .formatted(user, COMPLETED));
+
+    assertThat(ids("list", "--subject", "auth0|65a1f0")).containsExactly(COMPLETED);
+    assertThat(
+            shell.run("show", COMPLETED_KEY, "--subject", "auth0|65a1f0").expect(ExitCode.OK).out())
+        .contains(user);
+    shell.run("show", COMPLETED_KEY, "--subject", "auth0|other").expect(ExitCode.NEGATIVE);
+    assertThat(shell.run("list", "--of-user", "auth0|65a1f0").expect(ExitCode.USAGE).err())
+        .contains("'auth0|65a1f0' is not a UUID", "--subject")
+        .doesNotContain("java");
+    shell.run("list", "--of-user", user, "--subject", "x").expect(ExitCode.USAGE);
+  }
+
+  @Test
+  void anEmptyListOfStuckOperationsIsGoodNewsAndTransactionalCallsAreMentioned() {
+    shell.run("free", STUCK, "--reason", "r").expect(ExitCode.OK);
+
+    assertThat(shell.run("list", "--stuck").expect(ExitCode.OK).err())
+        .contains("no operation is stuck: nothing needs to be done");
+    assertThat(shell.run("list", "--running").expect(ExitCode.OK).err())
+        .contains("transactional calls are not listed", "connections that hold a key's lock: 0");
+    assertThat(shell.run("stats").out()).contains("key locks     0, held by connections");
+  }
+
+  @Test
+  void freeDeletesAllStuckReservationsOfAServer() {
+    String[] free = {"free", "--stuck", "--server", "orders-7d9f:4711", "--reason", "it is gone"};
+
+    assertThat(shell.run("free", "--stuck", "--server", "orders-7d9f:4711", "--dry-run").out())
+        .contains(STUCK + " would be freed");
+    assertThat(shell.run(free).expect(ExitCode.OK).out()).contains(STUCK + " was freed");
+    assertThat(shell.run(free).expect(ExitCode.OK).err()).contains("nothing needs to be done");
+    shell.run("free", "--stuck", "--reason", "r").expect(ExitCode.USAGE);
+    shell.run("free", STUCK, "--stuck", "--server", "x", "--reason", "r").expect(ExitCode.USAGE);
+    shell.run("free", "--reason", "r").expect(ExitCode.USAGE);
+  }
+
+  @Test
+  void eraseDeletesTheRecordsOfATenantOrAUser() {
+    assertThat(shell.run("erase", "--tenant", "acme", "--dry-run").expect(ExitCode.OK).out())
+        .contains("1 records and 1 reservations without an owner would be deleted")
+        .contains("would run its handler again", "Nothing was changed");
+    shell.run("erase", "--tenant", "acme", "--reason", "r").expect(ExitCode.REFUSED);
+    shell.typing("no").run("erase", "--tenant", "acme", "--reason", "r").expect(ExitCode.REFUSED);
+    assertThat(
+            shell
+                .typing("erase")
+                .run("erase", "--tenant", "acme", "--reason", "contract ended")
+                .expect(ExitCode.OK)
+                .out())
+        .contains("were deleted. A retry of such a call runs its handler again.");
+    assertThat(ids("list", "--tenant", "acme")).isEmpty();
+    assertThat(shell.run("audit", "--tenant", "acme").out()).contains("erase", "contract ended");
+
+    String user = "00000000-0000-4000-8000-00000000000b";
+    assertThat(
+            shell
+                .run("erase", "--of-user", user, "--yes", "--reason", "r")
+                .expect(ExitCode.REFUSED)
+                .err())
+        .contains("1 operations are running, so nothing is deleted without --wait");
+    assertThat(ids("list", "--of-user", user)).hasSize(4);
+    assertThat(
+            shell
+                .run("erase", "--of-user", user, "--yes", "--wait", "1s", "--reason", "r")
+                .expect(ExitCode.REFUSED)
+                .err())
+        .contains("1 operations are running and were not deleted");
+    assertThat(ids("list", "--of-user", user)).containsExactly(RUNNING);
+    shell.run("erase", "--reason", "r").expect(ExitCode.USAGE);
+    shell.run("erase", "--tenant", "a", "--subject", "b", "--reason", "r").expect(ExitCode.USAGE);
   }
 
   @Test
@@ -260,7 +396,8 @@ class CommandsTest {
         .extracting(act -> act.get("reason").getAsString())
         .containsExactly("try 2", "try 1");
     assertThat(shell.run("audit").out()).contains("REASON", "not_found", "try 2");
-    assertThat(shell.run("audit", STUCK).err()).contains("there are no actions");
+    assertThat(shell.run("audit", STUCK).err())
+        .contains("no operator has done anything that matches");
   }
 
   @Test

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +16,7 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The jar that operators run, as they run it. */
 @Tag("jar")
@@ -54,6 +57,21 @@ class RunnableJarTest {
 
       Orders.run(other.owner(), output(other, Orders.OWNER, 0, "migrate", "--sql"));
     }
+  }
+
+  @Test
+  void theLauncherRunsTheJarBesideIt(@TempDir Path folder) throws Exception {
+    Path launcher = Path.of("src", "main", "launcher", "idempotency");
+    Files.copy(JAR, folder.resolve("idempotency.jar"));
+    Path copy =
+        Files.copy(launcher, folder.resolve("idempotency"), StandardCopyOption.COPY_ATTRIBUTES);
+    Path link = Files.createSymbolicLink(folder.resolve("in-the-path"), copy);
+    Process process = new ProcessBuilder(link.toString(), "migrate", "--sql").start();
+    process.getOutputStream().close();
+
+    assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+        .startsWith("BEGIN;");
+    assertThat(process.waitFor()).isZero();
   }
 
   private static org.assertj.core.api.AbstractStringAssert<?> run(

@@ -20,6 +20,9 @@ CREATE TABLE ${schema}.idempotency_keys (
   server          text,                               -- the server with the reservation; null if lease_expires is null
   trace           bytea,                              -- the trace of the run that made, or will make, the answer
   names_resource  boolean     NOT NULL DEFAULT false, -- without a reference, the resource of the answer was deleted
+  former_servers  text[],                             -- the servers of the earlier attempts, in order
+  taken_over      timestamptz[],                      -- the time at which each of them lost the reservation
+  retained        timestamptz,                        -- the last replay that has moved expires
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
   CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_id)
 );
@@ -37,10 +40,16 @@ ALTER TABLE ${schema}.idempotency_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON ${schema}.idempotency_keys FOR ALL USING (user_id = ${schema}.current_user_id());
 
 -- Leases are renewed, and expired rows are deleted, for all users at once, by functions that run as the table's owner. Outside the
--- operators' functions, the owner sees no other rows.
+-- operators' functions and answer_beginnings, the owner sees no other rows.
 CREATE POLICY maintenance ON ${schema}.idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (completed IS NULL OR expires <= now());
+
+-- Inside these functions, the owner sees every row. They switch this setting on, and off before they return, because only a
+-- superuser could make it a setting of the function. For every other role, the setting has no effect.
+CREATE POLICY operators ON ${schema}.idempotency_keys
+  FOR ALL TO CURRENT_USER
+  USING (current_setting('idempotency.operator', true) = 'on');
 
 -- Operations for whose end other servers wait. The server that ends one of them notifies the others. Contains hashes only.
 CREATE UNLOGGED TABLE ${schema}.idempotency_waits (
@@ -48,10 +57,11 @@ CREATE UNLOGGED TABLE ${schema}.idempotency_waits (
   created timestamptz NOT NULL DEFAULT now()
 );
 
--- Facts about this schema, none about users. Servers read them; only the owner, who migrates, writes them.
---   version    the number of the last migration
---   shard      the name of this database, if callers are on several databases
---   <column>   'not enforced', for the column of a resource type without a foreign key
+-- Facts about this schema, none about users. Servers read them; only the owner writes them: in migrations, and in renew_leases.
+--   version        the number of the last migration
+--   shard          the name of this database, if callers are on several databases
+--   <column>       'not enforced', for the column of a resource type without a foreign key
+--   longest_lease  the longest lease that a server has used, in milliseconds
 CREATE TABLE ${schema}.idempotency_facts (
   name  text NOT NULL PRIMARY KEY,
   value text NOT NULL
@@ -67,6 +77,16 @@ CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease int
   SET search_path = pg_catalog, pg_temp
   SET lock_timeout = '2s'
 AS $$
+  -- Without the condition, every call would lock the row.
+  INSERT INTO ${schema}.idempotency_facts AS f
+  SELECT 'longest_lease', (extract(epoch FROM lease) * 1000)::bigint::text
+   WHERE NOT EXISTS (
+     SELECT
+       FROM ${schema}.idempotency_facts AS known
+      WHERE known.name = 'longest_lease'
+        AND known.value::bigint * interval '1 millisecond' >= lease)
+  ON CONFLICT (name) DO UPDATE SET value = greatest(f.value::bigint, excluded.value::bigint)::text;
+
   -- Skips a row that the handler's transaction has locked in order to complete it.
   WITH free AS (
     SELECT k.id
@@ -160,6 +180,27 @@ BEGIN
 END;
 $$;
 
+-- The first five bytes of the answers of a procedure, among the newest 2,000 rows. A server learns from them at its start which keys have
+-- encrypted the answers. They contain nothing else of an encrypted answer.
+CREATE FUNCTION ${schema}.answer_beginnings(of_procedure text) RETURNS SETOF bytea
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM set_config('idempotency.operator', 'on', true);
+  RETURN QUERY
+    SELECT DISTINCT substring(COALESCE(newest.response_bytes, newest.status_bytes) FROM 1 FOR 5)
+      FROM (SELECT k.procedure, k.response_bytes, k.status_bytes, k.expires
+              FROM ${schema}.idempotency_keys AS k
+             ORDER BY k.id DESC
+             LIMIT 2000) AS newest
+     WHERE newest.procedure = of_procedure
+       AND newest.expires > now()
+       AND num_nonnulls(newest.response_bytes, newest.status_bytes) > 0;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
 -- Lets the record of a delete refer to its resource, if the resource still exists. Only the foreign key can decide this, because the
 -- role may not see the row, and another transaction may be deleting it.
 CREATE FUNCTION ${schema}.refer_if_it_stands(record uuid, fence integer, key_column name, resource anyelement) RETURNS void
@@ -199,12 +240,24 @@ BEGIN
 END;
 $$;
 
+-- Whether a lease ends so late that no server can have given it by the present clock: the database's clock went back. A lease ends at
+-- most one lease after now. Twice as late allows for small steps of the clock.
+CREATE FUNCTION ${schema}.ends_too_late(lease_expires timestamptz, created timestamptz) RETURNS boolean
+  LANGUAGE sql STABLE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT lease_expires > now() + 2 * COALESCE(
+           (SELECT f.value::bigint * interval '1 millisecond' FROM ${schema}.idempotency_facts AS f WHERE f.name = 'longest_lease'),
+           lease_expires - created);
+$$;
+
 -- The table in numbers. The number of rows is the planner's estimate; at most 10,001 expired rows are counted; and reservations are
--- counted only if add_in_flight_index has made their index.
+-- counted only if add_in_flight_index has made their index. A reservation is stuck if its lease has ended, or ends too late. key_locks
+-- counts the advisory locks with a number of 64 bits: those of transactional calls, and those that the host itself takes.
 CREATE FUNCTION ${schema}.statistics()
   RETURNS TABLE (
     rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
-    expired bigint, expired_is_more boolean, sweep_lag interval)
+    expired bigint, expired_is_more boolean, sweep_lag interval, key_locks bigint)
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET enable_seqscan = off -- metrics call this often, and the planner prefers to read a table of up to 40,000 pages whole
@@ -223,9 +276,10 @@ AS $$
     SELECT to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL AS found
   ), reserved AS (
     SELECT count(*) AS in_flight,
-           count(*) FILTER (WHERE k.lease_expires <= now()) AS stuck,
+           count(*) FILTER (
+             WHERE k.lease_expires <= now() OR ${schema}.ends_too_late(k.lease_expires, k.created)) AS stuck,
            count(*) FILTER (WHERE k.outcome_unknown) AS unknown,
-           now() - min(k.created) AS oldest
+           greatest(now() - min(k.created), interval '0') AS oldest
       FROM ${schema}.idempotency_keys AS k
      WHERE k.completed IS NULL
        AND (k.lease_expires > now() OR k.expires > now()) -- otherwise it has expired
@@ -244,9 +298,15 @@ AS $$
          CASE WHEN indexed.found THEN reserved.stuck END,
          CASE WHEN indexed.found THEN reserved.unknown END,
          reserved.oldest,
-         least(ended.expired, 10000), ended.expired > 10000, ended.lag
+         least(ended.expired, 10000), ended.expired > 10000, ended.lag,
+         (SELECT count(*)
+            FROM pg_locks AS l
+           WHERE l.locktype = 'advisory'
+             AND l.objsubid = 1
+             AND l.granted
+             AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
     FROM size, indexed, reserved, ended;
 $$;
 
-REVOKE ALL ON FUNCTION ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired, ${schema}.refer_if_it_stands,
-  ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.statistics FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.renew_leases, ${schema}.in_flight, ${schema}.sweep_expired, ${schema}.answer_beginnings,
+  ${schema}.refer_if_it_stands, ${schema}.refuse_claim, ${schema}.refuse_commit, ${schema}.ends_too_late, ${schema}.statistics FROM PUBLIC;

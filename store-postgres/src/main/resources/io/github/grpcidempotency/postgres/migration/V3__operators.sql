@@ -1,23 +1,40 @@
--- Functions with which operators find, list, free and forget the operations of every user. The host grants them to roles that have no
+-- Functions with which operators find, list, free, forget and erase the operations of every user. The host grants them to roles that have no
 -- right on a table. Every act adds a row to the audit.
 
--- Inside the operators' functions, the owner sees every row. They switch this setting on, and off before they return, because only a
--- superuser could make it a setting of the function. For every other role, the setting has no effect.
-CREATE POLICY operators ON ${schema}.idempotency_keys
-  FOR ALL TO CURRENT_USER
-  USING (current_setting('idempotency.operator', true) = 'on');
+-- The secret of the hashes in the audit. Without it, a hash of a key or a user could be found by trying. Only the owner has a right on
+-- the table; operators search by hash through the functions.
+CREATE TABLE ${schema}.idempotency_salt (
+  salt bytea NOT NULL
+);
+
+INSERT INTO ${schema}.idempotency_salt
+VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
+
+CREATE FUNCTION ${schema}.keyed_hash(what text) RETURNS bytea
+  LANGUAGE sql STABLE STRICT
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT sha256(s.salt || sha256(s.salt || convert_to(what, 'UTF8'))) FROM ${schema}.idempotency_salt AS s;
+$$;
 
 -- The acts of operators. Only the owner has a right on the table.
 CREATE TABLE ${schema}.idempotency_audit (
   id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at           timestamptz NOT NULL DEFAULT clock_timestamp(),
   role         name        NOT NULL DEFAULT session_user,
+  address      inet        DEFAULT inet_client_addr(), -- null for a Unix socket; behind a pooler, the pooler's
   actor        text        NOT NULL,               -- on whose behalf, as the role claims
-  act          text        NOT NULL,               -- free, forget, read_contents, sweep
+  act          text        NOT NULL,               -- free, forget, read_contents, sweep, erase
   operation_id uuid,
   procedure    text,
   user_id      uuid,
   attempt      integer,
+  namespace    text,
+  key_hash     bytea,                              -- keyed_hash of the key without its namespace
+  erased_hash  bytea,                              -- keyed_hash of the user or tenant whose records were erased
+  servers      text[],                             -- the servers that held the reservation, in order
+  claimed      timestamptz,                        -- created of the operation
+  recorded     timestamptz,                        -- completed of the operation
   forced       boolean     NOT NULL DEFAULT false, -- the lease of the reservation was live
   deleted      integer     NOT NULL DEFAULT 0,     -- the number of deleted rows of idempotency_keys
   result       text        NOT NULL,
@@ -26,6 +43,7 @@ CREATE TABLE ${schema}.idempotency_audit (
 );
 
 CREATE INDEX idempotency_audit_operation ON ${schema}.idempotency_audit (operation_id);
+CREATE INDEX idempotency_audit_key ON ${schema}.idempotency_audit (key_hash);
 
 CREATE FUNCTION ${schema}.refuse_change_of_audit() RETURNS trigger
   LANGUAGE plpgsql
@@ -49,11 +67,15 @@ CREATE TYPE ${schema}.operation AS (
   outcome_unknown boolean,
   attempt         integer,
   server          text,
+  former_servers  text[],
+  taken_over      timestamptz[],
   trace           bytea,
   created         timestamptz,
   lease_expires   timestamptz,
   completed       timestamptz,
   expires         timestamptz,
+  retained        timestamptz,
+  lease_ahead     boolean,
   resource_type   text,
   resource_id     text,
   answer_bytes    integer,
@@ -81,13 +103,18 @@ AS $$
   SELECT format(
            'k.id, k.idempotency_key, k.user_id, k.procedure,'
            ' CASE WHEN k.completed IS NULL AND k.lease_expires > now()'
-           '      THEN CASE WHEN k.outcome_unknown THEN ''unknown'' ELSE ''running'' END'
+           '      THEN CASE WHEN ${schema}.ends_too_late(k.lease_expires, k.created) THEN ''stuck'''
+           '                WHEN k.outcome_unknown THEN ''unknown'''
+           '                ELSE ''running'''
+           '           END'
            '      WHEN k.expires <= now() THEN ''expired'''
            '      WHEN k.completed IS NULL THEN ''stuck'''
            '      WHEN k.status_bytes IS NOT NULL THEN ''failed'''
            '      ELSE ''completed'''
            ' END AS state,'
-           ' k.outcome_unknown, k.attempt, k.server, k.trace, k.created, k.lease_expires, k.completed, k.expires,'
+           ' k.outcome_unknown, k.attempt, k.server, k.former_servers, k.taken_over, k.trace, k.created, k.lease_expires,'
+           ' k.completed, k.expires, k.retained,'
+           ' k.completed IS NULL AND ${schema}.ends_too_late(k.lease_expires, k.created) AS lease_ahead,'
            ' CASE %s ELSE NULL::text END AS resource_type,'
            ' COALESCE(%s NULL::text) AS resource_id,'
            ' COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes,'
@@ -148,31 +175,101 @@ BEGIN
 END;
 $$;
 
--- Returns the operation of an id, or the newest 1,000 operations of a key with its namespace, of every user.
-CREATE FUNCTION ${schema}.operator_find(operation_id uuid, stored_key text) RETURNS SETOF ${schema}.operation
+-- Returns the forms in which a key may be stored: in the namespace of a tenant and project (acme/apollo), in all namespaces of a tenant
+-- (acme) that have rows, or, if of_tenant is null, without a namespace and in all namespaces that have rows. Reads one row for each
+-- namespace. After 200 rows without a namespace, it gives up and returns null.
+CREATE FUNCTION ${schema}.stored_keys(sent_key text, of_tenant text) RETURNS SETOF text
+  LANGUAGE plpgsql STABLE
+  SET search_path = pg_catalog, pg_temp
+  SET enable_seqscan = off -- as in operator_list
+  SET enable_bitmapscan = off
+AS $$
+DECLARE
+  place     text := COALESCE(of_tenant || '/', '');
+  namespace text;
+  passed    integer := 1;
+  found     integer;
+BEGIN
+  IF strpos(of_tenant, '/') > 0 THEN
+    RETURN NEXT of_tenant || ':' || sent_key;
+    RETURN;
+  END IF;
+  IF of_tenant IS NULL THEN
+    RETURN NEXT CASE WHEN strpos(sent_key, ':') = 0 THEN sent_key ELSE ':' || sent_key END;
+  END IF;
+  LOOP
+    EXECUTE format(
+      'SELECT (array_agg(split_part(n.stored, '':'', 1) ORDER BY n.stored) FILTER (WHERE strpos(n.stored, '':'') > 1))[1], count(*)'
+      '  FROM (SELECT k.idempotency_key AS stored'
+      '          FROM ${schema}.idempotency_keys AS k'
+      '         WHERE k.idempotency_key >= $1 AND %s'
+      '         ORDER BY k.idempotency_key'
+      '         LIMIT %s) AS n',
+      CASE WHEN of_tenant IS NULL THEN 'true' ELSE 'k.idempotency_key < $2' END, passed)
+      INTO namespace, found
+      USING place, of_tenant || '0'; -- the character after a slash
+    IF namespace IS NULL AND found = passed THEN
+      IF passed < 200 THEN
+        passed := 200;
+        CONTINUE;
+      END IF;
+      RETURN NEXT NULL;
+    END IF;
+    EXIT WHEN namespace IS NULL;
+    RETURN NEXT namespace || ':' || sent_key;
+    place := namespace || ';'; -- the character after a colon
+    passed := 1;
+  END LOOP;
+END;
+$$;
+
+-- Returns the operation of an id, or the newest 1,000 operations of a key, of every user. of_tenant is as in stored_keys. If the table has
+-- many rows without a namespace, and the key is not found without the namespaces behind them, the function reads the whole table.
+CREATE FUNCTION ${schema}.operator_find(operation_id uuid, sent_key text, of_tenant text) RETURNS SETOF ${schema}.operation
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  wanted text := 'SELECT ' || ${schema}.operation_columns() || ' FROM ${schema}.idempotency_keys AS k'
+                 ' WHERE %s ORDER BY k.created DESC, k.id DESC LIMIT 1000';
+  keys   text[];
 BEGIN
   PERFORM ${schema}.see_all_rows();
-  RETURN QUERY EXECUTE format(
-    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.%s ORDER BY k.id DESC LIMIT 1000',
-    ${schema}.operation_columns(),
-    CASE WHEN operation_id IS NULL THEN 'idempotency_key = $2' ELSE 'id = $1' END)
-    USING operation_id, stored_key;
+  IF operation_id IS NOT NULL THEN
+    RETURN QUERY EXECUTE replace(wanted, '%s', 'k.id = $1') USING operation_id;
+  ELSE
+    keys := ARRAY(SELECT ${schema}.stored_keys(sent_key, of_tenant));
+    RETURN QUERY EXECUTE replace(wanted, '%s', 'k.idempotency_key = ANY ($1)') USING keys;
+    IF NOT FOUND AND array_position(keys, NULL) IS NOT NULL THEN
+      RETURN QUERY EXECUTE
+        replace(wanted, '%s', 'strpos(k.idempotency_key, '':'') > 0 AND substr(k.idempotency_key, 1 + strpos(k.idempotency_key, '':'')) = $1')
+        USING sent_key;
+    END IF;
+  END IF;
   PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
 
--- Whether a call with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it commits.
-CREATE FUNCTION ${schema}.operator_is_running(stored_key text, of_user uuid) RETURNS boolean
-  LANGUAGE sql STABLE SECURITY DEFINER
+-- Whether a call of this user with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it
+-- commits. of_tenant is as in stored_keys.
+CREATE FUNCTION ${schema}.operator_is_running(sent_key text, of_tenant text, of_user uuid) RETURNS boolean
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT EXISTS (
+DECLARE
+  keys    text[];
+  running boolean;
+BEGIN
+  PERFORM ${schema}.see_all_rows();
+  keys := array_remove(ARRAY(SELECT ${schema}.stored_keys(sent_key, of_tenant)), NULL);
+  running := EXISTS (
     SELECT
       FROM ${schema}.in_flight(
-             ARRAY[stored_key], ARRAY[of_user], ARRAY[${schema}.lock_of(stored_key, of_user)]));
+             keys, array_fill(of_user, ARRAY[cardinality(keys)]),
+             ARRAY(SELECT ${schema}.lock_of(k, of_user) FROM unnest(keys) AS k)));
+  PERFORM set_config('idempotency.operator', 'off', true);
+  RETURN running;
+END;
 $$;
 
 -- Lists operations. A null argument does not restrict. The function reads at most 20,000 rows of one index, so it may return less than
@@ -181,11 +278,11 @@ $$;
 --   that of expiry, the soonest first, for expired operations and those that expire soon;
 --   that of users, if add_operation_index has made it and a user is given;
 --   that of keys, for a namespace of at most 20,000 rows;
---   otherwise the primary key, which is ordered by time. Ids have the time of a server's clock, so reading begins one hour after
---   older_than.
+--   otherwise the primary key, which is ordered by time. A server makes ids with the database's time as it knows it, so reading begins
+--   one hour after older_than, and ends one hour before newer_than.
 CREATE FUNCTION ${schema}.operator_list(
-    states text[], of_procedure text, of_namespace text, of_user uuid, older_than interval, expiring_within interval,
-    continued text, page integer)
+    states text[], of_procedure text, of_tenant text, of_user uuid, of_server text, older_than interval,
+    newer_than interval, expiring_within interval, continued text, page integer)
   RETURNS TABLE (operation ${schema}.operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -198,8 +295,8 @@ DECLARE
                          AND to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL;
   by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
   -- A namespace has no colon, and a tenant no slash, so the next character ends the range.
-  prefix      text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '/' ELSE ':' END;
-  prefix_end  text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '0' ELSE ';' END;
+  prefix      text := of_tenant || CASE WHEN strpos(of_tenant, '/') = 0 THEN '/' ELSE ':' END;
+  prefix_end  text := of_tenant || CASE WHEN strpos(of_tenant, '/') = 0 THEN '0' ELSE ';' END;
   after_id    uuid;
   after_time  timestamptz;
   source      text := '${schema}.idempotency_keys';
@@ -207,6 +304,7 @@ DECLARE
   sorted      text := 'id DESC';
   token       text := 'id::text';
   newest      uuid;
+  oldest      uuid;
   found       integer;
 BEGIN
   PERFORM ${schema}.see_all_rows();
@@ -232,6 +330,11 @@ BEGIN
         newest := (lpad(to_hex((extract(epoch FROM now() - older_than + interval '1 hour') * 1000)::bigint), 12, '0')
                    || repeat('f', 20))::uuid;
         along := along || 'k.id <= $3'::text;
+      END IF;
+      IF newer_than IS NOT NULL THEN
+        oldest := (lpad(to_hex((extract(epoch FROM now() - newer_than - interval '1 hour') * 1000)::bigint), 12, '0')
+                   || repeat('0', 20))::uuid;
+        along := along || 'k.id >= $11'::text;
       END IF;
       IF of_user IS NOT NULL AND EXISTS (
            SELECT
@@ -262,17 +365,20 @@ BEGIN
     '   AND ($5 IS NULL OR starts_with(o.idempotency_key, $5))'
     '   AND ($4 IS NULL OR o.user_id = $4)'
     '   AND ($7 IS NULL OR o.created <= now() - $7)'
+    '   AND ($12 IS NULL OR o.created >= now() - $12)'
+    '   AND ($13 IS NULL OR o.server = $13)'
     '   AND ($8 IS NULL OR (o.expires > now() AND o.expires <= now() + $8))'
     ' ORDER BY %s LIMIT %s',
     token, ${schema}.operation_columns(), source, array_to_string(along, ' AND '), sorted, most, sorted, page)
-    USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure;
+    USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure, oldest,
+          newer_than, of_server;
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found < page THEN
     EXECUTE format(
       'SELECT %s FROM (SELECT k.id, k.expires FROM %s AS k WHERE %s ORDER BY %s OFFSET %s LIMIT 1) AS o',
       token, source, array_to_string(along, ' AND '), sorted, most - 1)
       INTO continue_with
-      USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within;
+      USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure, oldest;
     IF continue_with IS NOT NULL THEN
       operation := NULL;
       RETURN NEXT;
@@ -282,9 +388,60 @@ BEGIN
 END;
 $$;
 
+-- Adds an act on an operation to the audit, and returns its number. k is a row of idempotency_keys. A function with the table's type
+-- would keep the type of the present table, also after partitions have replaced it.
+CREATE FUNCTION ${schema}.add_to_audit(
+    actor text, act text, operation_id uuid, k anyelement, forced boolean, deleted integer, result text, reason text)
+  RETURNS bigint
+  LANGUAGE plpgsql VOLATILE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  added bigint;
+BEGIN
+  INSERT INTO ${schema}.idempotency_audit
+    (actor, act, operation_id, procedure, user_id, attempt, namespace, key_hash, servers, claimed, recorded,
+     forced, deleted, result, reason)
+  VALUES
+    (actor, act, operation_id, k.procedure, k.user_id, k.attempt,
+     CASE WHEN strpos(k.idempotency_key, ':') = 0 THEN '' ELSE split_part(k.idempotency_key, ':', 1) END,
+     ${schema}.keyed_hash(substr(k.idempotency_key, 1 + strpos(k.idempotency_key, ':'))),
+     CASE WHEN k.server IS NOT NULL THEN array_append(k.former_servers, k.server) END, k.created, k.completed,
+     forced, deleted, result, reason)
+  RETURNING id INTO added;
+  RETURN added;
+END;
+$$;
+
+-- Whether a reservation has an owner that may complete it.
+CREATE FUNCTION ${schema}.owner_lives(k anyelement) RETURNS boolean
+  LANGUAGE plpgsql VOLATILE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN k.completed IS NULL
+         AND NOT k.outcome_unknown
+         AND k.lease_expires > clock_timestamp()
+         AND NOT ${schema}.ends_too_late(k.lease_expires, k.created);
+END;
+$$;
+
+-- Wakes the calls that wait for an operation on other servers. They then claim its key.
+CREATE FUNCTION ${schema}.wake(stored_key text, of_user uuid) RETURNS void
+  LANGUAGE sql VOLATILE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH awaited AS (
+    DELETE FROM ${schema}.idempotency_waits AS w
+     WHERE w.lock_id = ${schema}.lock_of(stored_key, of_user)
+    RETURNING w.lock_id
+  )
+  SELECT pg_notify('${schema}_ended', awaited.lock_id::text) FROM awaited;
+$$;
+
 -- Deletes a reservation (act free) or a record (act forget), so that the next call with its key runs. The row is locked before it is
--- judged, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease and no
--- unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
+-- judged, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease that
+-- does not end too late, and no unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
 CREATE FUNCTION ${schema}.operator_delete(
     act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
   RETURNS text
@@ -293,10 +450,9 @@ CREATE FUNCTION ${schema}.operator_delete(
   SET lock_timeout = '2s'
 AS $$
 DECLARE
-  k       ${schema}.idempotency_keys;
-  lives   boolean;
-  awaited bigint;
-  result  text;
+  k      ${schema}.idempotency_keys;
+  lives  boolean;
+  result text;
 BEGIN
   PERFORM ${schema}.check_act(actor, reason);
   IF COALESCE(act NOT IN ('free', 'forget'), true) THEN
@@ -309,7 +465,7 @@ BEGIN
     ELSE
       SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id FOR UPDATE;
     END IF;
-    lives := k.completed IS NULL AND NOT k.outcome_unknown AND k.lease_expires > clock_timestamp();
+    lives := ${schema}.owner_lives(k);
     result := CASE
       WHEN k.id IS NULL THEN 'not_found'
       WHEN act = 'free' AND k.completed IS NOT NULL THEN 'already_recorded'
@@ -319,13 +475,7 @@ BEGIN
     END;
     IF result = 'done' AND NOT dry_run THEN
       DELETE FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
-      -- Calls that wait for the operation on other servers then claim its key.
-      DELETE FROM ${schema}.idempotency_waits AS w
-       WHERE w.lock_id = ${schema}.lock_of(k.idempotency_key, k.user_id)
-      RETURNING w.lock_id INTO awaited;
-      IF FOUND THEN
-        PERFORM pg_notify('${schema}_ended', awaited::text);
-      END IF;
+      PERFORM ${schema}.wake(k.idempotency_key, k.user_id);
     END IF;
   EXCEPTION
     WHEN lock_not_available THEN
@@ -338,11 +488,8 @@ BEGIN
   IF dry_run THEN
     RETURN CASE result WHEN 'done' THEN 'would_be_done' ELSE result END;
   END IF;
-  INSERT INTO ${schema}.idempotency_audit
-    (actor, act, operation_id, procedure, user_id, attempt, forced, deleted, result, reason)
-  VALUES
-    (actor, act, operation_id, k.procedure, k.user_id, k.attempt, COALESCE(lives, false) AND result = 'done',
-     CASE result WHEN 'done' THEN 1 ELSE 0 END, result, reason);
+  PERFORM ${schema}.add_to_audit(
+    actor, act, operation_id, k, COALESCE(lives, false) AND result = 'done', CASE result WHEN 'done' THEN 1 ELSE 0 END, result, reason);
   RETURN result;
 END;
 $$;
@@ -380,9 +527,7 @@ BEGIN
   SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
   PERFORM set_config('idempotency.operator', 'off', true);
   result := CASE WHEN k.id IS NULL THEN 'not_found' WHEN k.completed IS NULL THEN 'not_recorded' ELSE 'done' END;
-  INSERT INTO ${schema}.idempotency_audit (actor, act, operation_id, procedure, user_id, attempt, result, reason)
-  VALUES (actor, 'read_contents', operation_id, k.procedure, k.user_id, k.attempt, result, reason)
-  RETURNING id INTO request;
+  request := ${schema}.add_to_audit(actor, 'read_contents', operation_id, k, false, 0, result, reason);
 END;
 $$;
 
@@ -409,24 +554,98 @@ BEGIN
 END;
 $$;
 
--- The newest acts, before the given one and of the given operation unless these are null.
-CREATE FUNCTION ${schema}.operator_audit(of_operation uuid, before bigint, page integer)
-  RETURNS TABLE (
-    id bigint, at timestamptz, role name, actor text, act text, operation_id uuid, procedure text, user_id uuid,
-    attempt integer, forced boolean, deleted integer, result text, reason text)
-  LANGUAGE sql STABLE SECURITY DEFINER
+-- Erases one batch of the rows of a user, or of a tenant (acme or acme/apollo): examines 10,000 rows in the order of their ids, from the
+-- given id on. Reservations whose owner lives, and rows that a transaction has locked, are counted as running and stay. The audit gets a
+-- row without the user, the keys and the ids. upto is null once all rows were examined.
+CREATE FUNCTION ${schema}.operator_erase(
+    of_user uuid, of_tenant text, actor text, reason text, dry_run boolean, continued uuid,
+    OUT records integer, OUT reservations integer, OUT running integer, OUT upto uuid)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET enable_seqscan = off -- as in operator_list
+  SET enable_bitmapscan = off
 AS $$
-  SELECT a.id, a.at, a.role, a.actor, a.act, a.operation_id, a.procedure, a.user_id,
-         a.attempt, a.forced, a.deleted, a.result, a.reason
-    FROM ${schema}.idempotency_audit AS a
-   WHERE (of_operation IS NULL OR a.operation_id = of_operation)
-     AND (before IS NULL OR a.id < before)
-   ORDER BY a.id DESC
-   LIMIT page;
+DECLARE
+  most     CONSTANT integer := 10000;
+  examined integer;
+  theirs   uuid[];
+  k        ${schema}.idempotency_keys;
+BEGIN
+  PERFORM ${schema}.check_act(actor, reason);
+  IF num_nonnulls(of_user, of_tenant) <> 1 THEN
+    RAISE EXCEPTION 'the records of one user or of one tenant are erased' USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  PERFORM ${schema}.see_all_rows();
+  SELECT count(*), (array_agg(e.id ORDER BY e.id DESC))[1],
+         array_agg(e.id) FILTER (
+           WHERE e.user_id = of_user
+              OR starts_with(e.idempotency_key, of_tenant || CASE WHEN strpos(of_tenant, '/') = 0 THEN '/' ELSE ':' END))
+    INTO examined, upto, theirs
+    FROM (SELECT r.id, r.user_id, r.idempotency_key
+            FROM ${schema}.idempotency_keys AS r
+           WHERE r.id > COALESCE(continued, '00000000-0000-0000-0000-000000000000')
+           ORDER BY r.id
+           LIMIT most) AS e;
+  IF examined < most THEN
+    upto := NULL;
+  END IF;
+  records := 0;
+  reservations := 0;
+  running := cardinality(COALESCE(theirs, '{}'));
+  FOR k IN
+    EXECUTE 'SELECT * FROM ${schema}.idempotency_keys AS r WHERE r.id = ANY ($1)'
+            || CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE SKIP LOCKED' END
+      USING theirs
+  LOOP
+    CONTINUE WHEN k.completed IS NULL AND ${schema}.owner_lives(k);
+    running := running - 1;
+    records := records + CASE WHEN k.completed IS NULL THEN 0 ELSE 1 END;
+    reservations := reservations + CASE WHEN k.completed IS NULL THEN 1 ELSE 0 END;
+    CONTINUE WHEN dry_run;
+    DELETE FROM ${schema}.idempotency_keys AS r
+     WHERE r.id = k.id AND r.idempotency_key = k.idempotency_key AND r.user_id = k.user_id;
+    IF k.completed IS NULL THEN
+      PERFORM ${schema}.wake(k.idempotency_key, k.user_id);
+    END IF;
+  END LOOP;
+  PERFORM set_config('idempotency.operator', 'off', true);
+  IF NOT dry_run AND records + reservations > 0 THEN
+    INSERT INTO ${schema}.idempotency_audit (actor, act, erased_hash, deleted, result, reason)
+    VALUES (actor, 'erase', ${schema}.keyed_hash(COALESCE(of_user::text, of_tenant)), records + reservations, 'done', reason);
+  END IF;
+END;
 $$;
 
--- Lets a role find, list, free and forget operations, sweep, and read statistics and the audit.
+-- The newest acts, before the given one. A null argument does not restrict. of_key is a key without its namespace. of_user finds the
+-- erasures of the user's records too, and of_tenant those of the tenant's.
+CREATE FUNCTION ${schema}.operator_audit(
+    of_operation uuid, of_key text, of_tenant text, of_user uuid, of_actor text, of_act text,
+    since timestamptz, until timestamptz, before bigint, page integer)
+  RETURNS SETOF ${schema}.idempotency_audit
+  LANGUAGE plpgsql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  RETURN QUERY EXECUTE
+    'SELECT a.*'
+    '  FROM ${schema}.idempotency_audit AS a'
+    ' WHERE ($1 IS NULL OR a.operation_id = $1)'
+    '   AND ($2 IS NULL OR a.key_hash = $2)'
+    '   AND ($3 IS NULL OR a.namespace = $3 OR starts_with(a.namespace, $3 || ''/'') OR a.erased_hash = $4)'
+    '   AND ($5 IS NULL OR a.user_id = $5 OR a.erased_hash = $6)'
+    '   AND ($7 IS NULL OR a.actor = $7)'
+    '   AND ($8 IS NULL OR a.act = $8)'
+    '   AND ($9 IS NULL OR a.at >= $9)'
+    '   AND ($10 IS NULL OR a.at < $10)'
+    '   AND ($11 IS NULL OR a.id < $11)'
+    ' ORDER BY a.id DESC'
+    ' LIMIT $12'
+    USING of_operation, ${schema}.keyed_hash(of_key), of_tenant, ${schema}.keyed_hash(of_tenant),
+          of_user, ${schema}.keyed_hash(of_user::text), of_actor, of_act, since, until, before, page;
+END;
+$$;
+
+-- Lets a role find, list, free, forget and erase operations, sweep, and read statistics and the audit.
 CREATE FUNCTION ${schema}.grant_operator_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
@@ -434,8 +653,8 @@ BEGIN
   EXECUTE format(
     'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
     'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.operator_find, ${schema}.operator_is_running,'
-    ' ${schema}.operator_list, ${schema}.operator_delete, ${schema}.operator_sweep, ${schema}.operator_audit,'
-    ' ${schema}.statistics TO %1$I',
+    ' ${schema}.operator_list, ${schema}.operator_delete, ${schema}.operator_erase, ${schema}.operator_sweep,'
+    ' ${schema}.operator_audit, ${schema}.statistics TO %1$I',
     operator_role);
 END;
 $$;
@@ -452,10 +671,11 @@ BEGIN
 END;
 $$;
 
-REVOKE ALL ON TABLE ${schema}.idempotency_audit FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit, ${schema}.operation_columns, ${schema}.lock_of, ${schema}.see_all_rows,
-  ${schema}.check_act, ${schema}.operator_find, ${schema}.operator_is_running, ${schema}.operator_list, ${schema}.operator_delete,
-  ${schema}.operator_sweep, ${schema}.operator_request_contents, ${schema}.operator_contents, ${schema}.operator_audit,
-  ${schema}.grant_operator_to, ${schema}.grant_contents_to FROM PUBLIC;
+REVOKE ALL ON TABLE ${schema}.idempotency_audit, ${schema}.idempotency_salt FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.keyed_hash, ${schema}.refuse_change_of_audit, ${schema}.operation_columns,
+  ${schema}.lock_of, ${schema}.see_all_rows, ${schema}.check_act, ${schema}.stored_keys, ${schema}.operator_find,
+  ${schema}.operator_is_running, ${schema}.operator_list, ${schema}.add_to_audit, ${schema}.owner_lives, ${schema}.wake,
+  ${schema}.operator_delete, ${schema}.operator_erase, ${schema}.operator_sweep, ${schema}.operator_request_contents,
+  ${schema}.operator_contents, ${schema}.operator_audit, ${schema}.grant_operator_to, ${schema}.grant_contents_to FROM PUBLIC;
 
 UPDATE ${schema}.idempotency_facts SET value = '3' WHERE name = 'version';

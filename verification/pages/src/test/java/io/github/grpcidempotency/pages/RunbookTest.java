@@ -46,6 +46,7 @@ class RunbookTest {
         "operations/capacity.md",
         "operations/alerts.md",
         "operations/unavailable.md",
+        "operations/personal-data.md",
       })
   void everyCommandOfAPageWorks(String name) {
     shop.run(Page.read(name));

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,9 +21,27 @@ class UninstallingTest {
     Records.make(shop);
     Page page = Page.read("operations/maintenance.md").section("Uninstalling");
     Page.Block.Sql dependents = (Page.Block.Sql) page.blocks().get(0);
-    assertThat(one(shop, "shop_owner", dependents.statements()))
+    execute(
+        shop,
+        "CREATE VIEW app.mine AS"
+            + " SELECT * FROM app.orders WHERE user_id = idempotency.current_user_id();"
+            + "CREATE FUNCTION app.me() RETURNS uuid LANGUAGE sql"
+            + " RETURN idempotency.current_user_id();"
+            + "CREATE FUNCTION app.me_too() RETURNS uuid LANGUAGE sql"
+            + " AS 'SELECT idempotency.current_user_id()';"
+            + "CREATE TABLE app.notes"
+            + " (user_id uuid DEFAULT idempotency.current_user_id()"
+            + " CHECK (user_id <> idempotency.current_user_id()))");
+    assertThat(all(shop, dependents.statements()))
         .as("what uses the schema")
-        .isEqualTo("app.orders");
+        .containsExactly(
+            "constraint notes_user_id_check on table app.notes",
+            "default value for column user_id of table app.notes",
+            "function app.me()",
+            "function app.me_too()",
+            "policy own_orders on table app.orders",
+            "rule _RETURN on view app.mine");
+    execute(shop, "DROP VIEW app.mine; DROP FUNCTION app.me, app.me_too; DROP TABLE app.notes");
 
     shop.run(page);
 
@@ -45,6 +64,26 @@ class UninstallingTest {
                 "SELECT item FROM app.orders"))
         .as("the policy works on")
         .isEqualTo("a lamp");
+  }
+
+  private static void execute(Shop shop, String sql) throws SQLException {
+    try (Connection connection = shop.connect("shop_owner", "shop").getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  /** Returns the first column of a query. */
+  private static List<String> all(Shop shop, String query) throws SQLException {
+    try (Connection connection = shop.connect("shop_owner", "shop").getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(query)) {
+      List<String> values = new ArrayList<>();
+      while (rows.next()) {
+        values.add(rows.getString(1));
+      }
+      return values;
+    }
   }
 
   /** Returns the first column of the first row of the last query. */

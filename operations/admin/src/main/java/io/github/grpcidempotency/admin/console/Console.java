@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -75,6 +76,7 @@ public final class Console implements AutoCloseable {
     private final Set<String> names = new HashSet<>();
     private InetSocketAddress address =
         new InetSocketAddress(InetAddress.getLoopbackAddress(), 7_070);
+    private Optional<String> traceLink = Optional.empty();
     private byte[] secret = FormTokens.randomBytes(new SecureRandom(), MIN_SECRET);
 
     private Builder(Administration administration, ConsoleAccess access) {
@@ -118,12 +120,30 @@ public final class Console implements AutoCloseable {
     }
 
     /**
+     * Links the trace of an operation to a tool that shows traces.
+     *
+     * @param address the address of a trace, with <code>{trace}</code> in the place of its id, such
+     *     as <code>https://jaeger.internal/trace/{trace}</code>
+     * @throws IllegalArgumentException if it is not an http or https address with <code>{trace}
+     *     </code>
+     */
+    public Builder traceLink(String address) {
+      if (!address.matches("https?://.*\\{trace}.*")) {
+        throw new IllegalArgumentException(
+            "the address of a trace begins with http:// or https:// and contains {trace}, unlike "
+                + address);
+      }
+      this.traceLink = Optional.of(address);
+      return this;
+    }
+
+    /**
      * Returns a handler for the host's own server, in a context of any path. It blocks on the
      * database, so the server needs an executor.
      */
     public HttpHandler handler() {
       return new ConsoleHandler(
-          administration, access, new OwnNames(names), new FormTokens(secret));
+          administration, access, new OwnNames(names), new FormTokens(secret), traceLink);
     }
 
     /**

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpsExchange;
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
 import java.io.IOException;
 import java.io.InputStream;
@@ -42,14 +43,20 @@ final class ConsoleHandler implements HttpHandler {
   private final ConsoleAccess access;
   private final OwnNames names;
   private final FormTokens tokens;
+  private final Optional<String> traceLink;
   private final String style = styleSheet();
 
   ConsoleHandler(
-      Administration administration, ConsoleAccess access, OwnNames names, FormTokens tokens) {
+      Administration administration,
+      ConsoleAccess access,
+      OwnNames names,
+      FormTokens tokens,
+      Optional<String> traceLink) {
     this.administration = administration;
     this.access = access;
     this.names = names;
     this.tokens = tokens;
+    this.traceLink = traceLink;
   }
 
   @Override
@@ -77,8 +84,8 @@ final class ConsoleHandler implements HttpHandler {
       }
       ConsoleUser user = authenticate(exchange);
       String session = session(exchange);
-      visit = Optional.of(new Visit(base, user, session, tokens, new Fields(Map.of())));
-      return route(exchange, new Visit(base, user, session, tokens, fields(exchange)));
+      visit = Optional.of(new Visit(base, user, session, tokens, traceLink, new Fields(Map.of())));
+      return route(exchange, new Visit(base, user, session, tokens, traceLink, fields(exchange)));
     } catch (HttpError error) {
       return Answer.page(error.status(), Layout.error(base, visit, error));
     } catch (RuntimeException failure) {
@@ -146,7 +153,7 @@ final class ConsoleHandler implements HttpHandler {
   private Answer find(Visit visit) {
     visit.checkToken(OverviewPage.FIND);
     String text = visit.fields().text("key");
-    String namespace = visit.fields().text("namespace");
+    Optional<String> tenant = visit.fields().given("tenant");
     Map<UUID, OperationRecord> found = new LinkedHashMap<>();
     visit
         .fields()
@@ -156,7 +163,7 @@ final class ConsoleHandler implements HttpHandler {
     Stream.of(text, text.toLowerCase(Locale.ROOT))
         .distinct()
         .filter(key -> !key.isEmpty())
-        .flatMap(key -> administration.findKey(key, namespace).stream())
+        .flatMap(key -> administration.findKey(key, tenant).stream())
         .forEach(operation -> found.put(operation.id(), operation));
     if (found.size() == 1) {
       return Answer.seeOther(
@@ -164,7 +171,13 @@ final class ConsoleHandler implements HttpHandler {
     }
     return Answer.page(
         found.isEmpty() ? 404 : 200,
-        new OverviewPage(visit, administration).found(List.copyOf(found.values())));
+        new OverviewPage(visit, administration)
+            .found(
+                List.copyOf(found.values()),
+                text.isEmpty() || !visit.may(AdminAction.AUDIT)
+                    ? Optional.empty()
+                    : AuditPage.history(
+                        administration, AuditQuery.newest(100).ofKey(text, tenant))));
   }
 
   private static Fields fields(HttpExchange exchange) throws IOException {

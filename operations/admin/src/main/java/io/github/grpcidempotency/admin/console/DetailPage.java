@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.admin.console;
 
 import static io.github.grpcidempotency.admin.console.Layout.foreign;
+import static j2html.TagCreator.a;
 import static j2html.TagCreator.button;
 import static j2html.TagCreator.code;
 import static j2html.TagCreator.dd;
@@ -51,7 +52,7 @@ final class DetailPage {
   Answer answer(UUID id) {
     Optional<OperationRecord> found = administration.find(id);
     Optional<DomContent> done = doneNotice(id);
-    Optional<DomContent> history = history(id);
+    Optional<DomContent> history = history(id, found);
     if (found.isEmpty() && done.isEmpty() && history.isEmpty()) {
       throw new HttpError(
           404, "There is no operation with this id, and no operator has freed or forgotten one.");
@@ -86,7 +87,7 @@ final class DetailPage {
                 administration.find(id),
                 operation ->
                     each(facts(operation), form(operation, reason, Optional.of("problem")))),
-            iff(history(id), acts -> acts)));
+            iff(history(id, administration.find(id)), acts -> acts)));
   }
 
   private static DomContent heading(UUID id) {
@@ -114,7 +115,16 @@ final class DetailPage {
     facts.add(fact("User", code(operation.userId().toString())));
     facts.add(fact("Attempt", text(String.valueOf(operation.attempt()))));
     operation.server().ifPresent(server -> facts.add(fact("Server", foreign(server))));
-    operation.trace().ifPresent(trace -> facts.add(fact("Trace", code(foreign(trace)))));
+    for (OperationRecord.Takeover earlier : operation.takeovers()) {
+      facts.add(
+          fact(
+              "Taken over from",
+              each(
+                  foreign(earlier.server()),
+                  text(", "),
+                  Words.time(earlier.at(), operation.read()))));
+    }
+    operation.trace().ifPresent(trace -> facts.add(fact("Trace", trace(trace))));
     facts.add(fact("Claimed", Words.time(operation.created(), operation.read())));
     if (operation.completed().isEmpty()) {
       operation
@@ -130,6 +140,10 @@ final class DetailPage {
             });
     facts.add(fact("Expires", Words.time(operation.expires(), operation.read())));
     operation
+        .retained()
+        .ifPresent(
+            last -> facts.add(fact("Last kept by a replay", Words.time(last, operation.read()))));
+    operation
         .resource()
         .ifPresent(
             made -> facts.add(fact("Resource", code(foreign(made.type() + "/" + made.id())))));
@@ -138,9 +152,21 @@ final class DetailPage {
   }
 
   private static String meaning(OperationRecord operation) {
+    if (operation.leaseIsAhead()) {
+      return Words.LEASE_AHEAD;
+    }
     return operation.state() == OperationState.STUCK && operation.outcomeUnknown()
         ? Words.STUCK_AND_UNKNOWN
         : Words.meaning(operation.state());
+  }
+
+  /** Returns a link to the tool that shows traces, if there is one. */
+  private DomContent trace(String traceparent) {
+    String[] parts = traceparent.split("-", -1);
+    DomContent shown = code(foreign(traceparent));
+    return visit.traceLink().isPresent() && parts.length == 4
+        ? a(shown).withHref(visit.traceLink().get().replace("{trace}", parts[1]))
+        : shown;
   }
 
   private DomContent key(OperationRecord operation) {
@@ -192,7 +218,10 @@ final class DetailPage {
         .withClass("check");
   }
 
-  private Optional<DomContent> history(UUID id) {
-    return visit.may(AdminAction.AUDIT) ? AuditPage.history(administration, id) : Optional.empty();
+  /** Returns the actions on this operation, and on earlier operations of its key. */
+  private Optional<DomContent> history(UUID id, Optional<OperationRecord> found) {
+    return visit.may(AdminAction.AUDIT)
+        ? AuditPage.history(administration, id, found)
+        : Optional.empty();
   }
 }

@@ -1,13 +1,22 @@
 package io.github.grpcidempotency.admin.console;
 
+import io.github.grpcidempotency.key.Caller;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeParseException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The fields of a form, or of the query of an address.
@@ -15,6 +24,13 @@ import java.util.UUID;
  * @param values the values, by name
  */
 record Fields(Map<String, String> values) {
+  private static final Pattern DURATION = Pattern.compile("(\\d{1,6}) ?([smhd])");
+  private static final Map<String, Duration> UNITS =
+      Map.of(
+          "s", Duration.ofSeconds(1),
+          "m", Duration.ofMinutes(1),
+          "h", Duration.ofHours(1),
+          "d", Duration.ofDays(1));
   private static final int MAX_BODY = 16 * 1_024;
 
   /** Reads the fields of a query. */
@@ -63,6 +79,34 @@ record Fields(Map<String, String> values) {
 
   boolean isSet(String name) {
     return values.containsKey(name);
+  }
+
+  /** Returns the user that a field names: a UUID, or any other subject. */
+  Optional<UUID> user(String name) {
+    return id(name).or(() -> given(name).map(subject -> Caller.ofSubject(subject).userId()));
+  }
+
+  /** Returns a field as a duration, such as {@code 90s}, {@code 15m}, {@code 2h} or {@code 1d}. */
+  Optional<Duration> duration(String name) {
+    return given(name).map(Fields::parsed);
+  }
+
+  private static Duration parsed(String text) {
+    Matcher parts = DURATION.matcher(text);
+    if (!parts.matches()) {
+      throw new HttpError(400, "A duration is a number and a unit: 90s, 15m, 2h or 1d.");
+    }
+    return Objects.requireNonNull(UNITS.get(parts.group(2)))
+        .multipliedBy(Long.parseLong(parts.group(1)));
+  }
+
+  /** Returns a field as a time in UTC, such as {@code 2026-11-24T03:00}. */
+  Optional<Instant> time(String name) {
+    try {
+      return given(name).map(text -> LocalDateTime.parse(text).toInstant(ZoneOffset.UTC));
+    } catch (DateTimeParseException malformed) {
+      throw new HttpError(400, "A time has the form 2026-11-24T03:00.");
+    }
   }
 
   /** Returns a field as a UUID, if it is one. */

@@ -87,6 +87,11 @@ final class Layout {
             .withCondRequired(required));
   }
 
+  /** Returns an input of a time in UTC, with its label. */
+  static DomContent time(String name, String label, String value) {
+    return label(text(label), input().withType("datetime-local").withName(name).withValue(value));
+  }
+
   /** Returns a table that scrolls horizontally in a narrow window. */
   static DomContent table(String caption, List<String> heads, DomContent rows) {
     return div(TagCreator.table(
@@ -94,7 +99,7 @@ final class Layout {
             thead(tr(each(heads, head -> th(head).withScope("col")))),
             tbody(rows)))
         .withClass("scroll")
-        .attr("role", "region")
+        .attr("role", "group") // a landmark would have the name of its section
         .attr("aria-label", caption)
         .withTabindex(0);
   }

@@ -9,7 +9,7 @@ import java.util.Set;
 /** The lists of operations in the console. */
 enum OperationView {
   IN_FLIGHT("In flight", "Nothing is in flight."),
-  STUCK("Stuck", "Nothing is stuck."),
+  STUCK("Stuck", "Nothing is stuck: no server has left a reservation behind."),
   UNKNOWN("Unknown outcome", "No outcome is unknown."),
   EXPIRING("Expiring within an hour", "Nothing expires within an hour."),
   ALL("All, newest first", "There are no records.");
@@ -57,6 +57,11 @@ enum OperationView {
       case EXPIRING -> Set.of(OperationState.COMPLETED, OperationState.FAILED);
       case ALL -> Set.of();
     };
+  }
+
+  /** Returns whether the list contains reservations only. */
+  boolean isOfReservations() {
+    return !states().isEmpty() && states().stream().allMatch(OperationState::isInFlight);
   }
 
   Optional<Duration> expiringWithin() {

@@ -29,17 +29,30 @@ import j2html.tags.specialized.HtmlTag;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
-import java.util.stream.Stream;
 
 /** The start page: figures of the table, a search field, and lists of operations. */
 final class OverviewPage {
   static final String TITLE = "Operations";
   static final String FIND = "find";
   private static final int PAGE_SIZE = 50;
+
+  /** The fields that restrict the list, with their labels. */
+  private static final Map<String, String> FILTERS = new LinkedHashMap<>();
+
+  static {
+    FILTERS.put("procedure", "Only this method");
+    FILTERS.put("tenant", "Only this tenant");
+    FILTERS.put("user", "Only this user");
+    FILTERS.put("server", "Only this server");
+    FILTERS.put("older_than", "Older than, such as 15m or 2h");
+    FILTERS.put("newer_than", "Newer than, such as 2h or 1d");
+  }
 
   private final Visit visit;
   private final Administration administration;
@@ -56,7 +69,7 @@ final class OverviewPage {
   }
 
   /** Shows the search result, if it is not exactly one operation. */
-  HtmlTag found(List<OperationRecord> operations) {
+  HtmlTag found(List<OperationRecord> operations, Optional<DomContent> history) {
     String title = "Operations of this key";
     return Layout.page(
         visit,
@@ -67,9 +80,9 @@ final class OverviewPage {
                 "problem",
                 "There is no record with this id or key. Possible reasons: the call never arrived;"
                     + " it failed and released its key; it runs in a transaction that has not"
-                    + " committed; or its record expired and was swept. A key of a tenant is found"
-                    + " only together with its tenant and project.")
+                    + " committed; or its record expired and was swept.")
             : table("Found", operations),
+        iff(history, acts -> acts),
         search());
   }
 
@@ -88,7 +101,8 @@ final class OverviewPage {
                 "Expired",
                 Words.count(statistics.expired()) + (statistics.expiredIsMore() ? "+" : ""),
                 false),
-            number("Sweep lag", span(statistics.sweepLag()), false))
+            number("Sweep lag", span(statistics.sweepLag()), false),
+            number("Locks of keys", Words.count(statistics.keyLocks()), false))
         .withClass("numbers")
         .attr("aria-label", "Figures of the table");
   }
@@ -127,12 +141,7 @@ final class OverviewPage {
                         "as in the client's request, or in a log",
                         "",
                         true),
-                    Layout.field(
-                        "namespace",
-                        "Tenant and project",
-                        "acme/apollo or acme/-, if any",
-                        "",
-                        false),
+                    Layout.field("tenant", "Only this tenant", "acme or acme/apollo", "", false),
                     button("Find")))
         .attr("aria-labelledby", "search");
   }
@@ -146,9 +155,16 @@ final class OverviewPage {
                 .withClass("views")
                 .attr("aria-label", "Lists"),
             filter(view),
+            iff(view.isOfReservations(), transactional()),
             shown.isEmpty() ? p(view.none()).withClass("none") : table(view.title(), shown),
             iff(page.next(), end -> next(view, end)))
         .attr("aria-labelledby", "list");
+  }
+
+  private static DomContent transactional() {
+    return p("Transactional calls are not listed, because they have no row before they commit. While"
+            + " one runs, it holds the lock of its key.")
+        .withClass("none");
   }
 
   private DomContent next(OperationView view, String end) {
@@ -160,9 +176,11 @@ final class OverviewPage {
       return new OperationQuery(
           view.states(),
           visit.fields().given("procedure"),
-          visit.fields().given("namespace"),
-          Optional.empty(),
-          Optional.empty(),
+          visit.fields().given("tenant"),
+          visit.fields().user("user"),
+          visit.fields().given("server"),
+          visit.fields().duration("older_than"),
+          visit.fields().duration("newer_than"),
           view.expiringWithin(),
           visit.fields().given("after"),
           PAGE_SIZE);
@@ -179,7 +197,8 @@ final class OverviewPage {
 
   private String address(OperationView view, Optional<String> after) {
     StringBuilder address = new StringBuilder(visit.base()).append("?view=").append(view.id());
-    Stream.of("procedure", "namespace")
+    FILTERS
+        .keySet()
         .forEach(
             name ->
                 visit
@@ -200,8 +219,7 @@ final class OverviewPage {
   private DomContent filter(OperationView view) {
     return form(
             Visit.hidden("view", view.id()),
-            only("procedure", "Only this method"),
-            only("namespace", "Only this tenant"),
+            each(FILTERS.entrySet(), only -> only(only.getKey(), only.getValue())),
             button("Filter").withClass("second"))
         .withClass("row filter")
         .withMethod("get")
@@ -222,7 +240,7 @@ final class OverviewPage {
   private DomContent row(OperationRecord operation) {
     return tr(
         td(Layout.state(operation.state())),
-        td(Words.span(Duration.between(operation.created(), operation.read()))),
+        td(Words.span(operation.age())),
         td(lease(operation)),
         td(code(foreign(operation.procedure()))),
         td(Layout.link(visit, operation)),

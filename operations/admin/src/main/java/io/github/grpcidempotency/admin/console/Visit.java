@@ -6,6 +6,12 @@ import io.github.grpcidempotency.admin.AdminAction;
 import j2html.TagCreator;
 import j2html.tags.DomContent;
 import j2html.tags.specialized.FormTag;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A request of a user.
@@ -14,9 +20,16 @@ import j2html.tags.specialized.FormTag;
  * @param user the user
  * @param session the browser's session
  * @param tokens the signer of the browser's forms
+ * @param traceLink the address of a trace, with <code>{trace}</code> in the place of its id
  * @param fields the fields of the address or of the form
  */
-record Visit(String base, ConsoleUser user, String session, FormTokens tokens, Fields fields) {
+record Visit(
+    String base,
+    ConsoleUser user,
+    String session,
+    FormTokens tokens,
+    Optional<String> traceLink,
+    Fields fields) {
   private static final String TOKEN = "token";
 
   boolean may(AdminAction action) {
@@ -35,6 +48,21 @@ record Visit(String base, ConsoleUser user, String session, FormTokens tokens, F
     return TagCreator.form(hidden(TOKEN, token(purpose)))
         .withMethod("post")
         .withAction(base + page);
+  }
+
+  /** Returns the address of a page, with the present fields and one other. */
+  String address(String page, String name, String value) {
+    Map<String, String> parameters = new TreeMap<>(fields.values());
+    parameters.put(name, value);
+    return base
+        + page
+        + parameters.entrySet().stream()
+            .map(
+                field ->
+                    field.getKey()
+                        + "="
+                        + URLEncoder.encode(field.getValue(), StandardCharsets.UTF_8))
+            .collect(Collectors.joining("&", "?", ""));
   }
 
   static DomContent hidden(String name, String value) {

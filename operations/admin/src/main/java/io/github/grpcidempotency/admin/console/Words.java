@@ -26,6 +26,14 @@ final class Words {
           + " retry of the same request runs the handler again. First look in your own data for"
           + " the effect: if the effect happened, that retry causes a second one.";
 
+  /** The explanation of a lease that ends too late. */
+  static final String LEASE_AHEAD =
+      "The lease ends so late that no server can have given it by the present clock: the"
+          + " database's clock went back. Retries are refused until the lease ends. A server that"
+          + " is alive renews its lease within seconds, so reload this page after a minute. If the"
+          + " lease has not changed, nobody renews it, and you can free the operation. First look"
+          + " in your own data for the effect.";
+
   private Words() {}
 
   static String count(long number) {

@@ -1,1 +1,1 @@
-SELECT ${schema}.operator_is_running(:key, :user)
+SELECT ${schema}.operator_is_running(:key, CAST(:tenant AS text), :user)

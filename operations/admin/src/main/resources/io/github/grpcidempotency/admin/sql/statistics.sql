@@ -6,5 +6,6 @@ SELECT s.rows,
        (extract(epoch FROM s.oldest_in_flight) * 1000)::bigint AS oldest_in_flight_millis,
        s.expired,
        s.expired_is_more,
-       (extract(epoch FROM s.sweep_lag) * 1000)::bigint AS sweep_lag_millis
+       (extract(epoch FROM s.sweep_lag) * 1000)::bigint AS sweep_lag_millis,
+       s.key_locks
   FROM ${schema}.statistics() AS s

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.openqa.selenium.Keys.ENTER;
 import static org.openqa.selenium.Keys.TAB;
 
+import io.github.grpcidempotency.admin.Act;
+import io.github.grpcidempotency.admin.ActResult;
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -12,6 +14,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -115,7 +118,115 @@ class ConsoleTest {
 
     visit("");
     find("0B4F7E1C-key", "");
+    assertThat(browser.address()).endsWith("operation?id=" + inTenant);
+
+    visit("");
+    find("0B4F7E1C-key", "umbrella");
     assertThat(browser.text("//p[@role='alert']")).contains("There is no record with this");
+  }
+
+  @Test
+  void theHistoryOfAKeyIsShownAfterItWasFreedAndRanAgain() {
+    UUID first = shop.row(CREATE_ORDER).key("acme/apollo:k-18").server("gone:1").stuck().insert();
+    assertThat(administration.free(first, new Act("ann", "OPS-13"), false, false))
+        .isEqualTo(ActResult.DONE);
+    UUID second = shop.row(CREATE_ORDER).key("acme/apollo:k-18").insert();
+
+    visit("operation?id=" + second);
+    assertThat(browser.text("//section[@aria-labelledby='history']"))
+        .contains("free", "OPS-13", first.toString(), "attempt 1 in acme/apollo on gone:1");
+    assertThat(administration.forget(second, new Act("ann", "OPS-14"), false))
+        .isEqualTo(ActResult.DONE);
+    visit("");
+    find("k-18", "");
+    assertThat(browser.text("//section[@aria-labelledby='history']"))
+        .contains("OPS-13", "OPS-14", first.toString(), second.toString());
+  }
+
+  @Test
+  void aListIsFilteredByUserServerAndTime() {
+    UUID here = shop.row(CREATE_ORDER).server("a:1").stuck().insert();
+    UUID there = shop.row(CREATE_ORDER).server("b:2").age("3 hours").stuck().insert();
+
+    visit("?server=a:1");
+    assertThat(browser.text("//tbody")).contains(here.toString()).doesNotContain(there.toString());
+    visit("?older_than=2h&user=" + ConsoleShop.USER);
+    assertThat(browser.text("//tbody")).contains(there.toString()).doesNotContain(here.toString());
+    visit("?newer_than=2h");
+    assertThat(browser.text("//tbody")).contains(here.toString()).doesNotContain(there.toString());
+    visit("?user=auth0%7Cnobody");
+    assertThat(browser.count("//tbody/tr")).isZero();
+    visit("?newer_than=soon");
+    assertThat(browser.text("//p[@role='alert']")).contains("A duration is a number and a unit");
+  }
+
+  @Test
+  void theAuditIsSearchedByActorActAndTimeAndIsNotClipped() {
+    UUID id = shop.row(CREATE_ORDER).running().insert();
+    Act act =
+        new Act("ann@console-1.ops.shop.example", "OPS-15: " + "its server is gone ".repeat(9));
+    assertThat(administration.free(id, act, false, false)).isEqualTo(ActResult.OWNER_LIVES);
+    assertThat(administration.free(id, act, true, false)).isEqualTo(ActResult.DONE);
+
+    visit("audit?act=free&actor=" + act.actor());
+    assertThat(browser.count("//tbody/tr")).isEqualTo(2);
+    assertThat(
+            browser.script(
+                "const table = document.querySelector('.scroll');"
+                    + " return table.scrollWidth - table.clientWidth;"))
+        .isEqualTo("0");
+    visit("audit?act=forget&actor=" + act.actor());
+    assertThat(browser.text()).contains("No operator has done anything that matches");
+    visit("audit?until=2020-01-01T00:00&actor=" + act.actor());
+    assertThat(browser.count("//tbody/tr")).isZero();
+    visit("audit?since=2020-01-01T00:00&actor=" + act.actor());
+    assertThat(browser.count("//tbody/tr")).isEqualTo(2);
+  }
+
+  /** The rule landmark-unique of axe: no two landmarks have the same role and name. */
+  @Test
+  void eachLandmarkHasANameOfItsOwn() {
+    UUID id = shop.row(CREATE_ORDER).stuck().insert();
+    assertThat(administration.forget(id, new Act("ann", "OPS-16"), false))
+        .isEqualTo(ActResult.NOT_RECORDED);
+    for (String page : List.of("", "audit", "operation?id=" + id)) {
+      visit(page);
+      List<String> landmarks =
+          List.of(
+              browser
+                  .script(
+                      "const name = e => e.getAttribute('aria-label') ||"
+                          + " (document.getElementById(e.getAttribute('aria-labelledby')) ||"
+                          + " {textContent: ''}).textContent;"
+                          + " return Array.from(document.querySelectorAll('header, nav, main,"
+                          + " footer, section[aria-labelledby], form[aria-label], [role=region]'))"
+                          + " .map(e => (e.getAttribute('role') || e.tagName).replace('SECTION',"
+                          + " 'region') + ' ' + name(e)).join(';');")
+                  .split(";"));
+      assertThat(landmarks).hasSizeGreaterThan(2).doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
+  void aTraceLinksToTheToolThatShowsIt() throws IOException {
+    UUID id = shop.row(CREATE_ORDER).stuck().insert();
+    shop.execute(
+        "UPDATE idempotency.idempotency_keys"
+            + " SET trace = '\\x000af7651916cd43dd8448eb211c80319cb7ad6b716920333101'");
+    console.close();
+    console =
+        Console.builder(
+                administration,
+                ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL))
+            .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+            .traceLink("https://jaeger.internal/trace/{trace}")
+            .start();
+    visit("operation?id=" + id);
+
+    assertThat(
+            browser.count(
+                "//a[@href='https://jaeger.internal/trace/0af7651916cd43dd8448eb211c80319c']"))
+        .isEqualTo(1);
   }
 
   @Test
@@ -282,9 +393,9 @@ class ConsoleTest {
     assertThat(browser.focused()).isEqualTo(target);
   }
 
-  private static void find(String key, String namespace) {
+  private static void find(String key, String tenant) {
     browser.type("//input[@name='key']", key);
-    browser.type("//section[.//input[@name='key']]//input[@name='namespace']", namespace);
+    browser.type("//section[.//input[@name='key']]//input[@name='tenant']", tenant);
     browser.clickButton("Find");
   }
 

@@ -16,9 +16,41 @@ WITH keys AS (
     JOIN pg_namespace AS n ON n.oid = p.pronamespace
    WHERE n.nspname = :schema
      AND p.proname IN (
-       'current_user_id', 'renew_leases', 'in_flight', 'sweep_expired', 'refer_if_it_stands', 'refuse_claim', 'refuse_commit')
+       'current_user_id', 'renew_leases', 'in_flight', 'sweep_expired', 'answer_beginnings', 'refer_if_it_stands', 'refuse_claim',
+       'refuse_commit')
 ), me AS (
   SELECT r.rolname, r.rolsuper, r.rolbypassrls FROM pg_roles AS r WHERE r.rolname = current_user
+), missing AS (
+  SELECT CASE WHEN count(*) > 5 THEN 'rights on ' || :schema || '.idempotency_keys and what belongs to it' ELSE string_agg(what, ', ') END
+           AS lacking
+    FROM (SELECT 'USAGE on the schema ' || :schema AS what WHERE NOT has_schema_privilege(:schema, 'USAGE')
+          UNION ALL
+          SELECT needed.privilege || ' on ' || :schema || '.' || needed.name
+            FROM (VALUES
+                   ('idempotency_keys', 'SELECT'), ('idempotency_keys', 'INSERT'), ('idempotency_keys', 'UPDATE'),
+                   ('idempotency_keys', 'DELETE'), ('idempotency_waits', 'SELECT'), ('idempotency_waits', 'INSERT'),
+                   ('idempotency_waits', 'DELETE'), ('idempotency_facts', 'SELECT')) AS needed (name, privilege)
+            LEFT JOIN (pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = :schema)
+              ON c.relname = needed.name
+           WHERE NOT COALESCE(has_table_privilege(c.oid, needed.privilege), false)
+          UNION ALL
+          SELECT 'EXECUTE on ' || :schema || '.' || proname FROM functions WHERE NOT has_function_privilege(oid, 'EXECUTE')) AS lacked
+), surroundings AS (
+  SELECT NOT has_table_privilege(keys.oid, 'INSERT')
+         AND EXISTS (
+           SELECT
+             FROM pg_proc AS p
+             JOIN pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE n.nspname = :schema
+              AND p.proname IN ('operator_find', 'operator_contents')
+              AND has_function_privilege(p.oid, 'EXECUTE')) AS is_operator,
+         (SELECT min(r.rolname)
+            FROM pg_roles AS r
+           WHERE r.rolcanlogin
+             AND NOT r.rolsuper
+             AND NOT pg_has_role(r.oid, keys.relowner, 'MEMBER')
+             AND has_table_privilege(r.oid, keys.oid, 'INSERT')) AS application
+    FROM keys
 )
 SELECT 'row-level security of ' || :schema || '.idempotency_keys is not enabled and forced'
   FROM keys
@@ -39,27 +71,15 @@ SELECT 'the role ' || rolname || ' owns ' || :schema || '.idempotency_keys, or i
   FROM me, keys
  WHERE pg_has_role(current_user, relowner, 'MEMBER') AND NOT rolsuper
 UNION ALL
-SELECT 'the role ' || rolname || ' lacks rights on ' || :schema || '.idempotency_keys; call '
-       || :schema || '.grant_to(''' || rolname || ''')'
-  FROM me, keys
- WHERE NOT (has_schema_privilege(:schema, 'USAGE')
-            AND has_table_privilege(keys.oid, 'SELECT')
-            AND has_table_privilege(keys.oid, 'INSERT')
-            AND has_table_privilege(keys.oid, 'UPDATE')
-            AND has_table_privilege(keys.oid, 'DELETE')
-            AND (SELECT has_table_privilege(c.oid, 'SELECT')
-                        AND has_table_privilege(c.oid, 'INSERT')
-                        AND has_table_privilege(c.oid, 'DELETE')
-                   FROM pg_class AS c
-                   JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                  WHERE n.nspname = :schema
-                    AND c.relname = 'idempotency_waits')
-            AND (SELECT has_table_privilege(c.oid, 'SELECT')
-                   FROM pg_class AS c
-                   JOIN pg_namespace AS n ON n.oid = c.relnamespace
-                  WHERE n.nspname = :schema
-                    AND c.relname = 'idempotency_facts')
-            AND (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM functions))
+SELECT CASE
+         WHEN is_operator
+         THEN 'the role ' || rolname || ' is an operator''s, which needs no right on the tables; run this check as the application''s role'
+              || COALESCE(', such as ' || application, '')
+         ELSE 'the role ' || rolname || ' lacks ' || lacking || '; if it is the application''s role, call SELECT '
+              || :schema || '.grant_to(''' || rolname || ''') as ' || pg_get_userbyid(relowner)
+       END
+  FROM me, keys, missing, surroundings
+ WHERE lacking IS NOT NULL
 UNION ALL
 -- The functions for renewal and sweep run as their owner. The policy must show every user's rows to that owner.
 SELECT :schema || '.' || proname || ' belongs to ' || pg_get_userbyid(proowner)

@@ -18,6 +18,8 @@ UPDATE ${schema}.idempotency_keys AS k
    SET attempt = k.attempt + 1,
        outcome_unknown = false,
        lease_expires = now() + :lease_millis * interval '1 millisecond',
+       former_servers = array_append(k.former_servers, k.server),
+       taken_over = array_append(k.taken_over, now()),
        server = :server,
        trace = CAST(:trace AS bytea)
   FROM abandoned

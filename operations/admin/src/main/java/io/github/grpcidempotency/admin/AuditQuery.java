@@ -1,0 +1,95 @@
+package io.github.grpcidempotency.admin;
+
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Restricts the list of operators' actions. An empty value does not restrict.
+ *
+ * @param operationId only actions on this operation
+ * @param key only actions on operations of this key, as the client sends it; the audit contains
+ *     only hashes of keys
+ * @param tenant only actions on operations of this tenant, such as {@code acme}, or of this tenant
+ *     and project, such as {@code acme/apollo}, and erasures of their records
+ * @param userId only actions on operations of this user, and erasures of the user's records
+ * @param actor only actions of this actor
+ * @param act only actions of this kind, as in {@link AuditEntry#act}
+ * @param since only actions at this time or later
+ * @param until only actions before this time
+ * @param before only actions with a lower number
+ * @param limit the maximum number, from 1 to 10,000
+ */
+public record AuditQuery(
+    Optional<UUID> operationId,
+    Optional<String> key,
+    Optional<String> tenant,
+    Optional<UUID> userId,
+    Optional<String> actor,
+    Optional<String> act,
+    Optional<Instant> since,
+    Optional<Instant> until,
+    Optional<Long> before,
+    int limit) {
+  private static final int MAX_LIMIT = 10_000;
+
+  /**
+   * Checks the limit.
+   *
+   * @throws IllegalArgumentException if the limit is not from 1 to 10,000
+   */
+  public AuditQuery {
+    if (limit < 1 || limit > MAX_LIMIT) {
+      throw new IllegalArgumentException(
+          "the limit for reading the audit must be 1 to 10,000, not " + limit);
+    }
+  }
+
+  /** Returns a query for the newest actions. */
+  public static AuditQuery newest(int limit) {
+    return new AuditQuery(
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        limit);
+  }
+
+  /** Returns a copy that is restricted to an operation. */
+  public AuditQuery ofOperation(UUID id) {
+    return new AuditQuery(
+        Optional.of(id), key, tenant, userId, actor, act, since, until, before, limit);
+  }
+
+  /** Returns a copy that is restricted to a key, and to a tenant unless it is empty. */
+  public AuditQuery ofKey(String sentKey, Optional<String> ofTenant) {
+    return new AuditQuery(
+        operationId,
+        Optional.of(sentKey),
+        ofTenant,
+        userId,
+        actor,
+        act,
+        since,
+        until,
+        before,
+        limit);
+  }
+
+  /** Returns a copy for the actions before one with this number. */
+  public AuditQuery before(long number) {
+    return new AuditQuery(
+        operationId, key, tenant, userId, actor, act, since, until, Optional.of(number), limit);
+  }
+
+  /** Leaves out the key, because raw keys must not get into logs. */
+  @Override
+  public String toString() {
+    return "AuditQuery[withheld]";
+  }
+}

@@ -1,1 +1,0 @@
-SELECT o.* FROM ${schema}.operator_find(NULL, :key) AS o

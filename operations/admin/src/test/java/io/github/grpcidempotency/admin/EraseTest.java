@@ -1,0 +1,143 @@
+package io.github.grpcidempotency.admin;
+
+import static io.github.grpcidempotency.admin.Shop.ACT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class EraseTest {
+  @RegisterExtension static final Shop shop = Shop.open();
+
+  private static final String SUBJECT = "auth0|65a1f0";
+
+  private final Administration operator = shop.operator();
+  private final Caller user = Caller.ofSubject(SUBJECT);
+
+  @Test
+  void theRecordsOfASubjectAreErasedAndNoOthers() {
+    ClaimRequest request = Shop.request(user, "order-1");
+    Shop.complete(shop.claim(request), Optional.empty());
+    Shop.complete(shop.claim(Shop.request(user.inTenant("acme"), "order-2")), Optional.empty());
+    shop.endLease(shop.claim(Shop.request(user, "order-3")).operationId());
+    UUID other = shop.record().operationId();
+    Erasure erasure = Erasure.ofSubject(SUBJECT);
+
+    assertThat(operator.erase(erasure, ACT, Duration.ZERO, true))
+        .isEqualTo(new ErasureResult(false, 2, 1, 0));
+    assertThat(operator.audit(AuditQuery.newest(10))).isEmpty();
+    assertThat(operator.erase(erasure, ACT, Duration.ZERO, false))
+        .isEqualTo(new ErasureResult(true, 2, 1, 0));
+
+    assertThat(shop.rows("SELECT id::text FROM idempotency.idempotency_keys"))
+        .containsExactly(other.toString());
+    assertThat(shop.store().claim(request)).isInstanceOf(ClaimResult.Won.class);
+    assertThat(operator.audit(AuditQuery.newest(10))).hasSize(1);
+    AuditEntry entry = operator.audit(AuditQuery.newest(10)).get(0);
+    assertThat(entry.act()).isEqualTo("erase");
+    assertThat(entry.deleted()).isEqualTo(3);
+    assertThat(shop.rows("SELECT a::text FROM idempotency.idempotency_audit AS a"))
+        .noneMatch(
+            row ->
+                row.contains("order-")
+                    || row.contains("auth0")
+                    || row.contains("acme")
+                    || row.contains(user.userId().toString()));
+  }
+
+  @Test
+  void theErasureOfAUserIsFoundByTheUser() {
+    Shop.complete(shop.claim(Shop.request(user, "order-1")), Optional.empty());
+    operator.erase(Erasure.ofSubject(SUBJECT), ACT, Duration.ZERO, false);
+
+    assertThat(operator.audit(of(user.userId()))).extracting(AuditEntry::act).contains("erase");
+    assertThat(operator.audit(of(UUID.randomUUID()))).isEmpty();
+  }
+
+  private static AuditQuery of(UUID user) {
+    return new AuditQuery(
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(user),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        10);
+  }
+
+  @Test
+  void theRecordsOfATenantAreThoseOfAllItsUsersAndProjects() {
+    for (Caller caller : List.of(user, Caller.of(UUID.randomUUID()))) {
+      shop.claimAndRecord(caller.inTenant("acme"));
+      shop.claimAndRecord(caller.inTenant("acme").inProject("apollo"));
+      shop.claimAndRecord(caller.inTenant("acme2"));
+      shop.claimAndRecord(caller);
+    }
+
+    assertThat(operator.erase(Erasure.ofTenant("acme/apollo"), ACT, Duration.ZERO, false).records())
+        .isEqualTo(2);
+    assertThat(operator.erase(Erasure.ofTenant("acme"), ACT, Duration.ZERO, false).records())
+        .isEqualTo(2);
+    assertThat(shop.rows("SELECT idempotency_key FROM idempotency.idempotency_keys"))
+        .hasSize(4)
+        .noneMatch(key -> key.startsWith("acme/"));
+  }
+
+  @Test
+  void aRunningOperationStopsAnErasureThatDoesNotWait() {
+    shop.claimAndRecord(user);
+    Claim running = shop.claim(Shop.request(user, "running"));
+
+    assertThat(operator.erase(Erasure.ofSubject(SUBJECT), ACT, Duration.ZERO, false))
+        .isEqualTo(new ErasureResult(false, 1, 0, 1));
+    assertThat(shop.rows("SELECT id::text FROM idempotency.idempotency_keys")).hasSize(2);
+
+    CompletableFuture<ErasureResult> erasing =
+        CompletableFuture.supplyAsync(
+            () -> operator.erase(Erasure.ofSubject(SUBJECT), ACT, Duration.ofSeconds(30), false));
+    Awaitility.await()
+        .until(() -> shop.rows("SELECT id::text FROM idempotency.idempotency_keys").size() == 1);
+    Shop.complete(running, Optional.empty());
+    assertThat(erasing.join()).isEqualTo(new ErasureResult(true, 2, 0, 0));
+    assertThat(shop.rows("SELECT id::text FROM idempotency.idempotency_keys")).isEmpty();
+  }
+
+  @Test
+  void aHundredThousandRecordsAreErasedInBatches() {
+    shop.superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    """
+                    INSERT INTO idempotency.idempotency_keys
+                      (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                       response_bytes, completed, expires)
+                    SELECT gen_random_uuid(), 'k' || n,
+                           CASE WHEN n % 2 = 0 THEN CAST(? AS uuid) ELSE gen_random_uuid() END,
+                           'p', '\\x00', 1, '\\x00', now(), now() + interval '1 day'
+                      FROM generate_series(1, 200000) AS n
+                    """,
+                    user.userId()));
+
+    ErasureResult erased = operator.erase(Erasure.ofSubject(SUBJECT), ACT, Duration.ZERO, false);
+
+    assertThat(erased).isEqualTo(new ErasureResult(true, 100_000, 0, 0));
+    assertThat(shop.rows("SELECT count(*)::text FROM idempotency.idempotency_keys"))
+        .containsExactly("100000");
+    assertThat(operator.audit(AuditQuery.newest(100)).stream().mapToInt(AuditEntry::deleted).sum())
+        .isEqualTo(100_000);
+  }
+}

@@ -1,0 +1,141 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.admin.Act;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.Erasure;
+import io.github.grpcidempotency.admin.ErasureResult;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Erases the records of a user or a tenant. */
+@Command(
+    name = "erase",
+    sortOptions = false,
+    description =
+        "Deletes all records of one user or one tenant, in batches. The audit keeps a hash of the"
+            + " user or tenant, the number of records and the reason. A retry of an erased call"
+            + " runs its handler again, so first keep the calls of this user or tenant away."
+            + " Refused while one of their handlers is running. A transactional call that has not"
+            + " committed is not seen.",
+    footer = {
+      "",
+      "Examples:",
+      "  idempotency erase --subject 'auth0|65a1f0' --dry-run",
+      "  idempotency erase --tenant acme --wait 10m --yes --reason \"contract ended\""
+    })
+final class Erase implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Mixin private WhoseOptions whose = new WhoseOptions();
+
+  @Option(
+      names = "--wait",
+      paramLabel = "DURATION",
+      description = "Waits this long for running handlers to end: 90s, 15m.")
+  private Duration wait = Duration.ZERO;
+
+  @Option(names = "--yes", description = "Does not prompt; for scripts.")
+  private boolean yes;
+
+  @Option(names = "--dry-run", description = "Prints the numbers of records, and changes nothing.")
+  private boolean dryRun;
+
+  @Mixin private ActOptions act = new ActOptions();
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Erase(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    Erasure erasure = erasure();
+    Act who = dryRun ? act.actOr(surroundings, "dry run") : act.act(surroundings);
+    Administration administration = Database.connect(connection, surroundings).administration();
+    if (!dryRun && !yes) {
+      confirm(administration.erase(erasure, who, Duration.ZERO, true));
+    }
+    ErasureResult result =
+        Progress.tellDuring(
+            surroundings, "erasing", () -> administration.erase(erasure, who, wait, dryRun));
+    return write(result).code();
+  }
+
+  private Erasure erasure() {
+    Optional<UUID> user = whose.user();
+    if (user.isPresent() == whose.tenant.isPresent()) {
+      throw new CommandFailure(
+          ExitCode.USAGE, "give one user or one tenant: --subject, --of-user or --tenant");
+    }
+    return user.map(Erasure::ofUser).orElseGet(() -> Erasure.ofTenant(whose.tenant.orElse("")));
+  }
+
+  private void confirm(ErasureResult expected) {
+    Optional<String> typed =
+        surroundings
+            .terminal()
+            .flatMap(
+                terminal ->
+                    terminal.ask(
+                        counts(expected) + " would be deleted. Type erase to delete them: "));
+    if (typed.isEmpty()) {
+      throw new CommandFailure(
+          ExitCode.REFUSED, "erase needs --yes, because there is no terminal to ask on");
+    }
+    if (!typed.get().strip().equalsIgnoreCase("erase")) {
+      throw new CommandFailure(ExitCode.REFUSED, "not confirmed, so nothing was changed");
+    }
+  }
+
+  private ExitCode write(ErasureResult result) {
+    boolean left = result.running() > 0;
+    if (output.isJson()) {
+      JsonObject json = new JsonObject();
+      json.addProperty("erased", result.done());
+      json.addProperty("records", result.records());
+      json.addProperty("reservations", result.reservations());
+      json.addProperty("running", result.running());
+      Output.to(surroundings).json(json);
+    } else if (result.done()) {
+      surroundings
+          .out()
+          .println(
+              counts(result) + " were deleted. A retry of such a call runs its handler again.");
+    } else if (dryRun) {
+      surroundings
+          .out()
+          .println(
+              counts(result)
+                  + " would be deleted, and a retry of such a call would run its handler again."
+                  + " Nothing was changed.");
+    }
+    if (left) {
+      surroundings
+          .err()
+          .printf(
+              Locale.ROOT,
+              "%,d operations are running%s%n",
+              result.running(),
+              result.done()
+                  ? " and were not deleted: repeat the command when they have ended"
+                  : ", so nothing is deleted without --wait DURATION");
+    }
+    return left ? ExitCode.REFUSED : ExitCode.OK;
+  }
+
+  private static String counts(ErasureResult result) {
+    return String.format(
+        Locale.ROOT,
+        "%,d records and %,d reservations without an owner",
+        result.records(),
+        result.reservations());
+  }
+}
