@@ -45,8 +45,8 @@ class RunbookTest {
         "operations/failover.md",
         "operations/capacity.md",
         "operations/alerts.md",
-        "operations/personal-data.md",
         "operations/unavailable.md",
+        "operations/personal-data.md",
       })
   void everyCommandOfAPageWorks(String name) {
     shop.run(Page.read(name));
