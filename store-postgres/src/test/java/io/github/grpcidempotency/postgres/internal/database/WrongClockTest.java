@@ -18,6 +18,7 @@ class WrongClockTest {
             new PGSimpleDataSource(), // is not used
             Optional.empty(),
             new Handles(jdbi -> {}),
+            new Refusals(WrongClockTest::notUsed, WrongClockTest::notUsed),
             "idempotency",
             Duration.ofMinutes(5),
             "this",
@@ -33,6 +34,10 @@ class WrongClockTest {
     records.compareClock(Instant.now());
     assertThat(timeOf(records.newId()))
         .isBetween(Instant.now().minusSeconds(60), Instant.now().plusSeconds(1));
+  }
+
+  private static <T> T notUsed(Object argument) {
+    throw new AssertionError(argument);
   }
 
   private static Instant timeOf(UUID id) {
