@@ -130,7 +130,6 @@ enum SeededFault {
                     var unused = record(answer);
                     return;
                   }
-                  Settled settled;
                   try {
                     settled = record(answer);
                   """))
