@@ -18,7 +18,7 @@ CREATE TABLE shop.shipments (
 );
 
 CREATE TABLE shop.tokens (
-  id      uuid PRIMARY KEY,
+  id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   revoked boolean NOT NULL DEFAULT false
 );
 

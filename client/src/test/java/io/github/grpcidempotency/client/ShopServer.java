@@ -13,6 +13,7 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.grpc.BindableService;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
@@ -116,7 +117,7 @@ final class ShopServer implements AutoCloseable {
 
   private static Procedure packed(MethodDescriptor<OrderRequest, Order> method) {
     return Procedure.annotated(method)
-        .resource(ResourceType.of("order"), order -> UUID.fromString(order.getId()))
+        .resource(ResourceType.of("order"), order -> ResourceId.of(order.getId()))
         .status(OUTBOX)
         .build();
   }

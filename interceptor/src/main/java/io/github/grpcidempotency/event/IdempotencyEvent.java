@@ -151,7 +151,7 @@ public sealed interface IdempotencyEvent {
    * @param handler how long the handler ran
    * @param took how long the settlement took
    */
-  record Settled(
+  record ClaimSettled(
       CallInfo call, UUID operationId, Settlement settlement, Duration handler, Duration took)
       implements IdempotencyEvent {
     @Override

@@ -64,7 +64,7 @@ public interface IdempotencyListener {
    * Called after the store has committed the settlement and before the answer is sent. A crash in
    * between loses the event, not the settlement.
    */
-  default void settled(IdempotencyEvent.Settled event) {}
+  default void settled(IdempotencyEvent.ClaimSettled event) {}
 
   /** Called after the settlement has failed and before the client is asked to retry. */
   default void settlementFailed(IdempotencyEvent.SettlementFailed event) {}

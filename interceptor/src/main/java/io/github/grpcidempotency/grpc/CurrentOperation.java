@@ -1,17 +1,10 @@
 package io.github.grpcidempotency.grpc;
 
-import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.record.OutboundKey;
-import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.PendingClaim;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreTransaction;
-import io.grpc.Context;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -29,8 +22,8 @@ public final class CurrentOperation {
    * trailer {@code idempotency-operation}. It stays the same when another server takes over.
    */
   public static Optional<UUID> operationId() {
-    return claim()
-        .map(Claim::operationId)
+    return OperationContext.operation()
+        .map(operation -> operation.claim().operationId())
         .or(() -> OperationContext.pending().map(PendingClaim::operationId));
   }
 
@@ -42,7 +35,9 @@ public final class CurrentOperation {
   public static OptionalInt attempt() {
     return OperationContext.pending().isPresent()
         ? OptionalInt.of(1)
-        : claim().map(Claim::attempt).map(OptionalInt::of).orElseGet(OptionalInt::empty);
+        : OperationContext.operation()
+            .map(operation -> OptionalInt.of(operation.claim().attempt()))
+            .orElseGet(OptionalInt::empty);
   }
 
   /** Returns the key of the current call, protected or not; empty for a call without a key. */
@@ -55,7 +50,7 @@ public final class CurrentOperation {
    * transactional procedures.
    */
   public static boolean hasTransaction() {
-    return transaction().isPresent();
+    return OperationContext.transaction().isPresent();
   }
 
   /**
@@ -66,7 +61,7 @@ public final class CurrentOperation {
    * @throws IllegalStateException if there is no transaction
    */
   public static void setRollbackOnly() {
-    requireTransaction().setRollbackOnly();
+    OperationContext.requireTransaction().setRollbackOnly();
   }
 
   /**
@@ -85,72 +80,5 @@ public final class CurrentOperation {
         .map(request -> OutboundKey.of(request.key(), request.procedure(), name))
         .orElseGet(UUID::randomUUID)
         .toString();
-  }
-
-  /**
-   * Returns the claim of the current call; empty for a call without a key, and if the claim was not
-   * known to be won when the handler started. For implementations of stores.
-   */
-  public static Optional<Claim> claim() {
-    return OperationContext.operation().map(Operation::claim);
-  }
-
-  /**
-   * Returns the request of the claim of the current call, whether or not the claim was won before
-   * the handler started; empty for a call without a key. For implementations of stores.
-   */
-  public static Optional<ClaimRequest> claimRequest() {
-    return claim()
-        .map(Claim::request)
-        .or(() -> OperationContext.pending().map(PendingClaim::request));
-  }
-
-  /**
-   * Returns the transaction of the handler, if its procedure is transactional. For implementations
-   * of stores.
-   */
-  public static Optional<StoreTransaction> transaction() {
-    return OperationContext.transaction();
-  }
-
-  /**
-   * Returns the transaction of the handler. For implementations of stores.
-   *
-   * @throws IllegalStateException if there is none; the message gives the reason
-   */
-  public static StoreTransaction requireTransaction() {
-    return transaction()
-        .orElseThrow(() -> new IllegalStateException("no transaction is available: " + whyNone()));
-  }
-
-  private static String whyNone() {
-    Optional<KeyedRequest> request = OperationContext.request();
-    if (request.isPresent()) {
-      return ("the procedure %s is not TRANSACTIONAL: set .execution(Execution.TRANSACTIONAL), or"
-              + " record the answer in the handler's own transaction with TransactionalCompletion")
-          .formatted(request.get().procedure().name());
-    }
-    if (Context.current() == Context.ROOT) {
-      return "this thread has no Context of a gRPC call; use the handler's own thread, or pass"
-          + " the call's Context to this thread with Context.current().wrap(…)";
-    }
-    return "the IdempotencyInterceptor is not registered with this server, or the method has no"
-        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and"
-        + " describe the method with .execution(Execution.TRANSACTIONAL)";
-  }
-
-  /**
-   * Returns the form in which the store records a response of the current call. Repeated calls with
-   * the same response return the same result. For stores whose claims are completed within the
-   * handler's own transaction.
-   *
-   * @throws IllegalStateException if the current call has no claim
-   * @throws IllegalArgumentException if the response is not of the method's response type
-   * @throws io.github.grpcidempotency.store.StoreException if the response cannot be encrypted
-   */
-  public static RecordedOutcome keptOf(Message response) {
-    return OperationContext.operation()
-        .orElseThrow(() -> new IllegalStateException("the current call has no claim"))
-        .keptOf(response);
   }
 }

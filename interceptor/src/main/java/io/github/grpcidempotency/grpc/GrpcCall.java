@@ -60,7 +60,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   private final Procedure procedure;
   private final Function<Message, KeyDecision> keyOf;
   private final Optional<Caller> caller;
-  private final Engine engine;
+  private final Optional<Engine> engine;
   private final CallEvents events;
   private final RefusableCall<RequestT, ResponseT> call;
   private final Metadata headers;
@@ -79,7 +79,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
       Optional<Caller> caller,
-      Engine engine,
+      Optional<Engine> engine,
       CallEvents events,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
@@ -125,8 +125,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     if (decision instanceof KeyDecision.Keyed found) {
       serve(found.key(), found.keyName(), message);
     } else if (decision instanceof KeyDecision.Refuse refused) {
-      events.refused(refused.refusal(), Optional.empty(), null);
-      ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
+      refuse(events, refused.refusal(), refused.keyName());
     } else if (procedure.execution() == Execution.TRANSACTIONAL) {
       UnkeyedRun.start(this, engine, procedure, caller);
     } else {
@@ -135,18 +134,29 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   }
 
   private void serve(IdempotencyKey key, String keyName, Message message) {
-    Engine own = caller.equals(Optional.of(key.caller())) ? engine : engines.of(key.caller());
-    CallEvents found = events.of(key, keyName).onShard(own.shard());
+    Optional<Caller> owner = Optional.of(key.caller());
+    Optional<Engine> own = caller.equals(owner) ? engine : engines.of(owner);
+    CallEvents found = events.of(key, keyName).onShard(own.flatMap(Engine::shard));
+    if (own.isEmpty()) {
+      found.keyFound();
+      refuse(found, Refusal.noShard(), keyName);
+      return;
+    }
     KeyedCall machine =
         new KeyedCall(
             this,
-            own,
+            own.get(),
             engines.drain(),
             found,
             KeyedRequest.of(key, procedure, message, found.trace(), RetryHint.isIn(headers)),
             keyName);
     keyed = Optional.of(machine);
     machine.start();
+  }
+
+  private void refuse(CallEvents about, Refusal refusal, String keyName) {
+    about.refused(refusal, Optional.empty(), null);
+    refuse(refusal, keyName);
   }
 
   @Override
@@ -239,7 +249,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   /** Returns the answer with which the handler has closed its call. */
   Answer answer(Metadata sent, Optional<ResponseT> message, Status status, Metadata trailers) {
     return new HandlerAnswer<>(
-        call, procedure.failurePolicy(), engine.log(), sent, message, status, trailers);
+        call, procedure.failurePolicy(), engines.log(), sent, message, status, trailers);
   }
 
   /** Returns the answer of a handler that has violated the protocol. */
@@ -290,7 +300,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   @Override
   public Executor resumption() {
     if (resumption.isEmpty()) {
-      Executor sequence = MoreExecutors.newSequentialExecutor(engine.executor());
+      Executor sequence = MoreExecutors.newSequentialExecutor(engines.executor());
       thread = event -> sequence.execute(() -> events.within(event));
       resumption = Optional.of(step -> thread.execute(() -> orClose(step)));
     }

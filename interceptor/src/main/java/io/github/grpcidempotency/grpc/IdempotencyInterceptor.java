@@ -14,8 +14,10 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.EngineSettings;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.internal.service.OperationsService;
 import io.github.grpcidempotency.internal.service.RecoveryService;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
@@ -29,6 +31,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
@@ -78,7 +81,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private final MethodsWithoutDescriptor undescribed = new MethodsWithoutDescriptor();
   private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
 
-  private IdempotencyInterceptor(Builder builder) {
+  private IdempotencyInterceptor(Builder builder, Optional<Stores> stores) {
     this.procedures = builder.procedures;
     this.callers =
         () ->
@@ -86,17 +89,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                 builder.callers.resolve(), "the caller resolver returned null, not an Optional");
     this.keyHeader = WireMetadata.ascii(builder.keyHeader);
     this.engines =
-        builder.store.map(
-            store ->
-                Engines.on(
-                    store,
-                    new Listeners(builder.listeners),
-                    new DecisionLog(builder.keyHashSecret),
-                    keyHeader.name(),
-                    builder.claimTiming,
-                    builder.callLimit,
-                    builder.waitLimits,
-                    builder.executor));
+        stores.map(
+            found ->
+                new Engines(
+                    found,
+                    new EngineSettings(
+                        new Listeners(builder.listeners),
+                        new DecisionLog(builder.keyHashSecret),
+                        keyHeader.name(),
+                        builder.claimTiming,
+                        builder.callLimit,
+                        builder.waitLimits,
+                        builder.executor)));
   }
 
   /**
@@ -133,8 +137,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     } catch (RuntimeException failed) {
       return refuseUnresolved(arrived, call, failed);
     }
-    Engine engine = engines.get().of(caller);
-    CallEvents events = arrived.of(caller).onShard(engine.shard());
+    Optional<Engine> engine = engines.get().of(caller);
+    CallEvents events = arrived.of(caller).onShard(engine.flatMap(Engine::shard));
     KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
     Function<Message, KeyDecision> keyOf = finder::decide;
     if (!finder.readsRequest()) {
@@ -270,6 +274,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final Procedures procedures;
     private final CallerResolver callers;
     private Optional<IdempotencyStore> store = Optional.empty();
+    private Optional<Shards> shards = Optional.empty();
     private boolean withoutStore;
     private String keyHeader = IdempotencyMetadata.KEY.name();
     private final List<IdempotencyListener> listeners = new ArrayList<>();
@@ -288,6 +293,16 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     public Builder store(IdempotencyStore store) {
       this.store = Optional.of(store);
       return this;
+    }
+
+    /** Sets the shards that record operations, instead of one store. */
+    public Builder shards(Shards shards) {
+      this.shards = Optional.of(shards);
+      return this;
+    }
+
+    private Optional<Stores> stores() {
+      return shards.map(Stores::of).or(() -> store.map(Stores::of));
     }
 
     /**
@@ -378,7 +393,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Checks the procedures and the store, and returns the interceptor. Close it when the server
+     * Checks the procedures and the stores, and returns the interceptor. Close it when the server
      * has terminated.
      *
      * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
@@ -387,20 +402,26 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      */
     public IdempotencyInterceptor build() {
       List<String> problems = new ArrayList<>(MethodsWithoutDescriptor.problems(procedures));
-      if (store.isEmpty() && !withoutStore) {
+      Optional<Stores> stores = stores();
+      if (stores.isEmpty() && !withoutStore) {
         problems.add(
-            "the interceptor has no store: call store(…), or withoutStore() to let every call pass"
-                + " through unprotected");
+            "the interceptor has no store: call store(…), or shards(…), or withoutStore() to let"
+                + " every call pass through unprotected");
       }
-      Setup.check(problems, procedures, store, claimTiming);
-      if (store.isEmpty()) {
+      if (store.isPresent() && shards.isPresent()) {
+        problems.add(
+            "the interceptor has a store and shards: call either store(…) or shards(…), because the"
+                + " calls of each caller are recorded in one store");
+      }
+      Setup.check(problems, procedures, stores, claimTiming);
+      if (stores.isEmpty()) {
         logger.warn("the interceptor has no store: calls with a key pass through unprotected");
       } else {
         procedures.all().stream()
             .sorted(Comparator.comparing(Procedure::name))
             .forEach(procedure -> logger.info(Setup.line(procedure)));
       }
-      IdempotencyInterceptor interceptor = new IdempotencyInterceptor(this);
+      IdempotencyInterceptor interceptor = new IdempotencyInterceptor(this, stores);
       interceptor.engines.ifPresent(Engines::start);
       return interceptor;
     }

@@ -17,17 +17,7 @@ public final class MalformedKeyException extends RuntimeException {
 
   /** Creates the exception with a message that describes the problem. */
   public MalformedKeyException(String message) {
-    this(KeyProblem.OTHER, message);
-  }
-
-  /**
-   * Creates the exception.
-   *
-   * @param problem the kind of problem, for listeners
-   * @param message describes the problem
-   */
-  public MalformedKeyException(KeyProblem problem, String message) {
-    this(problem, message, problem.explanation(), null, null);
+    this(KeyProblem.OTHER, message, KeyProblem.OTHER.explanation(), null, null);
   }
 
   private MalformedKeyException(

@@ -1,13 +1,10 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
-import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.internal.field.FieldPath;
-import io.github.grpcidempotency.internal.field.NoUuidException;
 import io.github.grpcidempotency.internal.field.ProtobufDurations;
 import io.github.grpcidempotency.internal.method.AnnotatedMethods;
 import io.github.grpcidempotency.key.KeySource;
@@ -17,7 +14,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -90,17 +86,10 @@ record MethodOption(
         return;
       }
     }
-    Optional<FieldPath> path =
-        FieldPath.of(schema.getOutputType(), declared.getResourceIdField())
-            .filter(found -> found.isSingular(JavaType.STRING));
     if (declared.getResourceIdField().isEmpty()) {
       builder.problem("it has a resource_type, but no resource_id_field");
-    } else if (path.isEmpty()) {
-      builder.problem(
-          "resource_id_field \"%s\" is not a singular string field of %s"
-              .formatted(declared.getResourceIdField(), schema.getOutputType().getFullName()));
-    } else if (type.isPresent()) {
-      builder.resource(type.get(), response -> resourceId(path.get(), response));
+    } else {
+      type.ifPresent(created -> builder.resource(created, declared.getResourceIdField()));
     }
   }
 
@@ -215,14 +204,5 @@ record MethodOption(
       builder.problem("its %s is not a valid duration".formatted(field));
     }
     return read;
-  }
-
-  private UUID resourceId(FieldPath path, Message response) {
-    String id = (String) path.read(response).orElse("");
-    try {
-      return UUID.fromString(id);
-    } catch (IllegalArgumentException malformed) {
-      throw new NoUuidException(declared.getResourceIdField(), id);
-    }
   }
 }

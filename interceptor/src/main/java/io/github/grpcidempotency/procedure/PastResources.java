@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.procedure;
 
 import io.github.grpcidempotency.key.Caller;
-import java.util.UUID;
 
 /**
  * Finds out whether a resource once existed, for example by tombstones, soft-deleted rows or an
@@ -18,7 +17,7 @@ public interface PastResources {
    * Returns whether the resource once existed and this caller is allowed to know that.
    *
    * @param caller the caller of the delete
-   * @param resourceId the id in the request
+   * @param resourceId the id in the request; a client may send any text
    */
-  boolean existed(Caller caller, UUID resourceId);
+  boolean existed(Caller caller, ResourceId resourceId);
 }

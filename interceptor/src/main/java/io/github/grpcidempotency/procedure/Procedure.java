@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 
 /**
@@ -27,8 +26,9 @@ public final class Procedure {
   private final KeyFormat keyFormat;
   private final Fingerprinter fingerprinter;
   private final Optional<ResourceType> resourceType;
-  private final Function<Message, Optional<UUID>> resourceId;
-  private final Optional<Function<Message, Optional<UUID>>> deletedId;
+  private final Function<Message, Optional<ResourceId>> resourceId;
+  private final Optional<Function<Message, Optional<ResourceId>>> deletedId;
+  private final Optional<String> integerIdField;
   private final Optional<PastResources> pastResources;
   private final Optional<ResponseRebuilder> responseRebuilder;
   private final Optional<StatusSource> statusSource;
@@ -55,6 +55,7 @@ public final class Procedure {
     this.resourceType = builder.resourceType;
     this.resourceId = builder.resourceId;
     this.deletedId = builder.deletedId;
+    this.integerIdField = builder.integerIdField;
     this.pastResources = builder.pastResources;
     this.responseRebuilder = builder.responseRebuilder;
     this.statusSource = builder.statusSource;
@@ -117,7 +118,7 @@ public final class Procedure {
    * the handler succeeded. If it throws, the record has no reference to the resource, and the
    * response is sent unchanged.
    */
-  public Optional<UUID> resourceId(Message response) {
+  public Optional<ResourceId> resourceId(Message response) {
     return resourceId.apply(response);
   }
 
@@ -135,8 +136,16 @@ public final class Procedure {
    * after the handler has ended, for procedures that {@link #deletes() delete}. If it throws, the
    * record has no reference to the resource, and the response is sent unchanged.
    */
-  public Optional<UUID> deletedId(Message request) {
+  public Optional<ResourceId> deletedId(Message request) {
     return deletedId.flatMap(id -> id.apply(request));
+  }
+
+  /**
+   * Returns the declaration of the integer field that contains the resource id, such as {@code
+   * int64 order.id}; empty if the id is in a text field, or if a function returns it.
+   */
+  public Optional<String> integerIdField() {
+    return integerIdField;
   }
 
   /**

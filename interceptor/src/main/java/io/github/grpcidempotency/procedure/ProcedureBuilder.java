@@ -1,9 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
-import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.method.MessageTypes;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
@@ -14,7 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -44,9 +41,10 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   KeyFormat keyFormat = UUID_FORMAT;
   Fingerprinter fingerprinter;
   Optional<ResourceType> resourceType = Optional.empty();
-  Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
+  Function<Message, Optional<ResourceId>> resourceId = response -> Optional.empty();
   private boolean creates;
-  Optional<Function<Message, Optional<UUID>>> deletedId = Optional.empty();
+  Optional<Function<Message, Optional<ResourceId>>> deletedId = Optional.empty();
+  Optional<String> integerIdField = Optional.empty();
   Optional<PastResources> pastResources = Optional.empty();
   Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   Optional<StatusSource> statusSource = Optional.empty();
@@ -73,12 +71,27 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
+   * Sets the type of the created resource, and the field of the response that contains its id.
+   *
+   * @param idField the path of a string or integer field: field names joined by dots
+   */
+  public ProcedureBuilder<ResponseT> resource(ResourceType type, String idField) {
+    return creating(type, idIn(idField, method.flatMap(MessageTypes::response), "creates"));
+  }
+
+  /**
    * Sets the type of the created resource, and a function that returns its id from the response.
    */
   public ProcedureBuilder<ResponseT> resource(
-      ResourceType type, Function<? super ResponseT, UUID> id) {
+      ResourceType type, Function<? super ResponseT, ResourceId> id) {
+    this.integerIdField = Optional.empty();
+    return creating(type, response -> Optional.ofNullable(id.apply(castResponse(response))));
+  }
+
+  private ProcedureBuilder<ResponseT> creating(
+      ResourceType type, Function<Message, Optional<ResourceId>> id) {
     this.resourceType = Optional.of(type);
-    this.resourceId = response -> Optional.ofNullable(id.apply(castResponse(response)));
+    this.resourceId = id;
     this.creates = true;
     return this;
   }
@@ -86,34 +99,46 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /**
    * Sets the type of the deleted resource, and the field of the request that contains its id.
    *
-   * @param idField the path of a string field that contains a UUID: field names joined by dots
+   * @param idField the path of a string or integer field: field names joined by dots
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, String idField) {
-    method
-        .flatMap(MessageTypes::request)
-        .filter(request -> stringField(request, idField).isEmpty())
-        .ifPresent(
-            request ->
-                problem(
-                    ("the id of the resource that it deletes: \"%s\" is not a singular string"
-                            + " field of %s")
-                        .formatted(idField, request.getFullName())));
-    return deleting(type, request -> deletedId(request, idField));
+    return deleting(type, idIn(idField, method.flatMap(MessageTypes::request), "deletes"));
   }
 
   /**
    * Sets the type of the deleted resource, and a function that returns its id from the request, for
    * example if the id is part of a name.
    */
-  public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, UUID> id) {
+  public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, ResourceId> id) {
+    this.integerIdField = Optional.empty();
     return deleting(type, request -> Optional.ofNullable(id.apply(request)));
   }
 
   private ProcedureBuilder<ResponseT> deleting(
-      ResourceType type, Function<Message, Optional<UUID>> id) {
+      ResourceType type, Function<Message, Optional<ResourceId>> id) {
     this.resourceType = Optional.of(type);
     this.deletedId = Optional.of(id);
     return this;
+  }
+
+  /** Returns a function that reads an id from a field. Adds a problem if the field has no id. */
+  private Function<Message, Optional<ResourceId>> idIn(
+      String path, Optional<Descriptor> messages, String verb) {
+    Optional<ResourceIdField> known = messages.flatMap(type -> ResourceIdField.of(type, path));
+    messages
+        .filter(type -> known.isEmpty())
+        .ifPresent(
+            type ->
+                problem(
+                    ("the id of the resource that it %s: \"%s\" is not a singular string or"
+                            + " integer field of %s")
+                        .formatted(verb, path, type.getFullName())));
+    this.integerIdField =
+        known.filter(ResourceIdField::isInteger).map(field -> field.type() + " " + path);
+    return message ->
+        known
+            .or(() -> ResourceIdField.of(message.getDescriptorForType(), path))
+            .flatMap(field -> field.read(message));
   }
 
   /**
@@ -318,25 +343,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   private static boolean needsExecution(KeyPolicy policy) {
     return policy != KeyPolicy.HANDLER_INTERNAL && policy != KeyPolicy.PROHIBITED;
-  }
-
-  private static Optional<FieldPath> stringField(Descriptor type, String path) {
-    return FieldPath.of(type, path).filter(found -> found.isSingular(JavaType.STRING));
-  }
-
-  private static Optional<UUID> deletedId(Message request, String idField) {
-    return stringField(request.getDescriptorForType(), idField)
-        .flatMap(path -> path.read(request))
-        .flatMap(id -> uuid((String) id));
-  }
-
-  /** Returns the id in a text; empty if the client sent a text that is not a UUID. */
-  private static Optional<UUID> uuid(String text) {
-    try {
-      return Optional.of(UUID.fromString(text));
-    } catch (IllegalArgumentException none) {
-      return Optional.empty();
-    }
   }
 
   @SuppressWarnings("unchecked") // the method's own marshaller made the response

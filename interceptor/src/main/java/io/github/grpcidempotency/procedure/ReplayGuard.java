@@ -2,7 +2,6 @@ package io.github.grpcidempotency.procedure;
 
 import io.github.grpcidempotency.key.Caller;
 import java.util.Optional;
-import java.util.UUID;
 
 /**
  * Decides whether the caller may still get a recorded answer, because the caller may have lost the
@@ -20,5 +19,5 @@ public interface ReplayGuard {
    * @param resourceId the resource that the record refers to; empty if there is none, or if it has
    *     been deleted
    */
-  boolean mayReplay(Caller caller, Optional<UUID> resourceId);
+  boolean mayReplay(Caller caller, Optional<ResourceId> resourceId);
 }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.procedure;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Caller;
 import java.util.Optional;
-import java.util.UUID;
 
 /**
  * Rebuilds a response from its resource, for answers that are too large to record, or that should
@@ -21,5 +20,5 @@ public interface ResponseRebuilder {
    * @throws io.github.grpcidempotency.store.StoreException if the resource cannot be read at the
    *     moment; the client can retry. Any other exception counts as a defect, and the record stays
    */
-  Optional<? extends Message> rebuild(Caller caller, UUID resourceId);
+  Optional<? extends Message> rebuild(Caller caller, ResourceId resourceId);
 }

@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.procedure;
 
-import java.util.UUID;
-
 /**
  * Finds the status of a created resource when its creation is replayed.
  *
@@ -13,5 +11,5 @@ import java.util.UUID;
 @FunctionalInterface
 public non-sealed interface StatusResolver extends StatusSource {
   /** Returns the status of the asynchronous work behind a resource. */
-  IdempotencyStatus resolve(UUID resourceId);
+  IdempotencyStatus resolve(ResourceId resourceId);
 }

@@ -51,6 +51,14 @@ public interface Claim {
   Instant expires();
 
   /**
+   * Returns the type of the ids to which the record can refer. The outcome that is recorded has no
+   * other id. By default, a record can refer to every id.
+   */
+  default ResourceIdType resourceIdType() {
+    return ResourceIdType.TEXT;
+  }
+
+  /**
    * Returns the transaction of the handler; empty unless a {@link TransactionalStore} has opened
    * one. The settlement ends the transaction. After a failed settlement the answer must not be
    * recorded again, because effect and record were committed together or not at all.

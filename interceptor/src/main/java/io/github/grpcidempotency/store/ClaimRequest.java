@@ -41,15 +41,6 @@ public record ClaimRequest(
     }
   }
 
-  /** Creates the request of a call that has no trace and is not marked as a retry. */
-  public ClaimRequest(
-      IdempotencyKey key,
-      RecordedProcedure procedure,
-      Fingerprint fingerprint,
-      Duration retention) {
-    this(key, procedure, fingerprint, retention, Optional.empty(), false);
-  }
-
   /** Returns whether a record with this procedure and fingerprint belongs to the same request. */
   public boolean isFor(String recordedProcedure, Fingerprint recorded) {
     return procedure.name().equals(recordedProcedure) && fingerprint.equals(recorded);

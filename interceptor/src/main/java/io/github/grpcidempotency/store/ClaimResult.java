@@ -22,8 +22,6 @@ public sealed interface ClaimResult {
     T inFlight(InFlight inFlight);
 
     T recorded(Recorded recorded);
-
-    T unanswered(Unanswered unanswered);
   }
 
   /** Calls the visitor's method for this kind of result. */
@@ -103,18 +101,6 @@ public sealed interface ClaimResult {
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.recorded(this);
-    }
-  }
-
-  /**
-   * The store failed. Created by the caller of a store, never by a store.
-   *
-   * @param cause the exception of the store
-   */
-  record Unanswered(StoreException cause) implements ClaimResult {
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.unanswered(this);
     }
   }
 }

@@ -28,8 +28,6 @@ public enum FailureCause {
   TIMEOUT,
   /** The store cannot serve any call: a right or a table is missing, or the disk is full. */
   BROKEN,
-  /** The caller has no shard in a {@link ShardedStore}. */
-  NO_SHARD,
   /** Any other reason. */
   OTHER;
 
@@ -40,15 +38,7 @@ public enum FailureCause {
   public boolean mayBeDone() {
     return switch (this) {
       case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
-      case NO_CONNECTION,
-          NO_LOGIN,
-          POOL_EXHAUSTED,
-          READ_ONLY,
-          CONTENTION,
-          TIMEOUT,
-          BROKEN,
-          NO_SHARD ->
-          false;
+      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, READ_ONLY, CONTENTION, TIMEOUT, BROKEN -> false;
     };
   }
 
@@ -64,7 +54,7 @@ public enum FailureCause {
           CONTENTION,
           TIMEOUT ->
           true;
-      case BROKEN, NO_SHARD, OTHER -> false;
+      case BROKEN, OTHER -> false;
     };
   }
 

@@ -18,7 +18,7 @@ public enum FailureRemedy {
       case CONNECTION_LOST, SHUTTING_DOWN ->
           phase == FailurePhase.NOTHING_SENT ? SEND_AGAIN : GIVE_UP;
       case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? FIND : GIVE_UP;
-      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, TIMEOUT, NO_SHARD, OTHER -> GIVE_UP;
+      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, TIMEOUT, OTHER -> GIVE_UP;
     };
   }
 }

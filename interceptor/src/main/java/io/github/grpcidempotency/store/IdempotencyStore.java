@@ -22,11 +22,13 @@ public interface IdempotencyStore {
   /**
    * Checks, at start-up, that the store can serve these procedures.
    *
+   * @param shard the name of the store's shard, if it is one of several. If the database contains
+   *     the name of another shard, the databases are swapped, and the check fails
    * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot serve them; it
    *     lists every problem
    * @throws StoreException if the store cannot be reached
    */
-  void verify(Collection<RecordedProcedure> procedures);
+  void verify(Collection<RecordedProcedure> procedures, Optional<String> shard);
 
   /**
    * Reserves a key, or returns its record or its owner. An expired record counts as absent. A
@@ -81,16 +83,6 @@ public interface IdempotencyStore {
    */
   default Set<ByteString> answerBeginnings(String procedure) {
     return Set.of();
-  }
-
-  /**
-   * Returns the shard's name that is stored in the database, if there is one. A {@link
-   * ShardedStore} calls this method at start-up to detect swapped databases.
-   *
-   * @throws StoreException if the store cannot be reached
-   */
-  default Optional<String> markedShard() {
-    return Optional.empty();
   }
 
   /** Returns how long a claim lasts unless it is renewed. */

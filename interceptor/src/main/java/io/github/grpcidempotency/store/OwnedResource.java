@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import io.github.grpcidempotency.procedure.ResourceId;
 import java.util.UUID;
 
 /**
@@ -8,4 +9,4 @@ import java.util.UUID;
  * @param userId the user on whose behalf the resource is read
  * @param resourceId the id of the resource
  */
-public record OwnedResource(UUID userId, UUID resourceId) {}
+public record OwnedResource(UUID userId, ResourceId resourceId) {}

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.store;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.procedure.ResourceId;
 import java.util.Optional;
-import java.util.UUID;
 
 /** The answer that every retry gets. Its bytes are opaque to a store. */
 public sealed interface RecordedOutcome {
@@ -26,7 +26,7 @@ public sealed interface RecordedOutcome {
   /**
    * Returns the created or deleted resource; empty if there is none, or it does not exist any more.
    */
-  Optional<UUID> resourceId();
+  Optional<ResourceId> resourceId();
 
   /**
    * A response.
@@ -35,7 +35,7 @@ public sealed interface RecordedOutcome {
    * @param resourceId the created or deleted resource; empty if there is none, or it does not exist
    *     any more
    */
-  record Response(ByteString bytes, Optional<UUID> resourceId) implements RecordedOutcome {
+  record Response(ByteString bytes, Optional<ResourceId> resourceId) implements RecordedOutcome {
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.response(this);
@@ -47,7 +47,7 @@ public sealed interface RecordedOutcome {
    *
    * @param resourceId the resource; empty if it does not exist any more
    */
-  record Reference(Optional<UUID> resourceId) implements RecordedOutcome {
+  record Reference(Optional<ResourceId> resourceId) implements RecordedOutcome {
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.reference(this);
@@ -61,7 +61,7 @@ public sealed interface RecordedOutcome {
    */
   record Failure(ByteString bytes) implements RecordedOutcome {
     @Override
-    public Optional<UUID> resourceId() {
+    public Optional<ResourceId> resourceId() {
       return Optional.empty();
     }
 

@@ -5,13 +5,16 @@ import com.google.protobuf.Parser;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.call.KeyedCall;
+import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.EngineSettings;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
@@ -19,6 +22,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,15 +52,16 @@ public final class IdempotentWork implements AutoCloseable {
 
   private IdempotentWork(Builder builder) {
     this.engines =
-        Engines.on(
-            builder.store,
-            new Listeners(builder.listeners),
-            new DecisionLog(builder.keyHashSecret),
-            "token",
-            builder.claimTiming,
-            NO_LIMIT,
-            builder.waitLimits,
-            ForkJoinPool.commonPool());
+        new Engines(
+            builder.stores,
+            new EngineSettings(
+                new Listeners(builder.listeners),
+                new DecisionLog(builder.keyHashSecret),
+                "token",
+                builder.claimTiming,
+                NO_LIMIT,
+                builder.waitLimits,
+                ForkJoinPool.commonPool()));
   }
 
   /**
@@ -65,7 +70,16 @@ public final class IdempotentWork implements AutoCloseable {
    * @param kinds the procedures of the work
    */
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {
-    return new Builder(store, kinds);
+    return new Builder(Stores.of(store), kinds);
+  }
+
+  /**
+   * Returns a builder for work whose callers are on several databases.
+   *
+   * @param kinds the procedures of the work
+   */
+  public static Builder builder(Shards shards, Procedure... kinds) {
+    return new Builder(Stores.of(shards), kinds);
   }
 
   /**
@@ -98,13 +112,22 @@ public final class IdempotentWork implements AutoCloseable {
       Callable<T> work)
       throws Exception {
     IdempotencyKey key = new IdempotencyKey(caller, token);
-    Engine engine = engines.of(caller);
+    Optional<Engine> engine = engines.of(Optional.of(caller));
     CallEvents events =
-        engines.events(kind, Entry.WORK).of(key, engines.keyName()).onShard(engine.shard());
+        engines
+            .events(kind, Entry.WORK)
+            .of(key, engines.keyName())
+            .onShard(engine.flatMap(Engine::shard));
+    if (engine.isEmpty()) {
+      events.keyFound();
+      events.refused(Refusal.noShard(), Optional.empty(), null);
+      throw new WorkRefusedException(Refusal.noShard());
+    }
     KeyedRequest request = KeyedRequest.of(key, kind, input, events.trace(), false);
     WorkTransport<T> transport = new WorkTransport<>(kind, results, work);
     return transport.serve(
-        new KeyedCall(transport, engine, engines.drain(), events, request, engines.keyName()));
+        new KeyedCall(
+            transport, engine.get(), engines.drain(), events, request, engines.keyName()));
   }
 
   /** Stops renewing leases and recording results in the background. */
@@ -115,15 +138,15 @@ public final class IdempotentWork implements AutoCloseable {
 
   /** The settings of an {@code IdempotentWork}. Not thread-safe. */
   public static final class Builder {
-    private final IdempotencyStore store;
+    private final Stores stores;
     private final Procedure[] kinds;
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private WaitLimits waitLimits = WaitLimits.defaults();
 
-    private Builder(IdempotencyStore store, Procedure... kinds) {
-      this.store = store;
+    private Builder(Stores stores, Procedure... kinds) {
+      this.stores = stores;
       this.kinds = kinds.clone();
     }
 
@@ -168,7 +191,7 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Checks the procedures and the store, and returns the {@code IdempotentWork}. Close it when
+     * Checks the procedures and the stores, and returns the {@code IdempotentWork}. Close it when
      * the last work has ended.
      *
      * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
@@ -176,7 +199,7 @@ public final class IdempotentWork implements AutoCloseable {
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotentWork build() {
-      Setup.check(Procedures.of(kinds), Optional.of(store), claimTiming);
+      Setup.check(Procedures.of(kinds), Optional.of(stores), claimTiming);
       IdempotentWork work = new IdempotentWork(this);
       work.engines.start();
       return work;

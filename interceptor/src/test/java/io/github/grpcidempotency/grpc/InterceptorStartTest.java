@@ -59,7 +59,7 @@ class InterceptorStartTest {
             wrong ->
                 problemsOf(wrong)
                     .contains(
-                        "the interceptor has no store: call store(…), or withoutStore() to let"
+                        "the interceptor has no store: call store(…), or shards(…), or withoutStore() to let"
                             + " every call pass through unprotected"));
   }
 

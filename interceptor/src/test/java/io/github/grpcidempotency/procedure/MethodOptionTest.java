@@ -1,14 +1,12 @@
 package io.github.grpcidempotency.procedure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.internal.field.NoUuidException;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
@@ -21,6 +19,7 @@ import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.MarkedRequest;
 import io.github.grpcidempotency.testing.v1.Nested;
+import io.github.grpcidempotency.testing.v1.Numbered;
 import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -48,7 +47,7 @@ class MethodOptionTest {
     assertThat(procedure.method()).contains(OptionServiceGrpc.getEverythingMethod());
     assertThat(procedure.name()).isEqualTo("idempotency.testing.v1.OptionService/Everything");
     assertThat(procedure.resourceType()).contains(ResourceType.of("thing"));
-    assertThat(procedure.resourceId(nested(id.toString()))).contains(id);
+    assertThat(procedure.resourceId(nested(id.toString()))).contains(ResourceId.of(id));
     assertThat(procedure.retention()).isEqualTo(Duration.ofHours(1).plusMillis(500));
     assertThat(procedure.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
   }
@@ -246,13 +245,28 @@ class MethodOptionTest {
   }
 
   @Test
-  void aResponseWithoutAUuidHasNoResourceId() {
+  void aResponseWithoutAnIdHasNoResourceId() {
     Procedure procedure = annotated(OptionServiceGrpc.getEverythingMethod());
 
-    assertThatExceptionOfType(NoUuidException.class)
-        .isThrownBy(() -> procedure.resourceId(nested("not a uuid")));
-    assertThatExceptionOfType(NoUuidException.class)
-        .isThrownBy(() -> procedure.resourceId(Nested.getDefaultInstance()));
+    assertThat(procedure.resourceId(nested("any text"))).contains(ResourceId.of("any text"));
+    assertThat(procedure.resourceId(nested("a\0b"))).isEmpty();
+    assertThat(procedure.resourceId(nested("x".repeat(501)))).isEmpty();
+    assertThat(procedure.resourceId(Nested.getDefaultInstance())).isEmpty();
+  }
+
+  @Test
+  void anIntegerFieldCanContainTheId() {
+    Procedure number = annotated(OptionServiceGrpc.getNumberMethod());
+    Procedure deleted = annotated(OptionServiceGrpc.getDeletingNumberMethod());
+
+    assertThat(number.integerIdField()).contains("uint64 number");
+    assertThat(number.resourceId(Numbered.newBuilder().setNumber(-1).build()))
+        .contains(ResourceId.of("18446744073709551615"));
+    assertThat(number.resourceId(Numbered.getDefaultInstance())).isEmpty();
+    assertThat(deleted.integerIdField()).contains("int32 small");
+    assertThat(deleted.deletedId(Numbered.newBuilder().setSmall(-7).build()))
+        .contains(ResourceId.of(-7));
+    assertThat(annotated(OptionServiceGrpc.getEverythingMethod()).integerIdField()).isEmpty();
   }
 
   @Test
@@ -262,8 +276,7 @@ class MethodOptionTest {
 
     assertThat(procedure.deletes()).isTrue();
     assertThat(procedure.resourceType()).contains(ResourceType.of("thing"));
-    assertThat(procedure.deletedId(withThing(id.toString(), ""))).contains(id);
-    assertThat(procedure.deletedId(withThing("no uuid", ""))).isEmpty();
+    assertThat(procedure.deletedId(withThing(id.toString(), ""))).contains(ResourceId.of(id));
     assertThat(procedure.deletedId(REQUEST)).isEmpty();
     assertThat(procedure.resourceId(nested(id.toString()))).isEmpty();
     assertThat(annotated(OptionServiceGrpc.getEverythingMethod()).deletes()).isFalse();

@@ -32,7 +32,7 @@ class ProceduresTest {
   private static final String CREATE_OTHER =
       ThingServiceGrpc.getCreateOtherMethod().getFullMethodName();
 
-  private static final String NO_ID = " is not a singular string field of Nested";
+  private static final String NO_ID = " is not a singular string or integer field of Nested";
   private static final String INTERNAL =
       "InternalButKept: its key policy is HANDLER_INTERNAL, so its ";
 
@@ -229,20 +229,20 @@ class ProceduresTest {
                 .map(problem -> problem.substring(problem.indexOf('/') + 1))
                 .map(problem -> problem.replace("idempotency.testing.v1.", "")))
         .containsExactlyInAnyOrder(
-            "UnknownField: resource_id_field \"inner.thing.uid\"" + NO_ID,
+            "UnknownField: the id of the resource that it creates: \"inner.thing.uid\"" + NO_ID,
             "NoField: it has a resource_type, but no resource_id_field",
-            "NotAString: resource_id_field \"inner.thing\"" + NO_ID,
-            "BeyondAString: resource_id_field \"inner.thing.id.id\"" + NO_ID,
-            "Repeated: resource_id_field \"all.id\"" + NO_ID,
+            "NotAString: the id of the resource that it creates: \"inner.thing\"" + NO_ID,
+            "BeyondAString: the id of the resource that it creates: \"inner.thing.id.id\"" + NO_ID,
+            "Repeated: the id of the resource that it creates: \"all.id\"" + NO_ID,
             "BadResourceType: a resource type must be in lower case snake case and have at most"
                 + " 60 characters, not \"A Thing\"",
             "NoType: it has a resource_id_field, which has no effect without resource_type",
             "DeletedWithoutType: it has a deleted_id_field, which has no effect without"
                 + " resource_type",
             "DeletedUnknownField: the id of the resource that it deletes: \"thing.uid\" is not a"
-                + " singular string field of CreateThingRequest",
+                + " singular string or integer field of CreateThingRequest",
             "DeletedNotAString: the id of the resource that it deletes: \"thing\" is not a"
-                + " singular string field of CreateThingRequest",
+                + " singular string or integer field of CreateThingRequest",
             "DeletedAndCreated: it has both a resource that it creates and a resource that it"
                 + " deletes: remove one of them",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
@@ -307,7 +307,7 @@ class ProceduresTest {
                           .keyPolicy(policy)
                           .keyFrom(KeySource.requestId())
                           .keyFormat(KeyFormat.opaque())
-                          .resource(ResourceType.of("thing"), thing -> UUID.randomUUID())
+                          .resource(ResourceType.of("thing"), thing -> ResourceId.of(7))
                           .pastResources((caller, id) -> true)
                           .status(RESOLVER)
                           .retainFromLastReplay()
@@ -333,14 +333,14 @@ class ProceduresTest {
             Procedures.of(
                     createOther()
                         .deletes(type, "labels")
-                        .resource(type, thing -> UUID.randomUUID())
+                        .resource(type, thing -> ResourceId.of(7))
                         .rebuild((caller, id) -> Optional.empty())
                         .build())
                 .problems())
         .containsExactlyInAnyOrder(
             CREATE_OTHER
                 + ": the id of the resource that it deletes: \"labels\" is not a singular string"
-                + " field of idempotency.testing.v1.CreateThingRequest",
+                + " or integer field of idempotency.testing.v1.CreateThingRequest",
             CREATE_OTHER
                 + ": it has both a resource that it creates and a resource that it deletes:"
                 + " remove one of them",
@@ -362,13 +362,14 @@ class ProceduresTest {
             .execution(Execution.RESERVED)
             .deletes(
                 ResourceType.of("thing"),
-                input -> UUID.fromString(((Thing) input).getName().substring("things/".length())))
+                input -> ResourceId.of(((Thing) input).getName().substring("things/".length())))
             .build();
 
-    assertThat(byPath.deletedId(Thing.newBuilder().setId(id.toString()).build())).contains(id);
+    assertThat(byPath.deletedId(Thing.newBuilder().setId(id.toString()).build()))
+        .contains(ResourceId.of(id));
     assertThat(byPath.deletedId(CreateThingRequest.getDefaultInstance())).isEmpty();
     assertThat(byFunction.deletedId(Thing.newBuilder().setName("things/" + id).build()))
-        .contains(id);
+        .contains(ResourceId.of(id));
   }
 
   @Test

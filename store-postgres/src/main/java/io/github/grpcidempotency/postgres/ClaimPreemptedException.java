@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import java.sql.SQLException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The claim that was sent with a handler's first statement was not won. Usually another call holds
@@ -15,16 +14,12 @@ import org.jspecify.annotations.Nullable;
 public final class ClaimPreemptedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  ClaimPreemptedException() {
-    this(null);
-  }
-
   /**
    * Creates the exception for the statement that the claim was sent with.
    *
    * @param cause the driver's exception
    */
-  ClaimPreemptedException(@Nullable SQLException cause) {
+  ClaimPreemptedException(SQLException cause) {
     super(
         "the claim that was sent with this statement was not won, usually because another"
             + " call holds or has completed the key: the handler's writes are rolled back and its"

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
 
@@ -40,7 +41,7 @@ public final class ClaimTransaction {
   }
 
   private static HandlerTransaction current() {
-    if (CurrentOperation.requireTransaction() instanceof HandlerTransaction ours) {
+    if (CurrentHandler.requireTransaction() instanceof HandlerTransaction ours) {
       return ours;
     }
     throw new IllegalStateException(

@@ -3,7 +3,11 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.postgres.internal.check.PoolCheck;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.store.support.RepeatedTask;
@@ -80,7 +84,7 @@ public final class ExpirySweeper implements AutoCloseable {
   public ExpirySweeper start() {
     try {
       checkPool();
-    } catch (JdbiException unreachable) {
+    } catch (StoreException unreachable) {
       logger.warn(
           "{} could not be checked and will be checked at the first sweep: {}",
           poolName(),
@@ -102,7 +106,7 @@ public final class ExpirySweeper implements AutoCloseable {
    *
    * @return how many records were deleted
    * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
-   * @throws JdbiException if the database cannot be reached
+   * @throws StoreException if the database fails
    */
   public long sweep() {
     long begun = System.nanoTime();
@@ -142,11 +146,15 @@ public final class ExpirySweeper implements AutoCloseable {
   private long sweepAll() {
     long swept = 0;
     Batch batch = Batch.NONE;
-    do {
-      batch = sweepBatch(batch);
-      swept += batch.swept();
-    } while (batch.swept() == batchSize && !Thread.currentThread().isInterrupted());
-    return swept;
+    try {
+      do {
+        batch = sweepBatch(batch);
+        swept += batch.swept();
+      } while (batch.swept() == batchSize && !Thread.currentThread().isInterrupted());
+      return swept;
+    } catch (JdbiException failure) {
+      throw Failures.of("could not sweep expired records", failure);
+    }
   }
 
   /** Stops sweeping, after the current batch. */
@@ -158,7 +166,11 @@ public final class ExpirySweeper implements AutoCloseable {
   /** Checks the pool until it has passed once, so that its warnings are logged once. */
   private void checkPool() {
     if (!poolChecked) {
-      refuseIfAny(PoolCheck.ofSingleStatements(poolName(), pool));
+      try {
+        refuseIfAny(PoolCheck.ofSingleStatements(poolName(), pool));
+      } catch (JdbiException failure) {
+        throw Failures.of("could not check " + poolName(), failure);
+      }
       poolChecked = true;
     }
   }
@@ -242,7 +254,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
     /**
      * Names the shard that is swept, for events, metrics and the log; none by default. Use the name
-     * by which the {@link io.github.grpcidempotency.store.ShardedStore} knows the shard.
+     * that the shard has in {@link io.github.grpcidempotency.store.Shards}.
      */
     public Builder shard(String name) {
       this.shard = Optional.of(name);

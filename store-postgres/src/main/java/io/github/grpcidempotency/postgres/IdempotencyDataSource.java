@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.transaction.HostedTransaction;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -52,11 +54,11 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
   }
 
   private static Connection carrying(Connection connection) {
-    CurrentOperation.transaction()
+    CurrentHandler.transaction()
         .filter(HostedTransaction.class::isInstance)
         .map(HostedTransaction.class::cast)
         .ifPresent(HostedTransaction::connectionTaken);
-    return new CarryingConnection(connection).proxy();
+    return StatementCarrier.on(connection).connection();
   }
 
   /**

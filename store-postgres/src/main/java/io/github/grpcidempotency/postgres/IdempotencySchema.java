@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.migration.FlywayMigration;
+import io.github.grpcidempotency.postgres.internal.migration.MigrationSql;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 

@@ -3,6 +3,25 @@ package io.github.grpcidempotency.postgres;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.check.StartupCheck;
+import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
+import io.github.grpcidempotency.postgres.internal.claim.Reservation;
+import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
+import io.github.grpcidempotency.postgres.internal.database.Contention;
+import io.github.grpcidempotency.postgres.internal.database.Handles;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.database.Refusals;
+import io.github.grpcidempotency.postgres.internal.database.ServerName;
+import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
+import io.github.grpcidempotency.postgres.internal.transaction.LateClaim;
+import io.github.grpcidempotency.postgres.internal.transaction.ReservedTransaction;
+import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
+import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -73,6 +92,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             builder.dataSource,
             builder.hostTransactions,
             new Handles(builder.configuration),
+            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
             schema,
             builder.lease,
             builder.serverName.get(),
@@ -89,8 +109,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {
-    check(startup -> startup.run(procedures));
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
+    check(startup -> startup.run(procedures, shard));
   }
 
   @Override
@@ -139,19 +159,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
           failure);
       LockSupport.parkNanos(PAUSE_BETWEEN_CHECKS.toNanos());
     }
-  }
-
-  /** Returns the fact {@code shard}, which the schema's owner stores. */
-  @Override
-  public Optional<String> markedShard() {
-    return on(
-        Jdbi.create(database.pool()),
-        "read the shard's name",
-        handle ->
-            handle
-                .createQuery(SqlFile.load("check/shard", Map.of("schema", schema)))
-                .mapTo(String.class)
-                .findOne());
   }
 
   private StartupCheck startupCheck() {
@@ -222,7 +229,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   public StoreTransaction begin(Optional<Caller> caller) {
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     try {
-      HandlerTransaction transaction = database.open(WITHOUT_KEY);
+      HandlerTransaction transaction = HandlerTransaction.open(database, WITHOUT_KEY);
       begin(transaction, user);
       return transaction;
     } catch (JdbiException failure) {

@@ -1,13 +1,16 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.internal.claim.Reservation;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.PGConnection;
 
@@ -67,14 +70,21 @@ public final class TransactionalCompletion {
    *     retry the transaction
    */
   public static void lock(Handle handle) {
-    lock(handle.getConnection());
+    lockWithin(handle.getConnection());
   }
 
   /**
    * Locks the record of the current call through a plain JDBC connection, as {@link #lock(Handle)}
    * does.
+   *
+   * @throws SQLException if the database fails; after a serialization failure, retry the
+   *     transaction
    */
-  public static void lock(Connection connection) {
+  public static void lock(Connection connection) throws SQLException {
+    plainly(() -> lockWithin(connection));
+  }
+
+  private static void lockWithin(Connection connection) {
     Optional<Reservation> reservation = reservation();
     if (reservation.isPresent()) {
       checkTransaction(connection);
@@ -120,19 +130,35 @@ public final class TransactionalCompletion {
    * @throws org.jdbi.v3.core.JdbiException if the database fails, or refuses the commit
    */
   public static void completeAndCommit(Handle handle, Message response) {
-    completeAndCommit(handle.getConnection(), response);
+    recordAndCommit(handle.getConnection(), response);
   }
 
   /**
    * Records the response of the current call through a plain JDBC connection and commits, as {@link
    * #completeAndCommit(Handle, Message)} does. No {@code Connection.commit()} needs to follow.
+   *
+   * @throws SQLException if the database fails, or refuses the commit
    */
-  public static void completeAndCommit(Connection connection, Message response) {
+  public static void completeAndCommit(Connection connection, Message response)
+      throws SQLException {
+    plainly(() -> recordAndCommit(connection, response));
+  }
+
+  /** Throws a failure of the database as the driver has thrown it. */
+  private static void plainly(Runnable statements) throws SQLException {
+    try {
+      statements.run();
+    } catch (JdbiException failure) {
+      throw Failures.asSqlException(failure);
+    }
+  }
+
+  private static void recordAndCommit(Connection connection, Message response) {
     Optional<Reservation> reservation = reservation();
     checkTransaction(connection);
     if (reservation.isPresent()) {
       checkOwnedByHandler(reservation.get(), connection);
-      reservation.get().commitWithin(connection, CurrentOperation.keptOf(response));
+      reservation.get().commitWithin(connection, CurrentHandler.keptOf(response));
     }
     commit(connection);
   }
@@ -195,7 +221,7 @@ public final class TransactionalCompletion {
   private static void complete(Reservation reservation, Message response) {
     HostTransaction transaction = host(reservation);
     reservation.completeAtEndOf(
-        transaction, connectionOf(transaction), CurrentOperation.keptOf(response));
+        transaction, connectionOf(transaction), CurrentHandler.keptOf(response));
   }
 
   private static HostTransaction host(Reservation reservation) {
@@ -209,11 +235,11 @@ public final class TransactionalCompletion {
   }
 
   private static Optional<Reservation> reservation() {
-    Optional<ClaimRequest> request = CurrentOperation.claimRequest();
+    Optional<ClaimRequest> request = CurrentHandler.claimRequest();
     if (request.isEmpty()) {
       return Optional.empty();
     }
-    if (!(CurrentOperation.claim().orElse(null) instanceof Reservation reservation)) {
+    if (!(CurrentHandler.claim().orElse(null) instanceof Reservation reservation)) {
       throw new IllegalStateException(
           request.get().procedure().name()
               + " is transactional, so the interceptor records its response: remove the call of"

@@ -7,19 +7,22 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -38,6 +41,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.util.PSQLException;
 
 /** A handler's own transaction that is recorded and committed in one flush. */
 class CompletionWithCommitTest {
@@ -46,7 +50,7 @@ class CompletionWithCommitTest {
   private static final Procedure RESERVED =
       Procedure.named("jobs/make-thing")
           .execution(Execution.RESERVED)
-          .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
+          .resource(ResourceType.of("thing"), thing -> ResourceId.of(((Thing) thing).getId()))
           .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();
 
@@ -312,6 +316,24 @@ class CompletionWithCommitTest {
     assertNothingIsLeft();
   }
 
+  @Test
+  void aHandlerWithoutJdbiGetsTheDriversException() {
+    assertThatExceptionOfType(PSQLException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      try (Connection connection = DriverManager.getConnection(database.appUrl())) {
+                        connection.setAutoCommit(false);
+                        TransactionalCompletion.completeAndCommit(connection, thing);
+                      }
+                      return thing;
+                    }))
+        .withMessageContaining("thing_id_fkey");
+
+    assertNothingIsLeft();
+  }
+
   /** Whatever the handler makes of the exception: fail, or believe that it was committed. */
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
@@ -397,7 +419,7 @@ class CompletionWithCommitTest {
                   handle ->
                       handle.execute(
                           "INSERT INTO idempotency.idempotency_waits (lock_id) VALUES (?)",
-                          LockId.of(CurrentOperation.claim().orElseThrow().request().key())));
+                          LockId.of(CurrentHandler.claim().orElseThrow().request().key())));
           jdbi.useTransaction(this::insertAndCommit);
           return thing;
         });

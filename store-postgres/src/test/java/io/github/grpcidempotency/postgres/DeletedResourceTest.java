@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -30,7 +31,8 @@ class DeletedResourceTest {
       ClaimRequest request = Things.claimOf(client, REQUEST);
       Claim claim = Things.win(store, request);
       RecordedOutcome.Response answer =
-          new RecordedOutcome.Response(REQUEST.toByteString(), Optional.of(UUID.randomUUID()));
+          new RecordedOutcome.Response(
+              REQUEST.toByteString(), Optional.of(ResourceId.of(UUID.randomUUID())));
 
       assertThat(claim.complete(answer)).isEqualTo(Claim.Settled.UNREFERRED);
 

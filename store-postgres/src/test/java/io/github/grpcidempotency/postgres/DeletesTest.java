@@ -12,12 +12,16 @@ import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
+import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Claim;
@@ -26,6 +30,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
@@ -109,8 +114,8 @@ class DeletesTest {
   private static final PastResources PAST =
       (caller, id) ->
           CurrentOperation.hasTransaction()
-              ? isPast(ClaimTransaction.handle(), id)
-              : app.withHandle(handle -> isPast(handle, id));
+              ? isPast(ClaimTransaction.handle(), id.asUuid())
+              : app.withHandle(handle -> isPast(handle, id.asUuid()));
 
   @BeforeAll
   static void keepTombstones() {
@@ -311,6 +316,7 @@ class DeletesTest {
       ProcedureSql sql =
           new ProcedureSql(
               RecordedProcedure.of(procedure),
+              ResourceIdType.UUID,
               IdempotencySchema.DEFAULT_NAME,
               TransactionBoundaries.OF_THE_STORE,
               true,
@@ -363,7 +369,7 @@ class DeletesTest {
     assertThat(recording.join()).isEqualTo(Settled.DONE);
 
     assertThat(found(claim).outcome().resourceId())
-        .isEqualTo(committed ? Optional.empty() : Optional.of(thing));
+        .isEqualTo(committed ? Optional.empty() : Optional.of(ResourceId.of(thing)));
   }
 
   @Test
@@ -500,7 +506,7 @@ class DeletesTest {
   }
 
   private static RecordedOutcome answer(UUID thing) {
-    return new RecordedOutcome.Response(ANSWER, Optional.of(thing));
+    return new RecordedOutcome.Response(ANSWER, Optional.of(ResourceId.of(thing)));
   }
 
   private static UUID newThing(UUID user) {

@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -140,7 +141,7 @@ class HostCompletionTest {
     List<String> seen = new ArrayList<>();
     run(
         () -> {
-          Claim claim = CurrentOperation.claim().orElseThrow();
+          Claim claim = CurrentHandler.claim().orElseThrow();
           assertThat(claim.deferSettlement(() -> seen.add("not joined"))).isFalse();
           host.inNew(
               () -> {
@@ -165,7 +166,7 @@ class HostCompletionTest {
     List<String> seen = new ArrayList<>();
     run(
         () -> {
-          Claim claim = CurrentOperation.claim().orElseThrow();
+          Claim claim = CurrentHandler.claim().orElseThrow();
           host.inNew(
               () -> {
                 ThingHandlers.insert(host.handle(), user, thing);
@@ -187,7 +188,7 @@ class HostCompletionTest {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
         () -> {
-          Claim claim = CurrentOperation.claim().orElseThrow();
+          Claim claim = CurrentHandler.claim().orElseThrow();
           host.inNew(
               () -> {
                 ThingHandlers.insert(host.handle(), user, thing);
@@ -207,7 +208,7 @@ class HostCompletionTest {
             () ->
                 run(
                     () -> {
-                      Claim claim = CurrentOperation.claim().orElseThrow();
+                      Claim claim = CurrentHandler.claim().orElseThrow();
                       host.saying(HostTransaction.Completion.UNKNOWN);
                       host.inNew(
                           () -> {
@@ -230,7 +231,7 @@ class HostCompletionTest {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
         () -> {
-          Claim claim = CurrentOperation.claim().orElseThrow();
+          Claim claim = CurrentHandler.claim().orElseThrow();
           host.inNew(
               () -> {
                 ThingHandlers.insert(host.handle(), user, thing);
@@ -464,7 +465,7 @@ class HostCompletionTest {
                       host.inNew(
                           () ->
                               TransactionalCompletion.completeAndCommit(
-                                  host.required().connection(), thing));
+                                  Jdbi.open(host.required().connection()), thing));
                       return thing;
                     }))
         .isInstanceOf(IllegalStateException.class)

@@ -15,6 +15,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -740,7 +741,8 @@ class HostTransactionsTest {
   }
 
   private static RecordedOutcome answer(UUID thing) {
-    return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.of(thing));
+    return new RecordedOutcome.Response(
+        ByteString.copyFromUtf8("an answer"), Optional.of(ResourceId.of(thing)));
   }
 
   /** Writes for the user that the claim has set. */

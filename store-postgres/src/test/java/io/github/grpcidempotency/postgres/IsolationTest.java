@@ -7,6 +7,12 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
+import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -123,6 +129,7 @@ class IsolationTest {
           "check/flush",
           "check/leak",
           "check/probe_refusal",
+          "check/resource_columns",
           "check/durability",
           "check/place",
           "check/pool",
@@ -290,7 +297,8 @@ class IsolationTest {
             Map.of(
                 "schema", IdempotencySchema.DEFAULT_NAME,
                 "attempt", ":attempt",
-                "column", "thing_id"));
+                "column", "thing_id",
+                "value", "CAST(:resource_id AS uuid)"));
 
     List<Map<String, Object>> told =
         as(
@@ -482,8 +490,7 @@ class IsolationTest {
       case ABANDONED -> table.endLeases(owner);
       case EXPIRED -> table.expire(owner);
       case COMPLETED ->
-          claim.complete(
-              new RecordedOutcome.Response(REQUEST.toByteString(), Optional.<UUID>empty()));
+          claim.complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
     }
     return request;
   }

@@ -1,29 +1,132 @@
 package io.github.grpcidempotency.postgres;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.migration.FlywayMigration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
+/** Which packages may depend on which. */
 class LayersTest {
+  private static final String API = "io.github.grpcidempotency.postgres";
+  private static final String INTERNAL = API + ".internal.";
+
   private static final JavaClasses MAIN =
       new ClassFileImporter()
           .importUrl(
               PostgresIdempotencyStore.class.getProtectionDomain().getCodeSource().getLocation());
 
+  /** The internal packages. Each may use only those in front of it. */
+  private static final List<String> LAYERS =
+      List.of(
+          "migration",
+          "sql",
+          "driver",
+          "carry",
+          "database",
+          "host",
+          "claim",
+          "transaction",
+          "operation",
+          "watch",
+          "check");
+
+  /** The types of the API that hosts implement and handlers catch. They use nothing internal. */
+  private static final Class<?>[] BELOW_THE_INTERNALS = {
+    HostTransaction.class,
+    HostTransactions.class,
+    ClaimLostException.class,
+    ClaimPreemptedException.class
+  };
+
+  @Test
+  void noPackageDependsOnAHigherLayer() {
+    for (int layer = 0; layer < LAYERS.size() - 1; layer++) {
+      String[] higher =
+          LAYERS.stream().skip(layer + 1).map(INTERNAL::concat).toArray(String[]::new);
+      noClasses()
+          .that(resideInAPackage(INTERNAL + LAYERS.get(layer)))
+          .should()
+          .dependOnClassesThat(resideInAnyPackage(higher))
+          .check(MAIN);
+    }
+    assertThat(packages().stream().map(JavaPackage::getName).filter(LayersTest::isInternal))
+        .containsExactlyInAnyOrderElementsOf(LAYERS.stream().map(INTERNAL::concat).toList());
+  }
+
+  @Test
+  void theInternalsUseNothingOfTheApiThatUsesThem() {
+    noClasses()
+        .that(resideInAPackage(INTERNAL + "."))
+        .should()
+        .dependOnClassesThat(resideInAPackage(API).and(not(belongToAnyOf(BELOW_THE_INTERNALS))))
+        .check(MAIN);
+    noClasses()
+        .that(belongToAnyOf(BELOW_THE_INTERNALS))
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage(API + "..")
+                .and(not(belongToAnyOf(BELOW_THE_INTERNALS)))
+                .and(not(JavaClass.Predicates.equivalentTo(HostTransaction.Completion[].class))))
+        .check(MAIN);
+  }
+
+  @Test
+  void onlyTransactionsChecksAndTheDataSourceCarryStatements() {
+    noClasses()
+        .that(
+            not(
+                resideInAnyPackage(
+                        INTERNAL + "carry",
+                        INTERNAL + "host",
+                        INTERNAL + "transaction",
+                        INTERNAL + "check")
+                    .or(belongToAnyOf(IdempotencyDataSource.class))))
+        .should()
+        .dependOnClassesThat(resideInAPackage(INTERNAL + "carry"))
+        .check(MAIN);
+  }
+
+  @Test
+  void statementsAreCarriedThroughThreeDoors() {
+    assertThat(MAIN.that(resideInAPackage(INTERNAL + "carry")))
+        .filteredOn(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
+        .extracting(JavaClass::getSimpleName)
+        .containsExactlyInAnyOrder("LeadingStatements", "StatementCarrier", "TrailingStatements");
+  }
+
+  /** So a new version of the driver can affect one class only. */
+  @Test
+  void onlyOneClassUsesTheDriversOwnClasses() {
+    noClasses()
+        .that(not(belongToAnyOf(Driver.class)))
+        .should()
+        .dependOnClassesThat(resideInAnyPackage("org.postgresql.core..", "org.postgresql.jdbc.."))
+        .check(MAIN);
+  }
+
   /** jOOQ's threads take the gRPC context of a call along. */
   @Test
   void theStoreDependsNeitherOnGrpcNorOnJooq() {
     noClasses()
-        .that()
-        .resideOutsideOfPackage("io.github.grpcidempotency.postgres.jooq")
+        .that(not(resideInAPackage(API + ".jooq")))
         .should()
-        .dependOnClassesThat()
-        .resideInAnyPackage("io.grpc..", "org.jooq..", "io.github.grpcidempotency.postgres.jooq")
+        .dependOnClassesThat(resideInAnyPackage("io.grpc..", "org.jooq..", API + ".jooq"))
         .check(MAIN);
   }
 
@@ -31,31 +134,47 @@ class LayersTest {
   @Test
   void onlyOneClassDependsOnFlyway() {
     noClasses()
-        .that()
-        .doNotBelongToAnyOf(FlywayMigration.class)
+        .that(not(belongToAnyOf(FlywayMigration.class)))
         .should()
-        .dependOnClassesThat()
-        .resideInAPackage("org.flywaydb..")
+        .dependOnClassesThat(resideInAPackage("org.flywaydb.."))
         .check(MAIN);
   }
 
   /** The store uses its parts; none of them uses the store. */
   @Test
-  void noClassOfThePackageDependsOnTheStore() {
+  void noClassDependsOnTheStore() {
     noClasses()
-        .that()
-        .doNotBelongToAnyOf(PostgresIdempotencyStore.class)
+        .that(not(belongToAnyOf(PostgresIdempotencyStore.class)))
         .should()
-        .dependOnClassesThat()
-        .belongToAnyOf(PostgresIdempotencyStore.class)
+        .dependOnClassesThat(belongToAnyOf(PostgresIdempotencyStore.class))
         .check(MAIN);
   }
 
   @Test
-  void thePackageIsDescribedAndNullMarked() {
-    JavaPackage itsPackage = MAIN.get(PostgresIdempotencyStore.class).getPackage();
+  void everyPackageFitsOnOneScreen() {
+    Map<String, Long> sizes =
+        MAIN.stream()
+            .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+            .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
 
-    assertThat(itsPackage.tryGetPackageInfo()).isPresent();
-    assertThat(itsPackage.isAnnotatedWith(NullMarked.class)).isTrue();
+    assertThat(sizes.values()).allSatisfy(size -> assertThat(size).isLessThanOrEqualTo(20));
+  }
+
+  @Test
+  void everyPackageIsDescribedAndNullMarked() {
+    assertThat(packages())
+        .allSatisfy(
+            each -> {
+              assertThat(each.tryGetPackageInfo()).as(each.getName()).isPresent();
+              assertThat(each.isAnnotatedWith(NullMarked.class)).as(each.getName()).isTrue();
+            });
+  }
+
+  private static Set<JavaPackage> packages() {
+    return MAIN.stream().map(JavaClass::getPackage).collect(Collectors.toSet());
+  }
+
+  private static boolean isInternal(String name) {
+    return name.startsWith(INTERNAL);
   }
 }

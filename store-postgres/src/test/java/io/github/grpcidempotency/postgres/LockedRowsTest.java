@@ -7,6 +7,10 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
+import io.github.grpcidempotency.postgres.internal.database.Handles;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.database.Refusals;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -162,6 +166,7 @@ class LockedRowsTest {
             database.app(),
             Optional.empty(),
             new Handles(jdbi -> {}),
+            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
             "idempotency",
             Duration.ofMinutes(5),
             "this",

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.grpcidempotency.postgres.internal.migration.MigrationSql;
 import java.sql.Connection;
 import java.sql.Statement;
 import org.junit.jupiter.api.AfterEach;

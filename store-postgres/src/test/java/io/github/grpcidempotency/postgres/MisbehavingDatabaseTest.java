@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -213,7 +214,7 @@ class MisbehavingDatabaseTest {
             () ->
                 Setup.check(
                     Procedures.of(TRANSACTIONAL),
-                    Optional.of(store),
+                    Optional.of(Stores.of(store)),
                     ClaimTiming.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("the first statement of a trial call's duplicate was executed");

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -99,7 +100,7 @@ class MissingDatabaseFeaturesTest {
             () ->
                 Setup.check(
                     Procedures.of(TRANSACTIONAL),
-                    Optional.of(polling()),
+                    Optional.of(Stores.of(polling())),
                     ClaimTiming.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining(

@@ -105,7 +105,7 @@ class MistakesTest {
   @Test
   void theResourceTypeHasIdsOfAnotherTypeAndIsNotEnforced() {
     Jdbi owner = Jdbi.create(grpc.registerCloseable(DATABASES.create()).owner());
-    owner.useHandle(handle -> handle.execute("CREATE TABLE app.numbered (id bigint PRIMARY KEY)"));
+    owner.useHandle(handle -> handle.execute("CREATE TABLE app.numbered (id numeric PRIMARY KEY)"));
 
     mistake.isFoundInTheMigration(
         message(
@@ -168,8 +168,7 @@ class MistakesTest {
   @Test
   void theResourceTypeIsMisspelt() {
     mistake.isFoundAtStartUp(
-        problems(
-            database.pool(), writing().resource(ResourceType.of("thnig"), MistakesTest::idOf)));
+        problems(database.pool(), writing().resource(ResourceType.of("thnig"), "id")));
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -361,7 +362,9 @@ class OutboxStatusTest {
                 "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user));
     ((ClaimResult.Won) claiming.apply(request))
         .claim()
-        .complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.of(thing)));
+        .complete(
+            new RecordedOutcome.Response(
+                REQUEST.toByteString(), Optional.of(ResourceId.of(thing))));
     return request;
   }
 

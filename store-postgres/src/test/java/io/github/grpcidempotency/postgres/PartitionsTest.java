@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.io.Resources;
+import io.github.grpcidempotency.postgres.internal.check.SchemaCheck;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.io.IOException;
 import java.io.UncheckedIOException;

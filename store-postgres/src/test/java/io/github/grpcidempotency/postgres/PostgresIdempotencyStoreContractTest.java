@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.testing.OperationStoreContract;
 import java.time.Duration;
@@ -25,13 +26,13 @@ class PostgresIdempotencyStoreContractTest extends OperationStoreContract {
   }
 
   @Override
-  protected UUID newThing(UUID userId) {
+  protected ResourceId newThing(UUID userId) {
     UUID thing = UUID.randomUUID();
     database()
         .superuser()
         .useHandle(
             handle ->
                 handle.execute("INSERT INTO app.things VALUES (?, ?, 'a thing')", thing, userId));
-    return thing;
+    return ResourceId.of(thing);
   }
 }

@@ -20,6 +20,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
@@ -385,14 +386,14 @@ class RecoveryTest {
     return thing.rebuild(RecoveryTest::rebuild);
   }
 
-  private static Optional<Thing> rebuild(Caller caller, UUID id) {
+  private static Optional<Thing> rebuild(Caller caller, ResourceId id) {
     return database
         .superuser()
         .withHandle(
             handle ->
                 handle
                     .createQuery("SELECT name FROM app.things WHERE id = ? AND user_id = ?")
-                    .bind(0, id)
+                    .bind(0, id.asUuid())
                     .bind(1, caller.userId())
                     .mapTo(String.class)
                     .findOne())

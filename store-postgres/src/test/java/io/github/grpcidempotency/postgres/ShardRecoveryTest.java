@@ -17,7 +17,7 @@ import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
-import io.github.grpcidempotency.store.ShardedStore;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -226,17 +226,18 @@ class ShardRecoveryTest {
     return pool;
   }
 
-  private ShardedStore sharded(Duration lease, DataSource eastPool, DataSource westPool) {
-    return ShardedStore.builder(this::homeOf)
-        .shard("east", PostgresIdempotencyStore.builder(eastPool).lease(lease).build())
-        .shard("west", PostgresIdempotencyStore.builder(westPool).lease(lease).build())
-        .build();
+  private Shards sharded(Duration lease, DataSource eastPool, DataSource westPool) {
+    return Shards.of(
+        Map.of(
+            "east", PostgresIdempotencyStore.builder(eastPool).lease(lease).build(),
+            "west", PostgresIdempotencyStore.builder(westPool).lease(lease).build()),
+        this::homeOf);
   }
 
   private ThingServer serve(Duration lease, DataSource westPool, IdempotencyListener listener) {
     ThingServer things =
         ThingServer.on(Transport.LOOPBACK)
-            .store(sharded(lease, pool(east), westPool))
+            .shards(sharded(lease, pool(east), westPool))
             .createThing(
                 thing ->
                     thing.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(LONG)))

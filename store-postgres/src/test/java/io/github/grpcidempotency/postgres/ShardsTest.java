@@ -3,12 +3,16 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.ShardedStore;
+import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -49,7 +53,7 @@ class ShardsTest {
     try (TestDatabase west = TestDatabase.create();
         ThingServer things =
             ThingServer.on(Transport.LOOPBACK)
-                .store(sharded(east.app(), west.app()))
+                .shards(sharded(east.app(), west.app()))
                 .handler(
                     (request, answer) -> {
                       try {
@@ -77,7 +81,7 @@ class ShardsTest {
     try (TestDatabase west = TestDatabase.create();
         ThingServer things =
             ThingServer.on(Transport.LOOPBACK)
-                .store(
+                .shards(
                     sharded(
                         store(east)
                             .hostTransactions(new ThreadTransactions(east.app(), true))
@@ -101,13 +105,19 @@ class ShardsTest {
 
   @Test
   void databasesThatAreMixedUpAreRefused() {
-    try (TestDatabase west = TestDatabase.create()) {
+    try (TestDatabase west = TestDatabase.create();
+        LogLines log = LogLines.listen()) {
       mark(east, "east");
+      check(sharded(east.app(), west.app()));
+      assertThat(log.all())
+          .filteredOn(line -> line.contains("does not contain the shard's name"))
+          .hasSize(1)
+          .allMatch(line -> line.contains("shard west: "));
       mark(west, "west");
-      sharded(east.app(), west.app()).verify(List.of());
+      check(sharded(east.app(), west.app()));
 
       assertThatExceptionOfType(SetupException.class)
-          .isThrownBy(() -> sharded(west.app(), east.app()).verify(List.of()))
+          .isThrownBy(() -> check(sharded(west.app(), east.app())))
           .satisfies(
               refused ->
                   assertThat(refused.problems())
@@ -131,20 +141,22 @@ class ShardsTest {
     return PostgresIdempotencyStore.builder(database.app());
   }
 
-  private ShardedStore sharded(DataSource eastPool, DataSource westPool) {
-    ShardedStore store =
-        ShardedStore.builder(this::homeOf)
-            .shard("east", PostgresIdempotencyStore.builder(eastPool).lease(LEASE).build())
-            .shard("west", PostgresIdempotencyStore.builder(westPool).lease(LEASE).build())
-            .build();
-    return store;
+  private Shards sharded(DataSource eastPool, DataSource westPool) {
+    Shards shards =
+        Shards.of(
+            Map.of(
+                "east", PostgresIdempotencyStore.builder(eastPool).lease(LEASE).build(),
+                "west", PostgresIdempotencyStore.builder(westPool).lease(LEASE).build()),
+            this::homeOf);
+    return shards;
   }
 
-  private ShardedStore sharded(IdempotencyStore eastStore, IdempotencyStore westStore) {
-    return ShardedStore.builder(this::homeOf)
-        .shard("east", eastStore)
-        .shard("west", westStore)
-        .build();
+  private Shards sharded(IdempotencyStore eastStore, IdempotencyStore westStore) {
+    return Shards.of(Map.of("east", eastStore, "west", westStore), this::homeOf);
+  }
+
+  private static void check(Shards shards) {
+    Setup.check(Procedures.of(), Optional.of(Stores.of(shards)), ClaimTiming.BEFORE_HANDLER);
   }
 
   @Test

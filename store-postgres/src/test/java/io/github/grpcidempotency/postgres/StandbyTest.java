@@ -68,7 +68,7 @@ class StandbyTest {
       postgres = start(port, data);
       pool.getHikariPoolMXBean().softEvictConnections();
       assertThatExceptionOfType(SetupException.class)
-          .isThrownBy(() -> store.verify(List.of()))
+          .isThrownBy(() -> store.verify(List.of(), Optional.empty()))
           .withMessageContaining("the store's pool leads to a standby")
           .withMessageContaining("targetServerType=primary");
       execute(database, "SELECT pg_promote()");

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
@@ -17,7 +18,6 @@ import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -149,7 +149,7 @@ class StartupCheckTest {
       try (LogLines log = LogLines.listen();
           HikariDataSource pool = new HikariDataSource()) {
         pool.setJdbcUrl(database.appUrl() + (set ? "&socketTimeout=9" : ""));
-        PostgresIdempotencyStore.builder(pool).build().verify(List.of());
+        PostgresIdempotencyStore.builder(pool).build().verify(List.of(), Optional.empty());
 
         assertThat(log.warnings().stream().filter(line -> line.contains("sets no socketTimeout")))
             .hasSize(set ? 0 : 1);
@@ -181,7 +181,7 @@ class StartupCheckTest {
         Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
             .execution(Execution.RESERVED)
             .keyFrom(KeySource.requestField("colour"))
-            .resource(ResourceType.of("widget"), thing -> UUID.fromString(thing.getId()))
+            .resource(ResourceType.of("widget"), thing -> ResourceId.of(thing.getId()))
             .build();
     Procedure streaming =
         Procedure.of(ThingServiceGrpc.getCreateManyMethod()).execution(Execution.RESERVED).build();
@@ -203,7 +203,7 @@ class StartupCheckTest {
   private static Procedure otherOf(String resourceType) {
     return Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
         .execution(Execution.RESERVED)
-        .resource(ResourceType.of(resourceType), thing -> UUID.fromString(thing.getId()))
+        .resource(ResourceType.of(resourceType), thing -> ResourceId.of(thing.getId()))
         .build();
   }
 

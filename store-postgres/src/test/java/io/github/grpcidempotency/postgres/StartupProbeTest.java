@@ -18,6 +18,7 @@ import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -287,7 +288,7 @@ class StartupProbeTest {
       PostgresIdempotencyStore.builder(slow.app())
           .lease(Duration.ofMillis(100))
           .build()
-          .verify(List.of());
+          .verify(List.of(), Optional.empty());
     }
   }
 
@@ -366,7 +367,10 @@ class StartupProbeTest {
   }
 
   private static void verify(DataSource pool, DataSource maintenance) {
-    PostgresIdempotencyStore.builder(pool).maintenance(maintenance).build().verify(List.of());
+    PostgresIdempotencyStore.builder(pool)
+        .maintenance(maintenance)
+        .build()
+        .verify(List.of(), Optional.empty());
   }
 
   private HikariDataSource withSettings(String settings) {

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.thing.EventJournal;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -22,7 +23,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.jdbi.v3.core.JdbiException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,7 +103,7 @@ class SweepTest {
                 .listener(second.listener())
                 .build()) {
       sweeper.sweep();
-      assertThatThrownBy(broken::sweep).isInstanceOf(JdbiException.class);
+      assertThatThrownBy(broken::sweep).isInstanceOf(StoreException.class);
     }
 
     IdempotencyEvent.Swept swept = journal.only(IdempotencyEvent.Swept.class);
@@ -113,7 +113,7 @@ class SweepTest {
     assertThat(swept.shard()).contains("east");
     assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
     IdempotencyEvent.SweepFailed failed = second.only(IdempotencyEvent.SweepFailed.class);
-    assertThat(failed.cause()).isInstanceOf(JdbiException.class);
+    assertThat(failed.cause()).isInstanceOf(StoreException.class);
     assertThat(failed.shard()).contains("west");
   }
 

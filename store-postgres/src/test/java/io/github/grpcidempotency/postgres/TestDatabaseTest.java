@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.Optional;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -36,6 +37,6 @@ class TestDatabaseTest {
 
   @Test
   void theStoreAcceptsTheDatabaseOfTheTests() {
-    PostgresIdempotencyStore.builder(database.app()).build().verify(List.of());
+    PostgresIdempotencyStore.builder(database.app()).build().verify(List.of(), Optional.empty());
   }
 }

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -49,7 +50,7 @@ final class ThingWork {
   /** Describes the work. */
   static Procedure kind(Execution execution) {
     return Procedure.named("jobs/make-thing")
-        .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
+        .resource(ResourceType.of("thing"), thing -> ResourceId.of(((Thing) thing).getId()))
         .execution(execution)
         .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
         .build();

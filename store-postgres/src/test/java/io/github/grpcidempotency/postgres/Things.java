@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -64,12 +65,18 @@ final class Things {
 
   static ClaimRequest claimOf(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
     return new ClaimRequest(
-        key, RecordedProcedure.of(procedure), fingerprint, procedure.retention());
+        key,
+        RecordedProcedure.of(procedure),
+        fingerprint,
+        procedure.retention(),
+        Optional.empty(),
+        false);
   }
 
   /** Checks what a server does as it starts. */
   static void verify(IdempotencyStore store, Procedure... procedures) {
-    Setup.check(Procedures.of(procedures), Optional.of(store), ClaimTiming.BEFORE_HANDLER);
+    Setup.check(
+        Procedures.of(procedures), Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER);
   }
 
   /** Claims a key that must be free. */

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ final class ThreadTransactions implements HostTransactions {
 
   private Connection connect() throws SQLException {
     Connection connection = pool.getConnection();
-    return carrying ? new CarryingConnection(connection).proxy() : connection;
+    return carrying ? StatementCarrier.on(connection).connection() : connection;
   }
 
   /** Takes back everything that was set. */

@@ -2,11 +2,12 @@ package io.github.grpcidempotency.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.TransactionalStoreContract;
 import java.time.Duration;
-import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -128,21 +129,21 @@ class TransactionalContractTest {
     }
 
     @Override
-    protected void create(StoreTransaction transaction, UUID thing) {
+    protected void create(StoreTransaction transaction, ResourceId thing) {
       ((HandlerTransaction) transaction)
           .handle()
-          .execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing);
+          .execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing.asUuid());
     }
 
     @Override
-    protected boolean exists(UUID thing) {
+    protected boolean exists(ResourceId thing) {
       return database()
           .superuser()
           .withHandle(
               handle ->
                   handle
                       .createQuery("SELECT EXISTS (SELECT FROM app.things WHERE id = :id)")
-                      .bind("id", thing)
+                      .bind("id", thing.asUuid())
                       .mapTo(Boolean.class)
                       .one());
     }

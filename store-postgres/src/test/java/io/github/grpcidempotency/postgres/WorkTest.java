@@ -16,6 +16,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -86,7 +87,7 @@ class WorkTest {
     Procedure kind =
         Procedure.named("jobs/make-thing")
             .execution(Execution.RESERVED)
-            .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
+            .resource(ResourceType.of("thing"), thing -> ResourceId.of(((Thing) thing).getId()))
             .status(
                 OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
                     .map(IdempotencyStatus.COMPLETED, "pending")

@@ -2,6 +2,9 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.postgres.internal.database.Handles;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.database.Refusals;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -18,6 +21,7 @@ class WrongClockTest {
             new PGSimpleDataSource(), // is not used
             Optional.empty(),
             new Handles(jdbi -> {}),
+            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
             "idempotency",
             Duration.ofMinutes(5),
             "this",

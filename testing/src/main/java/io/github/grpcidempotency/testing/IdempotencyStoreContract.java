@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -104,13 +105,13 @@ public abstract class IdempotencyStoreContract {
    * returns its id. Override it if the store checks references, as a foreign key does, and register
    * the type; otherwise any id is sufficient.
    */
-  protected UUID newThing(UUID userId) {
-    return UUID.randomUUID();
+  protected ResourceId newThing(UUID userId) {
+    return ResourceId.of("things/" + UUID.randomUUID());
   }
 
   @Test
   void everyProcedureOfTheContractIsAccepted() {
-    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER));
+    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER), Optional.empty());
   }
 
   @Test
@@ -639,7 +640,10 @@ public abstract class IdempotencyStoreContract {
     Claim old = win(store, request(oneHour));
     Duration sevenDays = Duration.ofDays(7);
     IdempotencyKey another = new IdempotencyKey(user, UUID.randomUUID().toString());
-    Claim fresh = win(store, new ClaimRequest(another, CREATE_THING, REQUEST, sevenDays));
+    Claim fresh =
+        win(
+            store,
+            new ClaimRequest(another, CREATE_THING, REQUEST, sevenDays, Optional.empty(), false));
     old.complete(ANSWER);
     fresh.complete(ANSWER);
 
@@ -737,23 +741,43 @@ public abstract class IdempotencyStoreContract {
   }
 
   ClaimRequest request(RecordedProcedure procedure) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY);
+    return new ClaimRequest(
+        new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY, Optional.empty(), false);
   }
 
   private ClaimRequest request(Fingerprint fingerprint) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint, ONE_DAY);
+    return new ClaimRequest(
+        new IdempotencyKey(user, rawKey),
+        CREATE_THING,
+        fingerprint,
+        ONE_DAY,
+        Optional.empty(),
+        false);
   }
 
   ClaimRequest request(Duration retention) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, REQUEST, retention);
+    return new ClaimRequest(
+        new IdempotencyKey(user, rawKey),
+        CREATE_THING,
+        REQUEST,
+        retention,
+        Optional.empty(),
+        false);
   }
 
   ClaimRequest requestOf(Caller caller) {
-    return new ClaimRequest(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST, ONE_DAY);
+    return new ClaimRequest(
+        new IdempotencyKey(caller, rawKey),
+        CREATE_THING,
+        REQUEST,
+        ONE_DAY,
+        Optional.empty(),
+        false);
   }
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
-    return new RecordedProcedure(name, resourceType, false, Optional.empty(), false, false);
+    return new RecordedProcedure(
+        name, resourceType, false, Optional.empty(), Optional.empty(), false, false);
   }
 
   private static Fingerprint fingerprint(String text) {
@@ -766,7 +790,7 @@ public abstract class IdempotencyStoreContract {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
   }
 
-  static RecordedOutcome answerWith(UUID thing) {
+  static RecordedOutcome answerWith(ResourceId thing) {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8("a thing"), Optional.of(thing));
   }
 

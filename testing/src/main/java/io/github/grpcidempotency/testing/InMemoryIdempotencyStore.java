@@ -59,7 +59,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {}
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {}
 
   @Override
   public synchronized ClaimResult claim(ClaimRequest request) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -49,7 +50,7 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
   void anAnsweredOperationIsFoundWithItsAnswer() {
     OperationStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
-    UUID thing = newThing(user.userId());
+    ResourceId thing = newThing(user.userId());
     claim.complete(answerWith(thing));
 
     StoredOperation found = only(catalogOf(store).find(user, List.of(claim.operationId())));
@@ -109,7 +110,9 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
                 new IdempotencyKey(caller, key),
                 CREATE_THING,
                 request().fingerprint(),
-                request().retention());
+                request().retention(),
+                Optional.empty(),
+                false);
         UUID id = win(store, request).operationId();
 
         assertThat(only(catalogOf(store).find(caller, List.of(id))).key()).isEqualTo(request.key());
@@ -173,7 +176,9 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
         new IdempotencyKey(caller, UUID.randomUUID().toString()),
         CREATE_THING,
         request().fingerprint(),
-        request().retention());
+        request().retention(),
+        Optional.empty(),
+        false);
   }
 
   private static List<UUID> idsOf(List<StoredOperation> operations) {

@@ -15,6 +15,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -59,7 +60,7 @@ public abstract class TransactionalStoreContract {
 
   private final Caller user = Caller.of(UUID.randomUUID());
   private final ClaimRequest request = requestOf(user, Duration.ofHours(24));
-  private final UUID thing = UUID.randomUUID();
+  private final ResourceId thing = newId();
   private final ExecutorService others = Executors.newCachedThreadPool();
 
   /**
@@ -73,16 +74,24 @@ public abstract class TransactionalStoreContract {
   protected abstract void letPass(Duration time);
 
   /**
+   * Returns the id of a thing that does not exist yet. Override it if ids are not UUIDs. Called by
+   * the constructor.
+   */
+  protected ResourceId newId() {
+    return ResourceId.of(UUID.randomUUID());
+  }
+
+  /**
    * Creates a resource of the type {@code thing} for the claim's user, as the handler of a claim
    * does: with one statement through its transaction. It fails if the thing exists, and waits if
    * another open transaction has created it.
    *
    * @throws RuntimeException if the statement fails, or does not run
    */
-  protected abstract void create(StoreTransaction transaction, UUID thing);
+  protected abstract void create(StoreTransaction transaction, ResourceId thing);
 
   /** Returns whether the creation of a thing is committed. */
-  protected abstract boolean exists(UUID thing);
+  protected abstract boolean exists(ResourceId thing);
 
   @AfterEach
   void endThreads() {
@@ -184,7 +193,7 @@ public abstract class TransactionalStoreContract {
   void aLateClaimIsOneTransactionWithAllThatItsHandlerWrites() {
     TransactionalStore store = storeWithLateClaims();
     PendingClaim claim = store.claimLater(request);
-    UUID another = UUID.randomUUID();
+    ResourceId another = newId();
     create(claim, thing);
     create(claim, another);
     Claim won = claim.confirm().orElseThrow();
@@ -374,7 +383,7 @@ public abstract class TransactionalStoreContract {
     record(store);
     for (Caller other : List.of(Caller.of(UUID.randomUUID()), user.inTenant("there"))) {
       PendingClaim claim = store.claimLater(requestOf(other, request.retention()));
-      UUID another = UUID.randomUUID();
+      ResourceId another = newId();
 
       create(claim, another);
 
@@ -389,10 +398,10 @@ public abstract class TransactionalStoreContract {
     TransactionalStore store = storeWithLateClaims();
     CountDownLatch start = new CountDownLatch(1);
     CountDownLatch stopped = new CountDownLatch(RACERS - 1);
-    List<UUID> things = new ArrayList<>();
+    List<ResourceId> things = new ArrayList<>();
     List<Future<Boolean>> racing = new ArrayList<>();
     for (int racer = 0; racer < RACERS; racer++) {
-      UUID own = UUID.randomUUID();
+      ResourceId own = newId();
       things.add(own);
       racing.add(
           others.submit(
@@ -412,7 +421,7 @@ public abstract class TransactionalStoreContract {
   }
 
   /** Creates a thing. The winner continues until all other calls have been stopped. */
-  private boolean race(TransactionalStore store, UUID own, CountDownLatch stopped)
+  private boolean race(TransactionalStore store, ResourceId own, CountDownLatch stopped)
       throws InterruptedException {
     PendingClaim claim = store.claimLater(request);
     try {
@@ -429,17 +438,17 @@ public abstract class TransactionalStoreContract {
     return won.get().complete(answerWith(own)) == DONE;
   }
 
-  private void create(Claim claim, UUID created) {
+  private void create(Claim claim, ResourceId created) {
     create(transactionOf(claim), created);
   }
 
-  private void create(PendingClaim claim, UUID created) {
+  private void create(PendingClaim claim, ResourceId created) {
     create(claim.transaction(), created);
   }
 
   private TransactionalStore storeWithLateClaims() {
     TransactionalStore store = newStore(LONG_LEASE);
-    store.verify(List.of(CREATE_THING));
+    store.verify(List.of(CREATE_THING), Optional.empty());
     store.verifyTransactions();
     try {
       store.verifyLateClaims();
@@ -454,7 +463,9 @@ public abstract class TransactionalStoreContract {
         new IdempotencyKey(caller, "a key"),
         CREATE_THING,
         IdempotencyStoreContract.REQUEST,
-        retention);
+        retention,
+        Optional.empty(),
+        false);
   }
 
   private ClaimRequest retry() {

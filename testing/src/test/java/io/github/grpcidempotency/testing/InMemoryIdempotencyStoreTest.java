@@ -3,6 +3,7 @@ package io.github.grpcidempotency.testing;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -34,7 +35,9 @@ class InMemoryIdempotencyStoreTest extends OperationStoreContract {
 
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(
-            () -> Setup.check(transactional, Optional.of(store), ClaimTiming.BEFORE_HANDLER))
+            () ->
+                Setup.check(
+                    transactional, Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER))
         .withMessageContaining(
             "jobs/write: it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
                 + " transactions");

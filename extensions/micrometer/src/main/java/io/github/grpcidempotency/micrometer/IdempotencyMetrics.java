@@ -114,7 +114,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   }
 
   @Override
-  public void settled(IdempotencyEvent.Settled event) {
+  public void settled(IdempotencyEvent.ClaimSettled event) {
     of(event.call()).count(event);
   }
 
@@ -204,7 +204,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     }
 
     /**
-     * Adds the tag {@link MetricTags#SHARD}, for a {@code ShardedStore}. Off by default. Meters
+     * Adds the tag {@link MetricTags#SHARD}, for a service with shards. Off by default. Meters
      * without a shard, such as those of a call without a caller or of a sweeper without a name,
      * have the value {@link MetricTags#NONE}.
      */

@@ -165,7 +165,7 @@ final class ProcedureMeters {
     record(waits.of(event.end()), event.waited());
   }
 
-  void count(IdempotencyEvent.Settled event) {
+  void count(IdempotencyEvent.ClaimSettled event) {
     record(handlers, event.handler());
     record(settlements.of(event.settlement()), event.took());
   }

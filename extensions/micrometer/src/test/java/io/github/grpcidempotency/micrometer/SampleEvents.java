@@ -54,7 +54,7 @@ final class SampleEvents {
             RefusalReason.IDEMPOTENCY_KEY_REUSED,
             Optional.of("request"),
             Optional.of(OPERATION)),
-        new IdempotencyEvent.Settled(call, OPERATION, Settlement.COMPLETE, TOOK, TOOK),
+        new IdempotencyEvent.ClaimSettled(call, OPERATION, Settlement.COMPLETE, TOOK, TOOK),
         new IdempotencyEvent.SettlementFailed(
             call, OPERATION, Settlement.COMPLETE, Optional.of(outage)),
         new IdempotencyEvent.Unprotected(call, UnprotectedCause.FAILED_OPEN),

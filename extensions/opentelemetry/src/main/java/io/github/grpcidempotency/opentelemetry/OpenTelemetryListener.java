@@ -173,7 +173,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   }
 
   @Override
-  public void settled(IdempotencyEvent.Settled event) {
+  public void settled(IdempotencyEvent.ClaimSettled event) {
     span(event.call())
         .ifPresent(
             span ->

@@ -180,7 +180,7 @@ class OpenTelemetryListenerTest {
   void aSettlementReportsTheDurationOfHandlerAndSettlement() {
     SpanData span =
         spanOf(
-            new IdempotencyEvent.Settled(
+            new IdempotencyEvent.ClaimSettled(
                 CALL, OPERATION, Settlement.COMPLETE, SOME_TIME, Duration.ofMillis(2)));
 
     assertThat(span).hasAttribute(TraceNames.SETTLEMENT, "complete");
@@ -321,7 +321,8 @@ class OpenTelemetryListenerTest {
             RefusalReason.IDEMPOTENCY_KEY_REUSED,
             Optional.of("request"),
             Optional.of(OPERATION)),
-        new IdempotencyEvent.Settled(CALL, OPERATION, Settlement.RELEASE, SOME_TIME, SOME_TIME),
+        new IdempotencyEvent.ClaimSettled(
+            CALL, OPERATION, Settlement.RELEASE, SOME_TIME, SOME_TIME),
         new IdempotencyEvent.SettlementFailed(
             CALL, OPERATION, Settlement.COMPLETE, Optional.of(failure())),
         new IdempotencyEvent.Unprotected(CALL, UnprotectedCause.NO_CALLER),

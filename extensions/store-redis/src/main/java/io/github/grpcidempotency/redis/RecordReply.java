@@ -3,6 +3,7 @@ package io.github.grpcidempotency.redis;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.nio.charset.StandardCharsets;
@@ -81,12 +82,13 @@ sealed interface RecordReply {
         outcome(
             Kind.valueOf(text(kind)),
             wrap(body),
-            Optional.ofNullable(resource).map(value -> UUID.fromString(text(value)))),
+            Optional.ofNullable(resource).map(value -> ResourceId.of(text(value)))),
         Optional.empty(),
         Optional.ofNullable(trace).map(RecordReply::wrap));
   }
 
-  private static RecordedOutcome outcome(Kind kind, ByteString body, Optional<UUID> resource) {
+  private static RecordedOutcome outcome(
+      Kind kind, ByteString body, Optional<ResourceId> resource) {
     return switch (kind) {
       case RESPONSE -> new RecordedOutcome.Response(body, resource);
       case REFERENCE -> new RecordedOutcome.Reference(resource);

@@ -10,8 +10,6 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.Value;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -72,9 +70,9 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     try {
-      new StartupCheck(records, durability).run(procedures);
+      new StartupCheck(records, durability).run(procedures, shard);
       records.settings().start();
     } catch (RedisFailure failure) {
       failure
@@ -126,25 +124,6 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
           session.confirm();
           return Instant.ofEpochMilli(RecordReply.number(expires.get(0)));
         });
-  }
-
-  /**
-   * Returns the shard's name, which an operator sets with {@code HSET <prefix>:shard name <name>}.
-   */
-  @Override
-  public Optional<String> markedShard() {
-    return records.inStore(
-        "read the shard's name",
-        session ->
-            session
-                .await(
-                    session
-                        .commands()
-                        .hmget(RecordKey.bytes(records.names().shard()), RecordKey.bytes("name")))
-                .stream()
-                .filter(Value::hasValue)
-                .map(mark -> new String(mark.getValue(), StandardCharsets.UTF_8))
-                .findFirst());
   }
 
   @Override

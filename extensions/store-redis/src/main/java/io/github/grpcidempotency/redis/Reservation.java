@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -53,7 +54,11 @@ final class Reservation implements Claim {
     arguments.addAll(outcome.accept(KIND_AND_BODY));
     arguments.add(RecordReply.bytes(records.lease().toMillis()));
     arguments.add(awaited());
-    outcome.resourceId().map(UUID::toString).map(RecordReply::bytes).ifPresent(arguments::add);
+    outcome
+        .resourceId()
+        .map(ResourceId::toString)
+        .map(RecordReply::bytes)
+        .ifPresent(arguments::add);
     return records.inStore(
         "record the answer",
         session -> {

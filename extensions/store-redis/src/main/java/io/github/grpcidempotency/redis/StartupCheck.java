@@ -5,7 +5,10 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.support.ShardMark;
+import io.lettuce.core.Value;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -48,12 +51,14 @@ final class StartupCheck {
   /**
    * Runs every check.
    *
+   * @param shard the name that the database must contain, if it is one of several shards
    * @throws SetupException listing the problems
    * @throws RedisFailure if the server cannot be reached
    */
-  void run(Collection<RecordedProcedure> procedures) {
+  void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     procedures.forEach(this::checkProcedure);
     RedisSession session = records.link().session();
+    shard.flatMap(name -> ShardMark.problem(name, storedShard(session))).ifPresent(problems::add);
     Optional<Map<String, String>> info = permitted("+info", session::info);
     info.ifPresent(this::checkServer);
     if (info.isPresent()) {
@@ -71,6 +76,19 @@ final class StartupCheck {
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
     }
+  }
+
+  /** Returns the name that an operator has set with {@code HSET <prefix>:shard name <name>}. */
+  private Optional<String> storedShard(RedisSession session) {
+    return session
+        .await(
+            session
+                .commands()
+                .hmget(RecordKey.bytes(records.names().shard()), RecordKey.bytes("name")))
+        .stream()
+        .filter(Value::hasValue)
+        .map(mark -> new String(mark.getValue(), StandardCharsets.UTF_8))
+        .findFirst();
   }
 
   private void checkProcedure(RecordedProcedure procedure) {

@@ -20,7 +20,13 @@ import java.util.UUID;
 final class Calls {
   static final RecordedProcedure PROCEDURE =
       new RecordedProcedure(
-          "things.Things/CreateThing", Optional.empty(), false, Optional.empty(), true, false);
+          "things.Things/CreateThing",
+          Optional.empty(),
+          false,
+          Optional.empty(),
+          Optional.empty(),
+          true,
+          false);
 
   static final RecordedOutcome ANSWER = answer("an answer");
 
@@ -36,7 +42,9 @@ final class Calls {
         new IdempotencyKey(Caller.of(UUID.nameUUIDFromBytes(new byte[0])), key),
         PROCEDURE,
         new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        Duration.ofHours(1));
+        Duration.ofHours(1),
+        Optional.empty(),
+        false);
   }
 
   static RecordedOutcome answer(String text) {

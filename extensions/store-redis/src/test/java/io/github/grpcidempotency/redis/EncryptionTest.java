@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -73,7 +74,7 @@ class EncryptionTest {
                     options.sslOptions(
                         SslOptions.builder().trustManager(Path.of(certificate()).toFile()).build()))
             .build()) {
-      store.verify(List.of());
+      store.verify(List.of(), Optional.empty());
 
       assertThat(Calls.win(store, Calls.request()).complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
     }
@@ -96,7 +97,9 @@ class EncryptionTest {
 
   private static void assertCannotConnect(RedisURI uri) {
     try (RedisIdempotencyStore store = store(uri).timeout(Duration.ofMillis(500)).build()) {
-      assertThat(catchThrowableOfType(StoreException.class, () -> store.verify(List.of())))
+      assertThat(
+              catchThrowableOfType(
+                  StoreException.class, () -> store.verify(List.of(), Optional.empty())))
           .hasStackTraceContaining("could not connect to Redis")
           .hasStackTraceContaining("127.0.0.1/<unresolved>:" + uri.getPort());
     }
@@ -115,7 +118,8 @@ class EncryptionTest {
   private static String problem(RedisURI uri) {
     try (RedisIdempotencyStore store = store(uri).build()) {
       SetupException refused =
-          catchThrowableOfType(SetupException.class, () -> store.verify(List.of()));
+          catchThrowableOfType(
+              SetupException.class, () -> store.verify(List.of(), Optional.empty()));
       assertThat(refused.problems()).hasSize(1);
       return refused.problems().get(0);
     }

@@ -82,7 +82,7 @@ class FailoverTest {
                 .timeout(Duration.ofMillis(300))
                 .settingsInterval(Duration.ofNanos(1))
                 .build()) {
-      store.verify(List.of());
+      store.verify(List.of(), Optional.empty());
       ClaimRequest request = Calls.request();
       replica.freeze();
       Calls.win(unconfirmed, request).complete(Calls.ANSWER);
@@ -212,7 +212,13 @@ class FailoverTest {
   }
 
   private static ClaimRequest withRetention(ClaimRequest request, Duration retention) {
-    return new ClaimRequest(request.key(), request.procedure(), request.fingerprint(), retention);
+    return new ClaimRequest(
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        retention,
+        Optional.empty(),
+        false);
   }
 
   private static StoreException failureOf(ThrowingCallable work) {

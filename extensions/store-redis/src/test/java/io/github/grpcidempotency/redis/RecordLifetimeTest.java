@@ -8,6 +8,7 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -84,7 +85,12 @@ class RecordLifetimeTest {
 
   private ClaimRequest brief() {
     return new ClaimRequest(
-        request.key(), request.procedure(), request.fingerprint(), Duration.ofMillis(50));
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        Duration.ofMillis(50),
+        Optional.empty(),
+        false);
   }
 
   private ClaimResult.Recorded recorded() {
@@ -94,7 +100,12 @@ class RecordLifetimeTest {
 
   private ClaimRequest longer() {
     return new ClaimRequest(
-        request.key(), request.procedure(), request.fingerprint(), Duration.ofHours(10));
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        Duration.ofHours(10),
+        Optional.empty(),
+        false);
   }
 
   private Duration timeToLive() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
@@ -12,7 +13,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ShardedStore;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -87,16 +87,15 @@ class StartupCheckTest {
   @Test
   void shardsThatAreMixedUpAreRefused() {
     try (RedisIdempotencyStore marked = RedisIdempotencyStore.builder(redis.uri()).build()) {
-      assertThat(marked.markedShard()).isEmpty();
+      marked.verify(List.of(), Optional.of("east"));
       redis.with(commands -> commands.hset("idempotency:shard", "name", "west"));
-      assertThat(marked.markedShard()).contains("west");
-
-      ShardedStore east =
-          ShardedStore.builder(caller -> Optional.of("east")).shard("east", marked).build();
+      marked.verify(List.of(), Optional.of("west"));
 
       assertThat(
-              catchThrowableOfType(SetupException.class, () -> east.verify(List.of())).problems())
-          .containsExactly("shard east: its database contains the name of another shard: west");
+              catchThrowableOfType(
+                      SetupException.class, () -> marked.verify(List.of(), Optional.of("east")))
+                  .problems())
+          .containsExactly("its database contains the name of another shard: west");
     } finally {
       redis.with(commands -> commands.del("idempotency:shard"));
     }
@@ -164,7 +163,9 @@ class StartupCheckTest {
       SetupException refused =
           catchThrowableOfType(
               SetupException.class,
-              () -> Setup.check(transactional, Optional.of(store), ClaimTiming.BEFORE_HANDLER));
+              () ->
+                  Setup.check(
+                      transactional, Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER));
 
       assertThat(refused.problems())
           .containsExactly(
@@ -208,7 +209,7 @@ class StartupCheckTest {
   void theChecksLeaveOnlyRecordsThatExpireSoon() {
     try (RedisIdempotencyStore store =
         RedisIdempotencyStore.builder(redis.uri()).prefix("checked").build()) {
-      store.verify(List.of());
+      store.verify(List.of(), Optional.empty());
     }
 
     List<Long> left =
@@ -237,7 +238,7 @@ class StartupCheckTest {
 
   private static RecordedProcedure withStatus(OutboxQuery outbox) {
     return new RecordedProcedure(
-        "jobs/write", Optional.empty(), false, Optional.of(outbox), false, false);
+        "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false, false);
   }
 
   private static List<String> problemsWith(Map<String, String> settings, Durability durability) {
@@ -262,7 +263,7 @@ class StartupCheckTest {
       RedisURI uri, Durability durability, RecordedProcedure... procedures) {
     try (RedisIdempotencyStore store =
         RedisIdempotencyStore.builder(uri).durability(durability).build()) {
-      store.verify(List.of(procedures));
+      store.verify(List.of(procedures), Optional.empty());
       return List.of();
     } catch (SetupException refused) {
       return refused.problems();

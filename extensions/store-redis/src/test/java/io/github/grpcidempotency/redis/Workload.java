@@ -168,11 +168,6 @@ final class Workload implements AutoCloseable {
                 answered.putIfAbsent(key, recorded.outcome());
                 return true;
               }
-
-              @Override
-              public Boolean unanswered(ClaimResult.Unanswered unanswered) {
-                return false;
-              }
             });
   }
 

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
@@ -36,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link #claim}: claim the key. If the claim travels with the handler's first statement, run
  *       the handler at once, and confirm the claim when the handler has returned. If the claim is
  *       not won, {@linkplain #startOver start over} with a claim before the handler.
- *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}).
+ *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}), or the
+ *       failure of the store ({@link FailureDecider}).
  *   <li>{@link #execute}: run the handler, settle its end, and send its answer ({@link KeyedRun});
  *       or {@link #executeUnguarded}: run it without a claim during an outage;
  *   <li>or {@link #replay}: send the recorded answer;
@@ -119,21 +121,36 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
   }
 
   private void claim() {
-    long begun = System.nanoTime();
     if (engine.claimsWithFirstStatement(request)) {
-      PendingClaim pending;
-      try {
-        pending = engine.claimLater(request);
-      } catch (StoreException unreachable) {
-        decide(new ClaimResult.Unanswered(unreachable), since(begun));
-        return;
-      }
-      operationId = Optional.of(pending.operationId());
-      new KeyedRun(this, transport, engine, request, pending, since(begun)).start();
+      claimLater();
     } else {
-      ClaimResult result = engine.claim(request);
-      decide(result, since(begun));
+      claimNow();
     }
+  }
+
+  private void claimLater() {
+    long begun = System.nanoTime();
+    PendingClaim pending;
+    try {
+      pending = engine.claimLater(request);
+    } catch (StoreException outage) {
+      decide(outage, since(begun));
+      return;
+    }
+    operationId = Optional.of(pending.operationId());
+    new KeyedRun(this, transport, engine, request, pending, since(begun)).start();
+  }
+
+  private void claimNow() {
+    long begun = System.nanoTime();
+    ClaimResult result;
+    try {
+      result = engine.claim(request);
+    } catch (StoreException outage) {
+      decide(outage, since(begun));
+      return;
+    }
+    decide(result, since(begun));
   }
 
   private static Duration since(long begun) {
@@ -148,7 +165,7 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
   void startOver(Optional<StoreException> outage) {
     transport.stopHandler();
     if (outage.isPresent()) {
-      decide(new ClaimResult.Unanswered(outage.get()), claimTook);
+      decide(outage.get(), claimTook);
     } else if (transport.isGone()) {
       transport.cancelled();
     } else {
@@ -160,12 +177,19 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
   private void decide(ClaimResult result, Duration took) {
     met = result;
     claimTook = took;
-    Decision decision =
-        ClaimDecider.decide(met, procedure, transport.outagePolicy(), request::compare, timeLeft());
+    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
     if (!(decision instanceof Decision.Attach)) {
       waitEnded(CallEvents.endOfWait(met));
     }
     decision.accept(this);
+  }
+
+  private void decide(StoreException outage, Duration took) {
+    claimTook = took;
+    waitEnded(WaitEnd.GAVE_UP);
+    FailureDecider.decide(outage, transport.outagePolicy())
+        .ifPresentOrElse(
+            refusal -> refuse(refusal, Optional.empty(), outage), () -> executeUnguarded(outage));
   }
 
   /** Returns how long the call may wait; empty if there is no limit. */
@@ -189,8 +213,7 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
    * Runs the handler without a claim. A retry of an unprotected call is not safe, so the call is
    * not refused when its server stops.
    */
-  @Override
-  public void executeUnguarded(StoreException outage) {
+  private void executeUnguarded(StoreException outage) {
     drain.remove(this);
     if (transport.keep()) {
       events.unprotected(UnprotectedCause.FAILED_OPEN, outage);

@@ -124,17 +124,22 @@ final class KeyedRun extends Run {
   }
 
   private void settleNow(Answer answer) {
+    Settled settled;
     try {
-      switch (record(answer)) {
-        case DONE -> send(answer, true);
-        case UNREFERRED -> send(answer, false);
-        case LOST, UNKNOWN -> refuse(Refusal.inProgress(engine.lease()));
-        case ROLLED_BACK -> rolledBack(transport);
-      }
+      settled = record(answer);
     } catch (StoreException undone) {
       refuse(Refusal.storeUnavailable(undone.failureCause()));
+      return;
     } catch (TransactionMisuseException misuse) {
       transport.misused(misuse);
+      return;
+    }
+    // Not in the try block: the answer to a handler that has thrown is its own exception.
+    switch (settled) {
+      case DONE -> send(answer, true);
+      case UNREFERRED -> send(answer, false);
+      case LOST, UNKNOWN -> refuse(Refusal.inProgress(engine.lease()));
+      case ROLLED_BACK -> rolledBack(transport);
     }
   }
 

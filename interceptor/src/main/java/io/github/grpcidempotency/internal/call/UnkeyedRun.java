@@ -30,9 +30,17 @@ public final class UnkeyedRun extends Run {
     this.transaction = transaction;
   }
 
-  /** Opens a transaction and runs the handler. Refuses the call if the store is unavailable. */
+  /**
+   * Opens a transaction and runs the handler. Refuses the call if the store is unavailable, or the
+   * caller has no shard.
+   */
   public static void start(
-      Transport transport, Engine engine, Procedure procedure, Optional<Caller> caller) {
+      Transport transport, Optional<Engine> shard, Procedure procedure, Optional<Caller> caller) {
+    if (shard.isEmpty()) {
+      transport.refuse(Refusal.noShard(), "no key");
+      return;
+    }
+    Engine engine = shard.get();
     StoreTransaction transaction;
     try {
       transaction = engine.begin(caller);
@@ -60,15 +68,13 @@ public final class UnkeyedRun extends Run {
   }
 
   private void commit(Answer answer) {
+    Settled settled;
     try {
-      if (transaction.commit() == Settled.DONE) {
-        answer.sendUnrecorded();
-      } else {
-        rolledBack(transport);
-      }
+      settled = transaction.commit();
     } catch (TransactionMisuseException misuse) {
       logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
       transport.misused(misuse);
+      return;
     } catch (StoreException failure) {
       engine
           .log()
@@ -82,6 +88,7 @@ public final class UnkeyedRun extends Run {
       } else {
         unavailable(transport, failure);
       }
+      return;
     } catch (RuntimeException defect) {
       engine
           .log()
@@ -91,6 +98,12 @@ public final class UnkeyedRun extends Run {
               procedure.name()
                   + ": it is unknown whether the transaction of a call without a key was committed");
       unknown();
+      return;
+    }
+    if (settled == Settled.DONE) {
+      answer.sendUnrecorded();
+    } else {
+      rolledBack(transport);
     }
   }
 

@@ -107,6 +107,32 @@ public final class OperationContext {
     return Optional.ofNullable(TRANSACTION.get());
   }
 
+  /**
+   * Returns the transaction of the handler.
+   *
+   * @throws IllegalStateException if there is none; the message gives the reason
+   */
+  public static StoreTransaction requireTransaction() {
+    return transaction()
+        .orElseThrow(() -> new IllegalStateException("no transaction is available: " + whyNone()));
+  }
+
+  private static String whyNone() {
+    Optional<KeyedRequest> request = request();
+    if (request.isPresent()) {
+      return ("the procedure %s is not TRANSACTIONAL: set .execution(Execution.TRANSACTIONAL), or"
+              + " record the answer in the handler's own transaction with TransactionalCompletion")
+          .formatted(request.get().procedure().name());
+    }
+    if (Context.current() == Context.ROOT) {
+      return "this thread has no Context of a gRPC call; use the handler's own thread, or pass"
+          + " the call's Context to this thread with Context.current().wrap(…)";
+    }
+    return "the IdempotencyInterceptor is not registered with this server, or the method has no"
+        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and"
+        + " describe the method with .execution(Execution.TRANSACTIONAL)";
+  }
+
   /** Returns whether an interceptor of this library already serves the call. */
   public static boolean isGuarded() {
     return GUARDED.get() != null;

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
@@ -11,11 +10,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Decides what to do with a call. The first rule that applies decides:
+ * Decides what to do with a call, given the result of its claim. If the store failed instead,
+ * {@link FailureDecider} decides. The first rule that applies decides:
  *
  * <ol>
  *   <li>The claim was won: execute.
- *   <li>The store failed: {@link FailureDecider} decides.
  *   <li>The key belongs to another procedure or another request, running or ended: refuse as
  *       reused. If the requests cannot be compared, because a newer server made the record: ask the
  *       client to retry, so that it can reach a newer server.
@@ -35,7 +34,6 @@ public final class ClaimDecider {
    *
    * @param met the result of its claim
    * @param procedure the procedure that is called
-   * @param outage what to do with this call during an outage of the store
    * @param comparison compares the request with a recorded one
    * @param timeLeft how long the call may still wait: until its deadline or the end of its limit;
    *     empty if it has no deadline and has not waited
@@ -43,7 +41,6 @@ public final class ClaimDecider {
   public static Decision decide(
       ClaimResult met,
       Procedure procedure,
-      OutagePolicy outage,
       Function<Fingerprint, Match> comparison,
       Optional<Duration> timeLeft) {
     return met.accept(
@@ -51,11 +48,6 @@ public final class ClaimDecider {
           @Override
           public Decision won(ClaimResult.Won won) {
             return new Decision.Execute(won.claim());
-          }
-
-          @Override
-          public Decision unanswered(ClaimResult.Unanswered unanswered) {
-            return FailureDecider.decide(unanswered.cause(), outage);
           }
 
           @Override

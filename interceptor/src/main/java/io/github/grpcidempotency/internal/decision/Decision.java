@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 
 /** What to do with a call. */
@@ -11,8 +10,6 @@ public sealed interface Decision {
   /** Acts on a decision. The compiler checks that every actor handles every kind. */
   interface Actor {
     void execute(Claim claim);
-
-    void executeUnguarded(StoreException outage);
 
     void replay(ClaimResult.Recorded recorded);
 
@@ -33,18 +30,6 @@ public sealed interface Decision {
     @Override
     public void accept(Actor actor) {
       actor.execute(claim);
-    }
-  }
-
-  /**
-   * Run the handler without a claim: the procedure fails open.
-   *
-   * @param outage the outage of the store
-   */
-  record ExecuteUnguarded(StoreException outage) implements Decision {
-    @Override
-    public void accept(Actor actor) {
-      actor.executeUnguarded(outage);
     }
   }
 

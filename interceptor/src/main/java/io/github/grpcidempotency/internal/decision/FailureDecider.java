@@ -3,13 +3,14 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
 
 /**
  * Decides what to do after a failure of the store. A call fails open only if no server accepts
  * connections at the store's address and nothing was sent. A store that answers, for example with a
  * refused login, a missing right or a read-only error, has no outage: it may serve other servers,
- * and the key may have an owner there. Contention, a timeout, a cut connection, an exhausted pool
- * and a caller without a shard are not outages either.
+ * and the key may have an owner there. Contention, a timeout, a cut connection and an exhausted
+ * pool are not outages either.
  *
  * <table>
  *   <caption>What happens to a call whose claim failed</caption>
@@ -24,20 +25,23 @@ import io.github.grpcidempotency.store.StoreException;
 public final class FailureDecider {
   private FailureDecider() {}
 
-  /** Returns the decision for a call after its store has given up the claim. */
-  public static Decision decide(StoreException failure, OutagePolicy policy) {
+  /**
+   * Returns the refusal of a call whose store has given up the claim; empty if the call runs
+   * unprotected.
+   */
+  public static Optional<Refusal> decide(StoreException failure, OutagePolicy policy) {
     FailureCause cause = failure.failureCause();
     return switch (failure.phase()) {
       case NOTHING_SENT ->
           cause == FailureCause.NO_CONNECTION && policy == OutagePolicy.FAIL_OPEN
-              ? new Decision.ExecuteUnguarded(failure)
+              ? Optional.empty()
               : unavailable(cause);
       case ANSWER_LOST, HANDLER_DONE -> unavailable(cause);
-      case ROW_SEEN -> new Decision.Refuse(Refusal.inProgress());
+      case ROW_SEEN -> Optional.of(Refusal.inProgress());
     };
   }
 
-  private static Decision unavailable(FailureCause cause) {
-    return new Decision.Refuse(Refusal.storeUnavailable(cause));
+  private static Optional<Refusal> unavailable(FailureCause cause) {
+    return Optional.of(Refusal.storeUnavailable(cause));
   }
 }

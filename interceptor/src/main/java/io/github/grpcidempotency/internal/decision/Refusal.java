@@ -163,9 +163,18 @@ public record Refusal(
 
   /** Returns the refusal of a call whose store or key source failed. */
   public static Refusal storeUnavailable(FailureCause cause) {
+    return unavailable(cause.word());
+  }
+
+  /** Returns the refusal of a call whose caller has no shard, and therefore no store. */
+  public static Refusal noShard() {
+    return unavailable("no_shard");
+  }
+
+  private static Refusal unavailable(String cause) {
     return new Refusal(
         RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,
-        Map.of(CAUSE, cause.word()),
+        Map.of(CAUSE, cause),
         Optional.of(Duration.ofSeconds(1)));
   }
 

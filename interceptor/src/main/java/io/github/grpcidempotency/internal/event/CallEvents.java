@@ -179,15 +179,12 @@ public final class CallEvents {
     } else if (met instanceof ClaimResult.InFlight running) {
       operationId = running.operationId();
     }
-    refused(
-        refusal,
-        operationId,
-        met instanceof ClaimResult.Unanswered unanswered ? unanswered.cause() : null);
+    refused(refusal, operationId, null);
   }
 
   /** Emits the event of a claim that was settled. */
   public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
-    emit(new IdempotencyEvent.Settled(call, operationId, settlement, handler, took), null);
+    emit(new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took), null);
   }
 
   /** Emits the event of a claim that could not be settled. */

@@ -196,7 +196,7 @@ record DecisionLine(
     }
 
     @Override
-    public void settled(IdempotencyEvent.Settled event) {
+    public void settled(IdempotencyEvent.ClaimSettled event) {
       write(
           of(
                   event.settlement() == Settlement.MARK_UNKNOWN ? Level.INFO : Level.DEBUG,

@@ -45,6 +45,11 @@ public final class FieldPath {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
 
+  /** Returns the type of the field. */
+  public FieldDescriptor.Type type() {
+    return last().getType();
+  }
+
   /** Returns whether the field is required (in proto2). */
   public boolean isRequired() {
     return last().isRequired();

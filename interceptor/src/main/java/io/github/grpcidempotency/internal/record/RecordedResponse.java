@@ -2,9 +2,11 @@ package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.field.FieldPath;
-import io.github.grpcidempotency.internal.field.NoUuidException;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Arrays;
 import java.util.Optional;
@@ -33,9 +35,9 @@ public final class RecordedResponse {
   }
 
   /** Returns the record of an operation's response, with the id of the resource. */
-  public static RecordedOutcome of(KeyedRequest request, UUID operationId, Message response) {
+  public static RecordedOutcome of(KeyedRequest request, Claim claim, Message response) {
     Procedure procedure = request.procedure();
-    Optional<UUID> resource = resourceId(request, operationId, response);
+    Optional<ResourceId> resource = resourceId(request, claim, response);
     return procedure.responseRebuilder().isPresent() && resource.isPresent()
         ? new RecordedOutcome.Reference(resource)
         : new RecordedOutcome.Response(
@@ -53,28 +55,34 @@ public final class RecordedResponse {
   }
 
   /** Returns the id of the resource in a response. Logs a warning if a required id is missing. */
-  public static Optional<UUID> resourceId(
-      KeyedRequest request, UUID operationId, Message response) {
+  public static Optional<ResourceId> resourceId(
+      KeyedRequest request, Claim claim, Message response) {
     Procedure procedure = request.procedure();
     if (procedure.resourceType().isEmpty()) {
       return Optional.empty();
     }
-    Optional<UUID> id;
-    String problem =
-        procedure.deletes() ? "the request contains no UUID" : "the function returned null";
     try {
-      id =
+      Optional<ResourceId> found =
           procedure.deletes()
               ? procedure.deletedId(request.message())
               : procedure.resourceId(response);
+      Optional<ResourceId> id = found.flatMap(claim.resourceIdType()::read);
+      if (id.isEmpty()) {
+        warn(procedure, claim.operationId(), missing(procedure, found, claim.resourceIdType()));
+      }
+      return id;
     } catch (RuntimeException wrong) {
-      id = Optional.empty();
-      problem = describe(wrong);
+      warn(procedure, claim.operationId(), describe(wrong));
+      return Optional.empty();
     }
-    if (id.isEmpty()) {
-      warn(procedure, operationId, problem);
-    }
-    return id;
+  }
+
+  private static String missing(
+      Procedure procedure, Optional<ResourceId> ofAnotherType, ResourceIdType type) {
+    return "the %s contains no id%s"
+        .formatted(
+            procedure.deletes() ? "request" : "response",
+            ofAnotherType.map(id -> " of the type " + type.sqlName()).orElse(""));
   }
 
   private static void warn(Procedure procedure, UUID operationId, String problem) {
@@ -96,14 +104,13 @@ public final class RecordedResponse {
    * response.
    */
   private static String describe(RuntimeException wrong) {
-    return wrong instanceof NoUuidException known
-        ? String.valueOf(known.getMessage())
-        : "the function threw "
-            + wrong.getClass().getName()
-            + Arrays.stream(wrong.getStackTrace())
-                .filter(frame -> !frame.getClassName().startsWith("java."))
-                .findFirst()
-                .map(frame -> " at " + frame)
-                .orElse("");
+    return "the function threw "
+        + wrong.getClass().getName()
+        + Arrays.stream(wrong.getStackTrace())
+            .filter(frame -> !frame.getClassName().startsWith("java."))
+            .filter(frame -> !frame.getClassName().equals(ResourceId.class.getName()))
+            .findFirst()
+            .map(frame -> " at " + frame)
+            .orElse("");
   }
 }

@@ -2,11 +2,11 @@ package io.github.grpcidempotency.internal.record;
 
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Consumer;
 
 /** Reads the status of the asynchronous work behind an answer. */
@@ -68,7 +68,7 @@ public final class ReplayStatus {
 
   /** Returns the status of a resource that the store has not read. Never throws. */
   public static IdempotencyStatus ofResource(
-      Procedure procedure, UUID resource, Consumer<Optional<RuntimeException>> unknown) {
+      Procedure procedure, ResourceId resource, Consumer<Optional<RuntimeException>> unknown) {
     if (procedure.statusSource().isEmpty()) {
       return IdempotencyStatus.COMPLETED;
     }
@@ -82,7 +82,7 @@ public final class ReplayStatus {
   private static IdempotencyStatus resolve(
       Procedure procedure,
       StatusResolver resolver,
-      UUID resource,
+      ResourceId resource,
       Consumer<Optional<RuntimeException>> unknown) {
     try {
       return Objects.requireNonNull(

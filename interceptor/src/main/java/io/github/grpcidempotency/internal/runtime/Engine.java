@@ -1,22 +1,15 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.event.DecisionLog;
-import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -33,6 +26,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -42,13 +36,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Engine implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
+  private final CheckedStore checked;
   private final IdempotencyStore store;
-  private final String keyName;
-  private final ClaimTiming timing;
-  private final Listeners listeners;
-  private final DecisionLog decisions;
-  private final ProcedureInfos infos;
-  private final Optional<String> shard;
+  private final EngineSettings settings;
   private final LeaseKeeper leases;
   private final LateSettler late;
   private final Settler settler;
@@ -63,7 +53,7 @@ public final class Engine implements AutoCloseable {
   private final class Counts implements LiveCounts {
     @Override
     public Optional<String> shard() {
-      return shard;
+      return checked.shard();
     }
 
     @Override
@@ -92,109 +82,52 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /**
-   * Creates an engine.
-   *
-   * @param listeners receive the events of calls and leases
-   * @param decisions writes the events to the log
-   * @param keyName the name of the header that contains the key
-   * @param timing when transactional calls are claimed, for procedures without a setting of their
-   *     own
-   * @param callLimit how long a call without a deadline may run
-   * @param limits how many calls may wait
-   * @param executor resumes calls that have waited
-   */
-  public Engine(
-      IdempotencyStore store,
-      Listeners listeners,
-      DecisionLog decisions,
-      String keyName,
-      ClaimTiming timing,
-      Duration callLimit,
-      WaitLimits limits,
-      Executor executor) {
-    this(
-        store,
-        Optional.empty(),
-        listeners,
-        decisions,
-        new ProcedureInfos(),
-        keyName,
-        timing,
-        callLimit,
-        new WaitCapacity(limits),
-        executor);
-  }
-
-  Engine(
-      IdempotencyStore store,
-      Optional<String> shard,
-      Listeners listeners,
-      DecisionLog decisions,
-      ProcedureInfos infos,
-      String keyName,
-      ClaimTiming timing,
-      Duration callLimit,
-      WaitCapacity room,
-      Executor executor) {
-    this.infos = infos;
-    this.shard = shard;
-    this.store = store;
-    this.listeners = listeners;
-    this.decisions = decisions;
-    this.keyName = keyName;
-    this.timing = timing;
-    this.leases = new LeaseKeeper(store, listeners, shard);
+  Engine(CheckedStore checked, EngineSettings settings, WaitCapacity room, Executor executor) {
+    this.checked = checked;
+    this.store = checked.store();
+    this.settings = settings;
+    this.leases = new LeaseKeeper(store, settings.listeners(), checked.shard());
     this.late = new LateSettler(leases);
     this.settler = new Settler(leases, late);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
-    this.running = new RunningCalls(store.lease(), callLimit);
-    this.executor = new CallerRunsExecutor(executor);
+    this.running = new RunningCalls(store.lease(), settings.callLimit());
+    this.executor = executor;
   }
 
   /** Emits the {@code started} event. */
   public void start() {
     live.set(true);
-    listeners.started(counts);
+    settings.listeners().started(counts);
   }
 
   /**
-   * Returns the events of a call, or of a piece of work, that arrives on the current thread. Its
-   * caller and its key are not known yet.
-   */
-  public CallEvents events(Procedure procedure, Entry entry) {
-    return CallEvents.capture(listeners, decisions, info(procedure, entry));
-  }
-
-  /** Returns the description of a procedure in events; the same object each time. */
-  public ProcedureInfo info(Procedure procedure, Entry entry) {
-    return infos.of(procedure, entry);
-  }
-
-  /** Returns the events of a call that is about a procedure that is not known yet. */
-  public CallEvents events(ProcedureInfo unknown) {
-    return CallEvents.capture(listeners, decisions, unknown);
-  }
-
-  /**
-   * Claims a key, and returns the result; never throws if the store fails. If this process itself
-   * owns the key, the store is not called, because the owner may have lost its connection to the
-   * store. An abandoned reservation of an older server is claimed again with the fingerprint of the
-   * older server.
+   * Claims a key, and returns the result. If this process itself owns the key, the store is not
+   * called, because the owner may have lost its connection to the store. An abandoned reservation
+   * of an older server is claimed again with the fingerprint of the older server.
+   *
+   * @throws StoreException if the store failed
    */
   public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
     if (own.isPresent()) {
       return own.get();
     }
+    return ofStore(
+        () -> {
+          ClaimResult met = claim(request.procedure(), request.claim());
+          Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
+          return older.isPresent() ? claim(request.procedure(), older.get()) : met;
+        });
+  }
+
+  /** Calls the store, and turns every unexpected exception into a {@link StoreException}. */
+  private static <T> T ofStore(Supplier<T> call) {
     try {
-      ClaimResult met = claim(request.procedure(), request.claim());
-      Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
-      return older.isPresent() ? claim(request.procedure(), older.get()) : met;
+      return call.get();
     } catch (StoreException outage) {
-      return new ClaimResult.Unanswered(outage);
+      throw outage;
     } catch (RuntimeException defect) {
-      return new ClaimResult.Unanswered(unexpected(defect));
+      throw unexpected(defect);
     }
   }
 
@@ -203,21 +136,16 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns the record or the running operation of a key; empty if there is none. Claims nothing,
-   * and never throws if the store fails.
+   * Returns the record or the running operation of a key; empty if there is none. Claims nothing.
+   *
+   * @throws StoreException if the store failed
    */
   public Optional<ClaimResult> find(IdempotencyKey key, Procedure procedure) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(key);
     if (own.isPresent()) {
       return Optional.of(own.get());
     }
-    try {
-      return store.find(key, RecordedProcedure.of(procedure));
-    } catch (StoreException outage) {
-      return Optional.of(new ClaimResult.Unanswered(outage));
-    } catch (RuntimeException defect) {
-      return Optional.of(new ClaimResult.Unanswered(unexpected(defect)));
-    }
+    return ofStore(() -> checked.ready().find(key, RecordedProcedure.of(procedure)));
   }
 
   /**
@@ -225,7 +153,7 @@ public final class Engine implements AutoCloseable {
    * its handler, because its handler would probably be started and then stopped.
    */
   public boolean claimsWithFirstStatement(KeyedRequest request) {
-    return Setup.claimsWithFirstStatement(request.procedure(), timing)
+    return Setup.claimsWithFirstStatement(request.procedure(), settings.claimTiming())
         && !request.retry()
         && !leases.isTried(request.key());
   }
@@ -237,21 +165,17 @@ public final class Engine implements AutoCloseable {
    * @throws StoreException if the store failed
    */
   public PendingClaim claimLater(KeyedRequest request) {
-    try {
-      PendingClaim pending = transactional().claimLater(request.claim());
-      leases.track(pending);
-      return pending;
-    } catch (StoreException unreachable) {
-      throw unreachable;
-    } catch (RuntimeException defect) {
-      throw unexpected(defect);
-    }
+    PendingClaim pending =
+        ofStore(() -> transactional(checked.ready()).claimLater(request.claim()));
+    leases.track(pending);
+    return pending;
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
+    IdempotencyStore sound = checked.ready();
     return procedure.execution() == Execution.TRANSACTIONAL
-        ? transactional().claimInTransaction(request)
-        : store.claim(request);
+        ? transactional(sound).claimInTransaction(request)
+        : sound.claim(request);
   }
 
   /**
@@ -259,10 +183,10 @@ public final class Engine implements AutoCloseable {
    * because the transaction is bound to that thread.
    */
   public boolean bindsThreads(Procedure procedure) {
-    return procedure.execution() == Execution.TRANSACTIONAL && transactional().bindsThreads();
+    return procedure.execution() == Execution.TRANSACTIONAL && transactional(store).bindsThreads();
   }
 
-  private TransactionalStore transactional() {
+  private static TransactionalStore transactional(IdempotencyStore store) {
     if (store instanceof TransactionalStore transactional) {
       return transactional;
     }
@@ -298,7 +222,7 @@ public final class Engine implements AutoCloseable {
    * @throws StoreException if the store cannot be reached
    */
   public StoreTransaction begin(Optional<Caller> caller) {
-    return transactional().begin(caller);
+    return transactional(checked.ready()).begin(caller);
   }
 
   /** Returns the executor that resumes calls that have waited. */
@@ -316,32 +240,27 @@ public final class Engine implements AutoCloseable {
    * before this engine.
    *
    * @throws SetupException if the store cannot find operations by id
-   * @throws StoreException if the store cannot be reached
+   * @throws StoreException if the store cannot be reached, and is not one of several shards
    */
   public Operations operations(Collection<Procedure> procedures) {
-    Operations operations = Operations.open(store, procedures, executor);
+    Operations operations = Operations.open(checked, procedures, executor);
     opened.add(operations);
     return operations;
   }
 
-  /** Returns the shard of this engine; empty if the store has no shards. */
+  /** Returns the shard of this engine; empty without shards. */
   public Optional<String> shard() {
-    return shard;
+    return checked.shard();
   }
 
   /** Returns the ending of a log line about one shard; empty text without shards. */
   public String ofShard() {
-    return shard.map(name -> " of shard " + name).orElse("");
+    return shard().map(name -> " of shard " + name).orElse("");
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
   public Duration lease() {
     return store.lease();
-  }
-
-  /** Returns the name of the header that carries the key. */
-  public String keyName() {
-    return keyName;
   }
 
   /**
@@ -413,7 +332,7 @@ public final class Engine implements AutoCloseable {
     late.close();
     leases.close();
     if (live.getAndSet(false)) {
-      listeners.stopped(counts);
+      settings.listeners().stopped(counts);
     }
   }
 }

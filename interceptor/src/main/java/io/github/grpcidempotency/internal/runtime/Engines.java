@@ -2,110 +2,60 @@ package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.event.DecisionLog;
-import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.event.ProcedureInfos;
+import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.WaitLimits;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.ShardedStore;
-import java.time.Duration;
-import java.util.ArrayList;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
-import java.util.stream.Stream;
+import org.slf4j.LoggerFactory;
 
 /**
- * One engine for each shard of a store, so that a problem of one shard does not affect the others,
- * and another engine for callers without a shard, whose calls are refused. If the store has no
+ * One engine for each shard, so that a problem of one shard does not affect the others. Without
  * shards, there is one engine for all calls. Not for use by services. Thread-safe.
  */
 public final class Engines implements AutoCloseable {
-  private final List<Engine> all;
-  private final Engine unassigned;
-  private final Function<Caller, Engine> choice;
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engines.class));
+  private final EngineSettings settings;
+  private final Stores stores;
+  private final Map<CheckedStore, Engine> engines = new LinkedHashMap<>();
+  private final ProcedureInfos infos = new ProcedureInfos();
+  private final Executor executor;
   private final Drain drain = new Drain();
 
-  private Engines(List<Engine> all, Engine unassigned, Function<Caller, Engine> choice) {
-    this.all = all;
-    this.unassigned = unassigned;
-    this.choice = choice;
+  /** Creates the engines of stores that were {@linkplain Setup#check checked}. */
+  public Engines(Stores stores, EngineSettings settings) {
+    this.settings = settings;
+    this.stores = stores;
+    this.executor = new CallerRunsExecutor(settings.executor());
+    WaitCapacity room = new WaitCapacity(settings.waitLimits());
+    stores.all().forEach(store -> engines.put(store, new Engine(store, settings, room, executor)));
+  }
+
+  /** Returns the engine of a call's caller; empty if the caller has no shard, or is unknown. */
+  public Optional<Engine> of(Optional<Caller> caller) {
+    return stores.of(caller).map(engines::get);
   }
 
   /**
-   * Creates the engines of a store.
+   * Returns the engine of a caller.
    *
-   * @param listeners receive the events of calls and leases
-   * @param decisions writes the events to the log
-   * @param keyName the name of the header that contains the key
-   * @param timing when transactional calls are claimed, for procedures without a setting of their
-   *     own
-   * @param callLimit how long a call without a deadline may run
-   * @param limits how many calls may wait, for all shards together
-   * @param executor resumes calls that have waited
+   * @throws RefusedException if the caller has no shard
    */
-  public static Engines on(
-      IdempotencyStore store,
-      Listeners listeners,
-      DecisionLog decisions,
-      String keyName,
-      ClaimTiming timing,
-      Duration callLimit,
-      WaitLimits limits,
-      Executor executor) {
-    if (!(store instanceof ShardedStore sharded)) {
-      Engine only =
-          new Engine(store, listeners, decisions, keyName, timing, callLimit, limits, executor);
-      return new Engines(List.of(only), only, caller -> only);
-    }
-    ProcedureInfos infos = new ProcedureInfos();
-    WaitCapacity room = new WaitCapacity(limits);
-    Map<Optional<String>, Engine> engines = new LinkedHashMap<>();
-    Stream.concat(sharded.names().stream().map(Optional::of), Stream.of(Optional.<String>empty()))
-        .forEach(
-            name ->
-                engines.put(
-                    name,
-                    new Engine(
-                        sharded.shard(name),
-                        name,
-                        listeners,
-                        decisions,
-                        infos,
-                        keyName,
-                        timing,
-                        callLimit,
-                        room,
-                        executor)));
-    Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
-    return new Engines(
-        new ArrayList<>(engines.values()),
-        unassigned,
-        caller -> engines.getOrDefault(sharded.shardOf(caller), unassigned));
-  }
-
-  /** Returns the engine of a caller. */
   public Engine of(Caller caller) {
-    return choice.apply(caller);
-  }
-
-  /** Returns the engine of a call's caller. An unknown caller has no shard. */
-  public Engine of(Optional<Caller> caller) {
-    return caller.map(choice).orElse(unassigned);
+    return of(Optional.of(caller)).orElseThrow(() -> new RefusedException(Refusal.noShard()));
   }
 
   /** Returns all engines. */
-  public List<Engine> all() {
-    return all;
+  public Collection<Engine> all() {
+    return engines.values();
   }
 
   /** Returns the calls that are refused when their server stops. */
@@ -113,9 +63,19 @@ public final class Engines implements AutoCloseable {
     return drain;
   }
 
+  /** Returns the executor that resumes calls that have waited. */
+  public Executor executor() {
+    return executor;
+  }
+
+  /** Returns the log for messages that may repeat with every call. */
+  public RateLimitedLog log() {
+    return log;
+  }
+
   /** Emits the {@code started} events of all engines. */
   public void start() {
-    all.forEach(Engine::start);
+    all().forEach(Engine::start);
   }
 
   /**
@@ -123,27 +83,27 @@ public final class Engines implements AutoCloseable {
    * caller and its key are not known yet.
    */
   public CallEvents events(Procedure procedure, Entry entry) {
-    return unassigned.events(procedure, entry);
+    return events(info(procedure, entry));
   }
 
   /** Returns the events of a call that is about a procedure that is not known yet. */
   public CallEvents events(ProcedureInfo unknown) {
-    return unassigned.events(unknown);
+    return CallEvents.capture(settings.listeners(), settings.decisions(), unknown);
   }
 
   /** Returns the description of a procedure in events; the same object each time. */
   public ProcedureInfo info(Procedure procedure, Entry entry) {
-    return unassigned.info(procedure, entry);
+    return infos.of(procedure, entry);
   }
 
   /** Returns the name of the header that carries the key. */
   public String keyName() {
-    return unassigned.keyName();
+    return settings.keyName();
   }
 
   /** Stops all background work. */
   @Override
   public void close() {
-    all.forEach(Engine::close);
+    all().forEach(Engine::close);
   }
 }

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
@@ -291,6 +292,8 @@ public final class InFlightWaiter implements AutoCloseable {
       } else {
         free(key, waiters, Waiting::free);
       }
+    } catch (StoreException outage) {
+      wakeLater(key);
     } catch (Throwable unexpected) {
       wakeLater(key);
       log.error("probe", unexpected, "could not read the record for waiting calls; trying again");
@@ -303,8 +306,6 @@ public final class InFlightWaiter implements AutoCloseable {
       free(key, waiters, found);
     } else if (result instanceof ClaimResult.InFlight running && !running.outcomeUnknown()) {
       watchUnlessOwn(key);
-    } else if (result instanceof ClaimResult.Unanswered) {
-      wakeLater(key);
     } else {
       resumeAll(key, waiters, found);
     }

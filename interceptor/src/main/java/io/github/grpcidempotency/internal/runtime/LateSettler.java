@@ -58,7 +58,7 @@ final class LateSettler implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final LeaseKeeper leases;
   private final Limits limits;
-  private final Set<Answer> waiting = new LinkedHashSet<>();
+  private final Set<LateAnswer> waiting = new LinkedHashSet<>();
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-late-settler");
   private final AtomicInteger releases = new AtomicInteger();
   private long waitingBytes;
@@ -89,7 +89,7 @@ final class LateSettler implements AutoCloseable {
 
   /** Records an answer as soon as the store can. Does not block, and never throws. */
   void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
-    Answer answer = new Answer(operation, outcome, cause);
+    LateAnswer answer = new LateAnswer(operation, outcome, cause);
     leases.track(operation);
     if (keep(answer)) {
       operation.events().recordingDeferred(operation.claim().operationId(), cause);
@@ -144,7 +144,7 @@ final class LateSettler implements AutoCloseable {
     if (timer.isShutdown()) {
       return;
     }
-    for (Answer answer : closeDoor()) {
+    for (LateAnswer answer : closeDoor()) {
       schedule(answer::tryAgain, Duration.ZERO);
     }
     try {
@@ -155,7 +155,7 @@ final class LateSettler implements AutoCloseable {
       log.warn("close", late, "could not retry all unrecorded answers before closing");
     }
     timer.shutdownNow();
-    allWaiting().forEach(Answer::giveUp);
+    allWaiting().forEach(LateAnswer::giveUp);
   }
 
   /** Returns how many answers wait to be recorded. Does not block. */
@@ -163,12 +163,12 @@ final class LateSettler implements AutoCloseable {
     return count;
   }
 
-  private synchronized List<Answer> closeDoor() {
+  private synchronized List<LateAnswer> closeDoor() {
     closed = true;
     return allWaiting();
   }
 
-  private synchronized boolean keep(Answer answer) {
+  private synchronized boolean keep(LateAnswer answer) {
     boolean fits =
         !closed
             && waiting.size() < limits.answers
@@ -183,18 +183,18 @@ final class LateSettler implements AutoCloseable {
    * Removes an answer. Returns whether it was still waiting; only a caller that gets {@code true}
    * reports its end.
    */
-  private synchronized boolean forget(Answer answer) {
+  private synchronized boolean forget(LateAnswer answer) {
     boolean waited = waiting.remove(answer);
     waitingBytes -= waited ? answer.bytes : 0;
     count = waiting.size();
     return waited;
   }
 
-  private synchronized boolean isWaiting(Answer answer) {
+  private synchronized boolean isWaiting(LateAnswer answer) {
     return waiting.contains(answer);
   }
 
-  private synchronized List<Answer> allWaiting() {
+  private synchronized List<LateAnswer> allWaiting() {
     return List.copyOf(waiting);
   }
 
@@ -218,7 +218,7 @@ final class LateSettler implements AutoCloseable {
         });
   }
 
-  private final class Answer {
+  private final class LateAnswer {
     private final Operation operation;
     private final Claim claim;
     private final RecordedOutcome outcome;
@@ -228,7 +228,7 @@ final class LateSettler implements AutoCloseable {
     private Duration delay = FIRST_DELAY;
     private int permanentFailures;
 
-    Answer(Operation operation, RecordedOutcome outcome, StoreException failure) {
+    LateAnswer(Operation operation, RecordedOutcome outcome, StoreException failure) {
       this.operation = operation;
       this.claim = operation.claim();
       this.outcome = outcome;

@@ -139,13 +139,13 @@ public final class Operation {
 
   /** Returns the record of a response, not encrypted. */
   RecordedOutcome answerOf(Message response) {
-    return RecordedResponse.of(request, claim.operationId(), response);
+    return RecordedResponse.of(request, claim, response);
   }
 
   /** Returns whether the record of a response is expected to refer to a resource. */
   public boolean namesResource(Message response) {
     return procedure().resourceType().isEmpty()
-        || RecordedResponse.resourceId(request, claim.operationId(), response).isPresent();
+        || RecordedResponse.resourceId(request, claim, response).isPresent();
   }
 
   /**

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -33,7 +34,7 @@ final class OperationReader implements AutoCloseable {
 
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(OperationReader.class));
-  private final OperationCatalog catalog;
+  private final Supplier<OperationCatalog> catalog;
   private final Executor executor;
   private final Map<Caller, Map<UUID, List<Asker>>> askers = new HashMap<>();
   private final ExecutorService threads =
@@ -47,7 +48,7 @@ final class OperationReader implements AutoCloseable {
    *
    * @param executor resumes the calls
    */
-  OperationReader(OperationCatalog catalog, Executor executor) {
+  OperationReader(Supplier<OperationCatalog> catalog, Executor executor) {
     this.catalog = catalog;
     this.executor = executor;
   }
@@ -84,6 +85,7 @@ final class OperationReader implements AutoCloseable {
     try {
       Map<UUID, StoredOperation> found = new HashMap<>();
       catalog
+          .get()
           .find(caller, asked.keySet())
           .forEach(operation -> found.put(operation.id(), operation));
       asked.forEach(

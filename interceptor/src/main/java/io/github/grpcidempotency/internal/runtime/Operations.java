@@ -4,16 +4,13 @@ import static java.util.stream.Collectors.toMap;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoredOperation;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -22,16 +19,19 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** The operations that callers find by id, and wait for. Thread-safe. */
 public final class Operations implements AutoCloseable {
   private final Map<String, Procedure> procedures;
-  private final OperationCatalog catalog;
+  private final Supplier<OperationCatalog> catalog;
   private final OperationReader reader;
   private final WorkWatch watch;
 
   private Operations(
-      Map<String, Procedure> procedures, OperationCatalog catalog, OperationReader reader) {
+      Map<String, Procedure> procedures,
+      Supplier<OperationCatalog> catalog,
+      OperationReader reader) {
     this.procedures = procedures;
     this.catalog = catalog;
     this.reader = reader;
@@ -39,23 +39,22 @@ public final class Operations implements AutoCloseable {
   }
 
   /** Opens the operations of these procedures. */
-  static Operations open(
-      IdempotencyStore store, Collection<Procedure> procedures, Executor executor) {
-    if (!(store instanceof OperationStore operations)) {
-      throw new SetupException(
-          List.of(store.getClass().getName() + " cannot find operations by id"));
-    }
-    OperationCatalog catalog =
-        operations.operations(procedures.stream().map(RecordedProcedure::of).toList());
+  static Operations open(CheckedStore store, Collection<Procedure> procedures, Executor executor) {
+    Supplier<OperationCatalog> catalog =
+        store.operations(procedures.stream().map(RecordedProcedure::of).toList());
     return new Operations(
         procedures.stream().collect(toMap(Procedure::name, Function.identity())),
         catalog,
         new OperationReader(catalog, executor));
   }
 
-  /** Returns the catalog, which finds operations without waiting. */
+  /**
+   * Returns the catalog, which finds operations without waiting.
+   *
+   * @throws StoreException if the store could not be reached yet
+   */
   public OperationCatalog catalog() {
-    return catalog;
+    return catalog.get();
   }
 
   /** Returns the names of the procedures of these operations. */

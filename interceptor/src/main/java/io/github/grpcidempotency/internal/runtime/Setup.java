@@ -15,7 +15,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/** Checks descriptors and store together, before the first call. */
+/** Checks descriptors and stores together, before the first call. */
 public final class Setup {
   private Setup() {}
 
@@ -27,9 +27,8 @@ public final class Setup {
    * @throws SetupException if there are problems; it lists all of them
    * @throws StoreException if the store cannot be reached and there is no other problem
    */
-  public static void check(
-      Procedures procedures, Optional<IdempotencyStore> store, ClaimTiming timing) {
-    check(List.of(), procedures, store, timing);
+  public static void check(Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
+    check(List.of(), procedures, stores, timing);
   }
 
   /**
@@ -38,19 +37,14 @@ public final class Setup {
    * @param found earlier problems, which are reported together with the new ones
    */
   public static void check(
-      List<String> found,
-      Procedures procedures,
-      Optional<IdempotencyStore> store,
-      ClaimTiming timing) {
+      List<String> found, Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
     List<String> problems = new ArrayList<>(found);
     problems.addAll(procedures.problems());
-    if (store.isPresent()) {
+    if (stores.isPresent()) {
       try {
-        check(procedures.all(), store.get(), timing);
+        stores.get().check(procedures.all(), timing);
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
-      } catch (IllegalStateException wrong) {
-        problems.add(String.valueOf(wrong.getMessage()));
       } catch (StoreException unreachable) {
         if (problems.isEmpty()) {
           throw unreachable;
@@ -99,14 +93,38 @@ public final class Setup {
         && procedure.claimTiming().orElse(timing) == ClaimTiming.WITH_FIRST_STATEMENT;
   }
 
-  private static void check(
-      Collection<Procedure> procedures, IdempotencyStore store, ClaimTiming timing) {
+  /**
+   * Checks one store.
+   *
+   * @param shard the name of the store, if it is one of several shards
+   * @throws SetupException if there are problems; it lists all of them
+   * @throws StoreException if the store cannot be reached
+   */
+  static void check(
+      IdempotencyStore store,
+      Optional<String> shard,
+      Collection<Procedure> procedures,
+      ClaimTiming timing) {
+    try {
+      verify(store, shard, procedures, timing);
+    } catch (IllegalStateException wrong) {
+      throw wrong instanceof SetupException listed
+          ? listed
+          : new SetupException(List.of(String.valueOf(wrong.getMessage())));
+    }
+  }
+
+  private static void verify(
+      IdempotencyStore store,
+      Optional<String> shard,
+      Collection<Procedure> procedures,
+      ClaimTiming timing) {
     List<String> transactional =
         procedures.stream()
             .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
             .map(Procedure::name)
             .toList();
-    store.verify(procedures.stream().map(RecordedProcedure::of).toList());
+    store.verify(procedures.stream().map(RecordedProcedure::of).toList(), shard);
     for (Procedure procedure : procedures) {
       procedure
           .responseProtection()

@@ -30,6 +30,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -43,7 +44,7 @@ final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WorkWatch.class));
-  private final OperationCatalog catalog;
+  private final Supplier<OperationCatalog> catalog;
   private final Map<String, Procedure> procedures;
   private final WaitQueues<Work, Waiter> queues = new WaitQueues<>(work -> {});
   private final AtomicBoolean looking = new AtomicBoolean();
@@ -68,7 +69,7 @@ final class WorkWatch implements AutoCloseable {
     }
   }
 
-  WorkWatch(OperationCatalog catalog, Map<String, Procedure> procedures) {
+  WorkWatch(Supplier<OperationCatalog> catalog, Map<String, Procedure> procedures) {
     this.catalog = catalog;
     this.procedures = procedures;
   }
@@ -178,7 +179,7 @@ final class WorkWatch implements AutoCloseable {
     Procedure procedure = Objects.requireNonNull(procedures.get(name));
     Set<OwnedResource> resources = works.stream().map(Work::resource).collect(toSet());
     Map<OwnedResource, IdempotencyStatus> statuses =
-        new HashMap<>(catalog.statuses(RecordedProcedure.of(procedure), resources));
+        new HashMap<>(catalog.get().statuses(RecordedProcedure.of(procedure), resources));
     for (OwnedResource resource : resources) {
       IdempotencyStatus status =
           statuses.computeIfAbsent(

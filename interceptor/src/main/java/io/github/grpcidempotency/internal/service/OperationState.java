@@ -45,11 +45,6 @@ final class OperationState implements ClaimResult.Visitor<State> {
   }
 
   @Override
-  public State unanswered(ClaimResult.Unanswered unanswered) {
-    throw new AssertionError("a store throws instead");
-  }
-
-  @Override
   public State inFlight(ClaimResult.InFlight inFlight) {
     if (inFlight.isAbandoned()) {
       return State.STATE_ABANDONED;

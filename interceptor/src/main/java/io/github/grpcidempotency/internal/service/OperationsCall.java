@@ -39,10 +39,15 @@ final class OperationsCall {
     this.events = engines.events(UNKNOWN);
   }
 
-  /** Notes the caller, and returns the engine that serves the whole request. */
+  /**
+   * Notes the caller, and returns the engine that serves the whole request.
+   *
+   * @throws RefusedException if the caller has no shard
+   */
   Engine by(Caller caller) {
+    events = events.of(Optional.of(caller));
     Engine own = engines.of(caller);
-    events = events.of(Optional.of(caller)).onShard(own.shard());
+    events = events.onShard(own.shard());
     return own;
   }
 

@@ -26,6 +26,7 @@ import io.github.grpcidempotency.proto.v1.WorkStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -71,9 +72,12 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     try {
       Caller caller =
           callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
+      events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
-      events = events.of(Optional.of(caller)).onShard(engine.shard());
-      found = find(RecoveryKeys.of(procedure, caller, request), procedure, engine);
+      events = events.onShard(engine.shard());
+      List<IdempotencyKey> keys = RecoveryKeys.of(procedure, caller, request);
+      events = events.of(keys.get(0), "key");
+      found = find(keys, procedure, engine);
       events = events.of(found.key(), "key");
       recovery =
           new Recovery(
@@ -83,7 +87,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               events,
               (ServerCallStreamObserver<RecoverResponse>) observer);
     } catch (RefusedException refused) {
-      events.refused(refused.refusal(), Optional.empty(), null);
+      events.refused(refused.refusal(), Optional.empty(), refused.why().orElse(null));
       observer.onError(errorOf(refused.refusal()));
       return;
     } catch (StatusRuntimeException said) {
@@ -104,12 +108,17 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     Iterator<IdempotencyKey> each = keys.iterator();
     do {
       key = each.next();
-      result = engine.find(key, procedure);
+      try {
+        result = engine.find(key, procedure);
+      } catch (StoreException outage) {
+        throw new RefusedException(
+            Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage));
+      }
     } while (each.hasNext() && result.filter(known -> isOf(procedure, known)).isEmpty());
     return new Found(key, result, Duration.ofNanos(System.nanoTime() - begun));
   }
 
-  /** Returns whether a result is a call of the procedure, or ends the search for another reason. */
+  /** Returns whether a result is of a call of the procedure, as far as the store can see. */
   private static boolean isOf(Procedure procedure, ClaimResult known) {
     if (known instanceof ClaimResult.Recorded recorded) {
       return recorded.procedure().equals(procedure.name());
@@ -247,7 +256,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               waitEnded(end);
               answer(found);
             };
-        engine.executor().execute(context.wrap(() -> events.within(step)));
+        engines.executor().execute(context.wrap(() -> events.within(step)));
       }
     }
 
@@ -302,13 +311,6 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       }
 
       @Override
-      public RecoverResponse unanswered(ClaimResult.Unanswered unanswered) {
-        throw new RefusedException(
-            Refusal.storeUnavailable(unanswered.cause().failureCause()),
-            Optional.of(unanswered.cause()));
-      }
-
-      @Override
       public RecoverResponse inFlight(ClaimResult.InFlight inFlight) {
         if (!isOurs(inFlight.procedure())) {
           throw new RefusedException(Refusal.keyUnknown());
@@ -349,7 +351,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 key,
                 RecordedProcedure.of(procedure),
                 recorded.fingerprint(),
-                procedure.retention());
+                procedure.retention(),
+                Optional.empty(),
+                false);
         return engine.retain(procedure, request, recorded, events);
       }
     }

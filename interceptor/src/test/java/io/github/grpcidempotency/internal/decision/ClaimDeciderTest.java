@@ -8,16 +8,12 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,28 +31,9 @@ class ClaimDeciderTest {
   private static final Duration LEASE_LEFT = Duration.ofSeconds(20);
   private static final Claim CLAIM = claim();
 
-  @ParameterizedTest
-  @CsvSource(
-      textBlock =
-          """
-          FAIL_OPEN,   EXECUTE
-          FAIL_CLOSED, EXECUTE
-          """)
-  void aFreeKeyIsExecuted(OutagePolicy policy, Verdict verdict) {
-    assertThat(decide(new ClaimResult.Won(CLAIM), policy)).isEqualTo(verdict.decision());
-  }
-
   @Test
-  void aFailureOfTheStoreIsDecidedByTheTable() {
-    for (FailurePhase phase : FailurePhase.values()) {
-      for (FailureCause cause : FailureCause.values()) {
-        for (OutagePolicy policy : OutagePolicy.values()) {
-          StoreException failure = new StoreException("out", null, phase, cause);
-          assertThat(decide(new ClaimResult.Unanswered(failure), policy))
-              .isEqualTo(FailureDecider.decide(failure, policy));
-        }
-      }
-    }
+  void aFreeKeyIsExecuted() {
+    assertThat(decide(new ClaimResult.Won(CLAIM))).isEqualTo(new Decision.Execute(CLAIM));
   }
 
   @ParameterizedTest
@@ -73,11 +50,8 @@ class ClaimDeciderTest {
     ClaimResult.Recorded recorded =
         recorded(request.fingerprint().orElseThrow(), procedure.procedure().orElseThrow());
 
-    for (OutagePolicy policy : OutagePolicy.values()) {
-      assertThat(decide(recorded, policy))
-          .isEqualTo(
-              verdict == Verdict.REPLAY ? new Decision.Replay(recorded) : verdict.decision());
-    }
+    assertThat(decide(recorded))
+        .isEqualTo(verdict == Verdict.REPLAY ? new Decision.Replay(recorded) : verdict.decision());
   }
 
   @ParameterizedTest
@@ -114,9 +88,7 @@ class ClaimDeciderTest {
             Optional.of(LEASE_LEFT),
             outcomeUnknown);
 
-    for (OutagePolicy policy : OutagePolicy.values()) {
-      assertThat(decide(inFlight, policy)).isEqualTo(verdict.decision());
-    }
+    assertThat(decide(inFlight)).isEqualTo(verdict.decision());
   }
 
   @ParameterizedTest
@@ -141,7 +113,6 @@ class ClaimDeciderTest {
             ClaimDecider.decide(
                 running(false),
                 procedure,
-                OutagePolicy.FAIL_CLOSED,
                 ClaimDeciderTest::compare,
                 Optional.of(Duration.ofSeconds(timeLeft))))
         .isEqualTo(
@@ -152,7 +123,6 @@ class ClaimDeciderTest {
             ClaimDecider.decide(
                 running(true),
                 procedure,
-                OutagePolicy.FAIL_CLOSED,
                 ClaimDeciderTest::compare,
                 Optional.of(Duration.ofSeconds(timeLeft))))
         .isEqualTo(
@@ -164,7 +134,13 @@ class ClaimDeciderTest {
     Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
     IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
     ClaimRequest request =
-        new ClaimRequest(key, RecordedProcedure.of(procedure), REQUEST, procedure.retention());
+        new ClaimRequest(
+            key,
+            RecordedProcedure.of(procedure),
+            REQUEST,
+            procedure.retention(),
+            Optional.empty(),
+            false);
     return new Unsettled(request);
   }
 
@@ -221,10 +197,10 @@ class ClaimDeciderTest {
         Optional.empty());
   }
 
-  private static Decision decide(ClaimResult met, OutagePolicy policy) {
+  private static Decision decide(ClaimResult met) {
     Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
     return ClaimDecider.decide(
-        met, procedure, policy, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
+        met, procedure, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
   }
 
   private static Fingerprint.Match compare(Fingerprint recorded) {
@@ -238,7 +214,7 @@ class ClaimDeciderTest {
   void aRecordOfANewerServerIsAnsweredByANewerServer() {
     ClaimResult newer = recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
 
-    assertThat(decide(newer, OutagePolicy.FAIL_OPEN))
+    assertThat(decide(newer))
         .isEqualTo(new Decision.Refuse(Refusal.inProgress(Duration.ofSeconds(1))));
   }
 
@@ -265,9 +241,8 @@ class ClaimDeciderTest {
     }
   }
 
-  /** Every decision that there is. */
+  /** A decision about a key that has an owner or a record. */
   enum Verdict {
-    EXECUTE,
     REPLAY,
     REUSED_PROCEDURE,
     REUSED_REQUEST,
@@ -276,7 +251,6 @@ class ClaimDeciderTest {
 
     Decision decision() {
       return switch (this) {
-        case EXECUTE -> new Decision.Execute(CLAIM);
         case REPLAY -> throw new AssertionError("of which record?");
         case REUSED_PROCEDURE -> new Decision.Refuse(Refusal.reused("procedure"));
         case REUSED_REQUEST -> new Decision.Refuse(Refusal.reused("request"));

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.EnumSet;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +29,6 @@ class FailureDeciderTest {
           CONTENTION,      UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           TIMEOUT,         UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           BROKEN,          UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
-          NO_SHARD,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           OTHER,           UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           """)
   void aCallFailsOpenOnlyIfNoServerAcceptsConnectionsAndNothingWasSent(
@@ -57,7 +57,6 @@ class FailureDeciderTest {
           CONTENTION,      TRY_AGAIN,    TRY_AGAIN,   TRY_AGAIN
           TIMEOUT,         GIVE_UP,      GIVE_UP,     GIVE_UP
           BROKEN,          FIND,         GIVE_UP,     GIVE_UP
-          NO_SHARD,        GIVE_UP,      GIVE_UP,     GIVE_UP
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
   void aStoreRetriesAClaimThatWasNotDoneAndReadsTheRecordIfItCannotWrite(
@@ -72,8 +71,7 @@ class FailureDeciderTest {
 
   @Test
   void aBrokenStoreDoesNotRecoverByItself() {
-    Set<FailureCause> lasting =
-        EnumSet.of(FailureCause.BROKEN, FailureCause.NO_SHARD, FailureCause.OTHER);
+    Set<FailureCause> lasting = EnumSet.of(FailureCause.BROKEN, FailureCause.OTHER);
 
     for (FailureCause cause : FailureCause.values()) {
       assertThat(cause.isTemporary()).as(cause.word()).isEqualTo(!lasting.contains(cause));
@@ -92,13 +90,13 @@ class FailureDeciderTest {
 
   private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
     StoreException failure = new StoreException("out", null, phase, cause);
-    Decision refused = new Decision.Refuse(Refusal.storeUnavailable(cause));
-    Decision inProgress = new Decision.Refuse(Refusal.inProgress());
+    Optional<Refusal> refused = Optional.of(Refusal.storeUnavailable(cause));
+    Optional<Refusal> inProgress = Optional.of(Refusal.inProgress());
 
     assertThat(FailureDecider.decide(failure, FAIL_OPEN))
         .isEqualTo(
             switch (verdict) {
-              case OPEN -> new Decision.ExecuteUnguarded(failure);
+              case OPEN -> Optional.empty();
               case UNAVAILABLE -> refused;
               case IN_PROGRESS -> inProgress;
             });

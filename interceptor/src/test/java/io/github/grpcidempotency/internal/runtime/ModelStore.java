@@ -158,7 +158,7 @@ final class ModelStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {}
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {}
 
   @Override
   public synchronized Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {

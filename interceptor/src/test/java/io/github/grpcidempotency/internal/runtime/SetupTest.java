@@ -112,18 +112,23 @@ class SetupTest {
   @Test
   void aStoreThatFindsNothingByIdCannotServeOperations() {
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> Operations.open(new Judging(unreachable), List.of(), Runnable::run))
+        .isThrownBy(
+            () ->
+                Operations.open(
+                    new CheckedStore(Optional.empty(), new Judging(unreachable)),
+                    List.of(),
+                    Runnable::run))
         .withMessageContaining("Judging cannot find operations by id");
   }
 
   private static void check(Procedures procedures, RuntimeException verdict) {
-    Setup.check(procedures, Optional.of(new Judging(verdict)), BEFORE_HANDLER);
+    Setup.check(procedures, Optional.of(Stores.of(new Judging(verdict))), BEFORE_HANDLER);
   }
 
   /** A store that is asked nothing but whether it can be used. */
   private record Judging(RuntimeException verdict) implements IdempotencyStore {
     @Override
-    public void verify(Collection<RecordedProcedure> procedures) {
+    public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
       throw verdict;
     }
 

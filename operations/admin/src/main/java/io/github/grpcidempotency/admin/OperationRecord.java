@@ -85,7 +85,7 @@ public record OperationRecord(
    * @param type the resource type, as added by the service's migration
    * @param id its id
    */
-  public record Resource(String type, UUID id) {}
+  public record Resource(String type, String id) {}
 
   /** Omits the key, because raw keys must not get into logs. */
   @Override

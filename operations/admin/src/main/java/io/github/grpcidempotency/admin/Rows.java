@@ -126,8 +126,7 @@ final class Rows {
     String id = row.getString("resource_id");
     return id == null
         ? Optional.empty()
-        : Optional.of(
-            new OperationRecord.Resource(row.getString("resource_type"), UUID.fromString(id)));
+        : Optional.of(new OperationRecord.Resource(row.getString("resource_type"), id));
   }
 
   /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -47,7 +48,7 @@ class FindTest {
 
   @Test
   void aRecordIsFoundWithItsResourceAndTheSizeOfItsAnswer() {
-    UUID order = shop.order();
+    ResourceId order = shop.order();
     Claim claim = shop.claim();
     Shop.complete(claim, Optional.of(order));
 
@@ -55,21 +56,20 @@ class FindTest {
 
     assertThat(found.state()).isEqualTo(OperationState.COMPLETED);
     assertThat(found.completed()).isPresent();
-    assertThat(found.resource()).contains(new OperationRecord.Resource("order", order));
+    assertThat(found.resource()).contains(new OperationRecord.Resource("order", order.toString()));
     assertThat(found.answerBytes()).isEqualTo("an answer".length());
   }
 
   @Test
   void whichColumnRefersToTheResourceIsFoundOutWhenItIsAsked() {
-    shop.execute(Shop.OWNER, "CREATE TABLE shop.refunds (id uuid PRIMARY KEY)");
+    shop.execute(Shop.OWNER, "CREATE TABLE shop.refunds (id bigint PRIMARY KEY)");
     shop.execute(Shop.OWNER, "SELECT idempotency.add_resource_type('refund', 'shop.refunds')");
-    UUID refund = UUID.randomUUID();
-    shop.execute(Shop.OWNER, "INSERT INTO shop.refunds VALUES ('%s')".formatted(refund));
+    shop.execute(Shop.OWNER, "INSERT INTO shop.refunds VALUES (4711)");
     UUID id = shop.record().operationId();
-    shop.set(id, "refund_id = '%s'".formatted(refund));
+    shop.set(id, "refund_id = 4711");
 
     assertThat(operator.find(id).orElseThrow().resource())
-        .contains(new OperationRecord.Resource("refund", refund));
+        .contains(new OperationRecord.Resource("refund", "4711"));
   }
 
   @Test

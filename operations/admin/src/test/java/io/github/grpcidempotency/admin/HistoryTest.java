@@ -221,7 +221,7 @@ class HistoryTest {
    */
   @Test
   void theLeaseOfAServerIsKnownFromItsStart() {
-    shop.store(Duration.ofHours(3)).verify(List.of());
+    shop.store(Duration.ofHours(3)).verify(List.of(), Optional.empty());
 
     assertThat(
             shop.rows(

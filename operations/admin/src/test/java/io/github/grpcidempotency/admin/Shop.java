@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -168,7 +169,13 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
 
   static RecordedProcedure procedure(String name) {
     return new RecordedProcedure(
-        name, Optional.of(ResourceType.of("order")), false, Optional.empty(), true, false);
+        name,
+        Optional.of(ResourceType.of("order")),
+        false,
+        Optional.empty(),
+        Optional.empty(),
+        true,
+        false);
   }
 
   static ClaimRequest request(Caller caller, String key) {
@@ -180,7 +187,9 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
         new IdempotencyKey(caller, key),
         procedure(procedure),
         new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        retention);
+        retention,
+        Optional.empty(),
+        false);
   }
 
   Claim claim(ClaimRequest request) {
@@ -204,7 +213,7 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
     complete(claim(request(caller, UUID.randomUUID().toString())), Optional.empty());
   }
 
-  static void complete(Claim claim, Optional<UUID> order) {
+  static void complete(Claim claim, Optional<ResourceId> order) {
     Claim.Settled settled =
         claim.complete(new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), order));
     if (settled != Claim.Settled.DONE) {
@@ -213,10 +222,10 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
   }
 
   /** Makes an order that records can refer to. */
-  UUID order() {
+  ResourceId order() {
     UUID id = UUID.randomUUID();
     superuser().useHandle(handle -> handle.execute("INSERT INTO shop.orders VALUES (?)", id));
-    return id;
+    return ResourceId.of(id);
   }
 
   /** Lets the lease end, as if the owner had died. */

@@ -83,7 +83,7 @@ final class Check implements Callable<Integer> {
     PostgresIdempotencyStore store =
         PostgresIdempotencyStore.builder(database.dataSource()).schema(database.schema()).build();
     try {
-      store.verify(procedures);
+      store.verify(procedures, Optional.empty());
       store.verifyTransactions();
       return List.of();
     } catch (SetupException found) {

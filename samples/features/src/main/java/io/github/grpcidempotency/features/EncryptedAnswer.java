@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.features;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
@@ -26,10 +25,13 @@ import javax.sql.DataSource;
 final class EncryptedAnswer extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createToken(CreateTokenRequest request, StreamObserver<Token> observer) {
-    UUID id = UuidCreator.getTimeOrderedEpoch();
-    ClaimTransaction.handle().execute("INSERT INTO shop.tokens (id) VALUES (?)", id);
+    long id =
+        ClaimTransaction.handle()
+            .createQuery("INSERT INTO shop.tokens DEFAULT VALUES RETURNING id")
+            .mapTo(Long.class)
+            .one();
     String secret = "secret-" + UUID.randomUUID();
-    Shop.answer(observer, Token.newBuilder().setId(id.toString()).setSecret(secret).build());
+    Shop.answer(observer, Token.newBuilder().setId(id).setSecret(secret).build());
   }
 
   static List<Reply<Token>> run(DataSource pool) throws IOException, GeneralSecurityException {

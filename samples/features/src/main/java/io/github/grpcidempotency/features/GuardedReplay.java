@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.features;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.client.Intent;
 import io.github.grpcidempotency.features.shop.v1.CreateTokenRequest;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
@@ -19,13 +18,16 @@ import org.jdbi.v3.core.Jdbi;
 final class GuardedReplay extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createToken(CreateTokenRequest request, StreamObserver<Token> observer) {
-    UUID id = UuidCreator.getTimeOrderedEpoch();
-    ClaimTransaction.handle().execute("INSERT INTO shop.tokens (id) VALUES (?)", id);
+    long id =
+        ClaimTransaction.handle()
+            .createQuery("INSERT INTO shop.tokens DEFAULT VALUES RETURNING id")
+            .mapTo(Long.class)
+            .one();
     String secret = "secret-" + UUID.randomUUID();
-    Shop.answer(observer, Token.newBuilder().setId(id.toString()).setSecret(secret).build());
+    Shop.answer(observer, Token.newBuilder().setId(id).setSecret(secret).build());
   }
 
-  private static boolean isValid(Jdbi jdbi, UUID token) {
+  private static boolean isValid(Jdbi jdbi, long token) {
     return jdbi.withHandle(
         database ->
             database
@@ -41,7 +43,7 @@ final class GuardedReplay extends OrderServiceGrpc.OrderServiceImplBase {
     Jdbi jdbi = Jdbi.create(pool);
     Procedure createToken =
         Procedure.annotated(OrderServiceGrpc.getCreateTokenMethod())
-            .guard((caller, token) -> token.map(id -> isValid(jdbi, id)).orElse(false))
+            .guard((caller, token) -> token.map(id -> isValid(jdbi, id.asLong())).orElse(false))
             .build();
     try (Shop shop = Shop.open(pool, new GuardedReplay(), createToken)) {
       OrderServiceBlockingStub stub =

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.features;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.client.Intent;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.features.shop.v1.CreateTokenRequest;
@@ -22,10 +21,13 @@ final class OmittedField extends OrderServiceGrpc.OrderServiceImplBase {
 
   @Override
   public void createToken(CreateTokenRequest request, StreamObserver<Token> observer) {
-    UUID id = UuidCreator.getTimeOrderedEpoch();
-    ClaimTransaction.handle().execute("INSERT INTO shop.tokens (id) VALUES (?)", id);
+    long id =
+        ClaimTransaction.handle()
+            .createQuery("INSERT INTO shop.tokens DEFAULT VALUES RETURNING id")
+            .mapTo(Long.class)
+            .one();
     String secret = "secret-" + UUID.randomUUID();
-    Shop.answer(observer, Token.newBuilder().setId(id.toString()).setSecret(secret).build());
+    Shop.answer(observer, Token.newBuilder().setId(id).setSecret(secret).build());
   }
 
   static List<Reply<Token>> run(DataSource pool) throws IOException {

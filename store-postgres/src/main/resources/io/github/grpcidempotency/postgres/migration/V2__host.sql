@@ -1,36 +1,40 @@
 -- What the host's own migration calls.
 
--- Lets records refer to a resource type: adds the column <resource_type>_id, its foreign key and its index. The caller must own the
--- table of keys and have the REFERENCES privilege on the referenced table.
+-- Lets records refer to a resource type: adds the column <resource_type>_id, its foreign key and its index. The column has the type of
+-- the referenced column: uuid, bigint, integer or text. The caller must own the table of keys and have the REFERENCES privilege on the
+-- referenced table.
 --
 -- indexed => false omits the index: a completion may then be a HOT update, but the deletion of a resource reads the whole table of
 -- keys. enforced => false omits the foreign key and the index: a record may then refer to a resource that does not exist, and the
--- table may be null.
+-- table may be null. id_type is then the type of the column, uuid by default.
 CREATE FUNCTION ${schema}.add_resource_type(
     resource_type text, referenced_table regclass, referenced_column name DEFAULT 'id',
-    enforced boolean DEFAULT true, indexed boolean DEFAULT true)
+    enforced boolean DEFAULT true, indexed boolean DEFAULT true, id_type regtype DEFAULT NULL)
   RETURNS void
   LANGUAGE plpgsql
 AS $$
 DECLARE
   key_column text := resource_type || '_id';
-  key_type   text := 'uuid';
+  key_type   regtype := COALESCE(id_type, 'uuid');
 BEGIN
   IF resource_type !~ '^[a-z][a-z0-9_]{0,59}$' THEN
     RAISE EXCEPTION 'a resource type is lower case snake case of at most 60 characters, not "%"', resource_type;
   END IF;
   IF referenced_table IS NOT NULL THEN
-    SELECT format_type(a.atttypid, a.atttypmod)
+    SELECT a.atttypid
       INTO key_type
       FROM pg_attribute AS a
      WHERE a.attrelid = referenced_table AND a.attname = referenced_column AND NOT a.attisdropped;
+    IF key_type = 'varchar'::regtype THEN
+      key_type := 'text';
+    END IF;
   ELSIF enforced THEN
     RAISE EXCEPTION 'the resource type "%" has no table to refer to: name it, or pass enforced => false', resource_type;
   END IF;
-  IF key_type IS DISTINCT FROM 'uuid' THEN
-    RAISE EXCEPTION 'the table % has no column "%" of the type uuid, so no record could name its rows as the resource type "%"',
-      referenced_table, referenced_column, resource_type
-      USING HINT = 'Name the table and the column with the UUIDs that responses contain, or let the procedure have no resource.';
+  IF COALESCE(key_type NOT IN ('uuid'::regtype, 'bigint'::regtype, 'integer'::regtype, 'text'::regtype), true) THEN
+    RAISE EXCEPTION 'the resource type "%" cannot have ids of %.%, whose type is %: it has to be uuid, bigint, integer or text',
+      resource_type, referenced_table, referenced_column, COALESCE(key_type::text, 'unknown')
+      USING HINT = 'Name the table and the column with the ids that responses contain, or let the procedure have no resource.';
   END IF;
 
   DELETE FROM ${schema}.idempotency_facts AS f WHERE f.name = key_column;

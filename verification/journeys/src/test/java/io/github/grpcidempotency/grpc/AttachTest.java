@@ -15,6 +15,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.WaitLimits;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
@@ -267,8 +268,8 @@ class AttachTest extends CallTest {
     Context context = running.context();
     assertThat(ThingServer.CALLER.get(context)).isEqualTo(Caller.of(ALICE));
     assertThat(context.getDeadline()).isNotNull();
-    assertThat(CurrentOperation.claim()).isEmpty();
-    context.run(() -> assertThat(CurrentOperation.claim()).isPresent());
+    assertThat(CurrentHandler.claim()).isEmpty();
+    context.run(() -> assertThat(CurrentHandler.claim()).isPresent());
     assertThat(context.isCancelled()).isFalse();
     duplicate.cancel();
     await().until(context::isCancelled);

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.ClaimSettled;
 import io.github.grpcidempotency.event.IdempotencyEvent.Claimed;
 import io.github.grpcidempotency.event.IdempotencyEvent.ExtractionFailed;
 import io.github.grpcidempotency.event.IdempotencyEvent.KeyFound;
@@ -24,7 +25,6 @@ import io.github.grpcidempotency.event.IdempotencyEvent.Refused;
 import io.github.grpcidempotency.event.IdempotencyEvent.RenewalFailed;
 import io.github.grpcidempotency.event.IdempotencyEvent.Replayed;
 import io.github.grpcidempotency.event.IdempotencyEvent.RetentionFailed;
-import io.github.grpcidempotency.event.IdempotencyEvent.Settled;
 import io.github.grpcidempotency.event.IdempotencyEvent.SettlementFailed;
 import io.github.grpcidempotency.event.IdempotencyEvent.StatusUnknown;
 import io.github.grpcidempotency.event.IdempotencyEvent.Unprotected;
@@ -82,7 +82,7 @@ class EventsTest extends CallTest {
 
     UUID operation = operationOf(call(server, "a thing").as(ALICE, "acme/apollo").key(KEY).end());
 
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
     KeyFound found = journal.only(KeyFound.class);
     assertThat(found.source()).isEqualTo(HEADER);
     assertThat(found.call().tenant()).contains("acme");
@@ -99,7 +99,7 @@ class EventsTest extends CallTest {
     assertThat(claimed.attempt()).isEqualTo(1);
     assertThat(claimed.takeover()).isFalse();
     assertThat(claimed.took()).isPositive();
-    Settled settled = journal.only(Settled.class);
+    ClaimSettled settled = journal.only(ClaimSettled.class);
     assertThat(settled.operationId()).isEqualTo(operation);
     assertThat(settled.settlement()).isEqualTo(Settlement.COMPLETE);
     assertThat(settled.handler()).isPositive();
@@ -117,7 +117,7 @@ class EventsTest extends CallTest {
     assertThat(found).hasSize(2);
     assertThat(found.get(0).call().procedure())
         .isSameAs(found.get(1).call().procedure())
-        .isSameAs(journal.only(Settled.class).call().procedure());
+        .isSameAs(journal.only(ClaimSettled.class).call().procedure());
   }
 
   /** A listener that hears of a claim finds a reservation; of a settlement, the record. */
@@ -128,7 +128,7 @@ class EventsTest extends CallTest {
     AtomicInteger answered = new AtomicInteger();
     journal.onEach(
         event -> {
-          if (event instanceof Claimed || event instanceof Settled) {
+          if (event instanceof Claimed || event instanceof ClaimSettled) {
             seen.add(stands().getClass().getSimpleName());
             seen.add(server.runs());
             seen.add(answered.get());
@@ -306,7 +306,7 @@ class EventsTest extends CallTest {
     running.fail(Status.NOT_FOUND);
     duplicate.end();
 
-    assertThat(journal.kinds()).containsSubsequence("WaitEnded", "Claimed", "Settled");
+    assertThat(journal.kinds()).containsSubsequence("WaitEnded", "Claimed", "ClaimSettled");
     assertWaitEnded(WaitEnd.CLAIMED);
     assertThat(journal.all(Claimed.class)).hasSize(2).allMatch(claimed -> isPositive(claimed));
   }
@@ -374,7 +374,7 @@ class EventsTest extends CallTest {
         .isEqualTo(journal.only(RecordingDeferred.class).operationId())
         .isEqualTo(journal.only(Claimed.class).operationId());
     await().until(() -> live.lateAnswers() == 0);
-    assertThat(journal.all(Settled.class)).isEmpty();
+    assertThat(journal.all(ClaimSettled.class)).isEmpty();
   }
 
   @Test
@@ -475,7 +475,7 @@ class EventsTest extends CallTest {
 
     assertThat(journal.kinds())
         .isEqualTo(second.kinds())
-        .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
+        .containsExactly("KeyFound", "Claimed", "ClaimSettled", "KeyFound", "Replayed");
   }
 
   private ThingServer heard() {

@@ -43,7 +43,7 @@ class JoinedCompletionTest extends CallTest {
 
     Seen first = call.end().first();
     keyed(server).end().replays(first);
-    assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
+    assertThat(journal.only(IdempotencyEvent.ClaimSettled.class).settlement())
         .isEqualTo(Settlement.COMPLETE);
   }
 
@@ -85,7 +85,7 @@ class JoinedCompletionTest extends CallTest {
     Seen first = keyed(server).end().first();
     keyed(server).end().replays(first);
 
-    assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
+    assertThat(journal.only(IdempotencyEvent.ClaimSettled.class).settlement())
         .isEqualTo(Settlement.COMPLETE);
   }
 
@@ -123,8 +123,8 @@ class JoinedCompletionTest extends CallTest {
 
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
 
-    await().until(() -> !journal.all(IdempotencyEvent.Settled.class).isEmpty());
-    assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
+    await().until(() -> !journal.all(IdempotencyEvent.ClaimSettled.class).isEmpty());
+    assertThat(journal.only(IdempotencyEvent.ClaimSettled.class).settlement())
         .isEqualTo(Settlement.RELEASE);
   }
 
@@ -146,7 +146,7 @@ class JoinedCompletionTest extends CallTest {
       assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed");
 
       open.join().end(Settled.DONE);
-      await().until(() -> journal.kinds().contains("Settled"));
+      await().until(() -> journal.kinds().contains("ClaimSettled"));
 
       assertThat(run(work, job, () -> StringValue.of("again")).replayed()).isTrue();
     }

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import java.util.ArrayList;
@@ -32,7 +33,7 @@ final class JoiningStore extends ForwardingStore {
 
   /** Returns the claim of the current call. */
   static JoinedClaim current() {
-    return (JoinedClaim) CurrentOperation.claim().orElseThrow();
+    return (JoinedClaim) CurrentHandler.claim().orElseThrow();
   }
 
   int renewals() {

@@ -104,6 +104,7 @@ class LateClaimTest extends CallTest {
       void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call);
     }
 
+    @SuppressWarnings("ImmutableEnumChecker") // a lambda without state
     private final Deed deed;
 
     Ending(Deed deed) {
@@ -137,7 +138,7 @@ class LateClaimTest extends CallTest {
     Seen first = keyed(server).end().first();
 
     assertThat(heardByHandlers).containsExactly(List.of("KeyFound"));
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
     assertThat(first.trailer(IdempotencyMetadata.OPERATION))
         .contains(journal.only(IdempotencyEvent.Claimed.class).operationId().toString());
     assertThat(late.asked()).containsExactly("later");
@@ -229,7 +230,8 @@ class LateClaimTest extends CallTest {
 
     assertThat(server.things().runs()).isEqualTo(2);
     assertThat(journal.kinds())
-        .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "KeyFound", "Replayed");
+        .containsExactly(
+            "KeyFound", "Claimed", "ClaimSettled", "Unprotected", "KeyFound", "Replayed");
     assertThat(journal.only(IdempotencyEvent.Unprotected.class).cause())
         .isEqualTo(UnprotectedCause.TRANSACTION_NOT_TAKEN);
   }
@@ -259,8 +261,8 @@ class LateClaimTest extends CallTest {
     keyed(server).end().first();
 
     assertThat(late.effects()).containsExactly("an effect");
-    assertThat(journal.all(IdempotencyEvent.Settled.class))
-        .extracting(IdempotencyEvent.Settled::settlement)
+    assertThat(journal.all(IdempotencyEvent.ClaimSettled.class))
+        .extracting(IdempotencyEvent.ClaimSettled::settlement)
         .containsExactly(
             Settlement.RELEASE, Settlement.RELEASE, Settlement.RELEASE, Settlement.COMPLETE);
     assertThat(journal.all(IdempotencyEvent.Claimed.class)).hasSize(4);
@@ -279,7 +281,7 @@ class LateClaimTest extends CallTest {
                     }));
 
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
-    await().until(() -> journal.kinds().contains("Settled"));
+    await().until(() -> journal.kinds().contains("ClaimSettled"));
     server.things().handle(LateClaimTest::write);
     keyed(server).end().first();
 
@@ -303,7 +305,7 @@ class LateClaimTest extends CallTest {
 
     assertThat(end.code()).isEqualTo(Status.Code.UNKNOWN);
     assertThat(late.effects()).isEmpty();
-    assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
+    assertThat(journal.only(IdempotencyEvent.ClaimSettled.class).settlement())
         .isEqualTo(Settlement.RELEASE);
     await().until(() -> thrown.seen.size() == 1);
     assertThat(thrown.seen.get(0)).hasMessage("on purpose");
@@ -471,7 +473,7 @@ class LateClaimTest extends CallTest {
     assertThat(seenByHandlers).containsExactly("as it came", "as it came");
     assertThat(late.effects()).containsExactly("an effect");
     assertThat(late.asked()).containsExactly("later", "after a look");
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
   }
 
   @Test
@@ -489,7 +491,7 @@ class LateClaimTest extends CallTest {
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
 
     assertThat(server.things().runs()).isEqualTo(2);
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
   }
 
   @Test

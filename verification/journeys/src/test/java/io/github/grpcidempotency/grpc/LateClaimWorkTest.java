@@ -65,7 +65,7 @@ class LateClaimWorkTest {
     assertThat(late.effects()).containsExactly("closed");
     assertThat(late.asked()).containsExactly("later", "later", "after a look");
     assertThat(journal.kinds())
-        .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
+        .containsExactly("KeyFound", "Claimed", "ClaimSettled", "KeyFound", "Replayed");
   }
 
   @Test
@@ -100,7 +100,7 @@ class LateClaimWorkTest {
 
     assertThat(runs).hasValue(2);
     assertThat(late.effects()).containsExactly("closed");
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
   }
 
   @Test

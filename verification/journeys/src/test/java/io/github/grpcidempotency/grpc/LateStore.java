@@ -13,6 +13,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
@@ -51,12 +52,12 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
 
   /** Runs a statement of the current handler. */
   static void write(String effect) {
-    ((Transaction) CurrentOperation.transaction().orElseThrow()).write(effect);
+    ((Transaction) CurrentHandler.transaction().orElseThrow()).write(effect);
   }
 
   /** Runs a statement of the current handler that fails. */
   static void writeInVain() {
-    ((Transaction) CurrentOperation.transaction().orElseThrow()).fail();
+    ((Transaction) CurrentHandler.transaction().orElseThrow()).fail();
   }
 
   /** Returns in which way claims were made: later, at once, or after a look. */

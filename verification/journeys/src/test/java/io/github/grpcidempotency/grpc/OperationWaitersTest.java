@@ -17,6 +17,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
@@ -196,7 +197,7 @@ class OperationWaitersTest extends CallTest {
                 .describe(
                     Procedure.of(ThingServer.CREATE_OTHER)
                         .execution(Execution.RESERVED)
-                        .resource(ResourceType.of("thing"), other -> UUID.fromString(other.getId()))
+                        .resource(ResourceType.of("thing"), other -> ResourceId.of(other.getId()))
                         .status(
                             resource ->
                                 otherIsDone.get()

@@ -75,6 +75,7 @@ class ProtocolViolationsTest extends CallTest {
           observer.onNext(theSameThing());
         });
 
+    @SuppressWarnings("ImmutableEnumChecker") // a lambda without state
     private final Consumer<StreamObserver<Thing>> deed;
 
     Violation(Consumer<StreamObserver<Thing>> deed) {

@@ -11,6 +11,7 @@ import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
@@ -39,12 +40,10 @@ class ResourceIdsTest extends CallTest {
 
   static Stream<Arguments> mistakes() {
     return Stream.of(
-        of("4711", thing -> thing, "\"id\" is not a UUID"),
-        of("", thing -> thing, "\"id\" is empty"),
-        of("4711", thing -> thing.resource(THING, made -> null), "the function returned null"),
+        of("4711", thing -> thing.resource(THING, made -> null), "the response contains no id"),
         of(
             "4711",
-            thing -> thing.resource(THING, made -> UUID.fromString(made.getId())),
+            thing -> thing.resource(THING, made -> ResourceId.of(UUID.fromString(made.getId()))),
             "the function threw java.lang.IllegalArgumentException at "
                 + "io.github.grpcidempotency.grpc.ResourceIdsTest"));
   }

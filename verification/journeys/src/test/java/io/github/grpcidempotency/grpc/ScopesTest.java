@@ -83,7 +83,7 @@ class ScopesTest extends CallTest {
 
     assertThat(eventsRanIn)
         .containsExactly(
-            "KeyFound in outer inner", "Claimed in outer inner", "Settled in outer inner");
+            "KeyFound in outer inner", "Claimed in outer inner", "ClaimSettled in outer inner");
   }
 
   @Test
@@ -144,10 +144,10 @@ class ScopesTest extends CallTest {
             "Claimed",
             "KeyFound",
             "Attached",
-            "Settled",
+            "ClaimSettled",
             "WaitEnded",
             "Claimed",
-            "Settled");
+            "ClaimSettled");
     assertThat(outer.kinds()).containsExactlyInAnyOrderElementsOf(inner.kinds());
   }
 

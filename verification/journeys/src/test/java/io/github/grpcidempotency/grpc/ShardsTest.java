@@ -5,7 +5,6 @@ import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
@@ -14,10 +13,11 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ShardedStore;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -35,6 +35,7 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -142,41 +143,6 @@ class ShardsTest {
   }
 
   @Test
-  void shardsThatAreMixedUpAreRefused() {
-    ShardedStore store =
-        ShardedStore.builder(Caller::tenant)
-            .shard("east", new Marked(east, "west"))
-            .shard("west", new Marked(west, "east"))
-            .shard("far", new Marked(west, "far"))
-            .build();
-
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> store.verify(List.of()))
-        .satisfies(
-            wrong ->
-                assertThat(wrong.problems())
-                    .containsExactly(
-                        "shard east: its database contains the name of another shard: west",
-                        "shard west: its database contains the name of another shard: east"));
-  }
-
-  @Test
-  void aShardWithoutAMarkIsReported() {
-    try (LogLines log = LogLines.listen()) {
-      ShardedStore.builder(Caller::tenant)
-          .shard("east", east)
-          .shard("far", new Marked(west, "far"))
-          .build()
-          .verify(List.of());
-
-      assertThat(log.all())
-          .filteredOn(line -> line.contains("does not contain the shard's name"))
-          .hasSize(1)
-          .allMatch(line -> line.contains("shard east: "));
-    }
-  }
-
-  @Test
   void leasesThatCannotBeRenewedOnOneShardAreNotLost() throws InterruptedException {
     ThingServer server = serve(Caller::tenant);
     server.things().keepRunning();
@@ -231,15 +197,16 @@ class ShardsTest {
 
   @Test
   void everyProblemIsListedWithTheNameOfItsShard() {
-    ShardedStore store =
-        ShardedStore.builder(Caller::tenant)
-            .shard("east", new Wrong(east, new SetupException(List.of("no table", "no rights"))))
-            .shard("west", new Wrong(east, new IllegalStateException("no pool")))
-            .shard("far", new Wrong(east, outOfReach()))
-            .build();
+    Shards shards =
+        Shards.of(
+            Map.of(
+                "east", new Wrong(east, new SetupException(List.of("no table", "no rights"))),
+                "west", new Wrong(east, new IllegalStateException("no pool")),
+                "far", new Wrong(east, outOfReach())),
+            Caller::tenant);
 
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> store.verify(List.of()))
+        .isThrownBy(() -> check(shards))
         .satisfies(
             wrong ->
                 assertThat(wrong.problems())
@@ -257,19 +224,19 @@ class ShardsTest {
         .isThrownBy(
             () ->
                 ThingServer.on(Transport.IN_PROCESS)
-                    .store(sharded(Caller::tenant))
+                    .shards(sharded(Caller::tenant))
                     .createThing(thing -> thing.execution(Execution.TRANSACTIONAL))
                     .start())
-        .withMessageContaining("shard east: InMemoryIdempotencyStore does not support transactions")
-        .withMessageContaining("shard west: UnreliableStore does not support transactions");
+        .withMessageContaining(
+            "shard east: idempotency.testing.v1.ThingService/CreateThing: it is TRANSACTIONAL, but"
+                + " InMemoryIdempotencyStore does not support transactions")
+        .withMessageContaining("but UnreliableStore does not support transactions");
   }
 
   @Test
   void aShardThatIsOutOfReachAtTheStartIsCheckedBeforeItsFirstCall() {
     Wrong later = new Wrong(new InMemoryIdempotencyStore(), outOfReach());
-    ThingServer server =
-        start(
-            ShardedStore.builder(Caller::tenant).shard("east", east).shard("west", later).build());
+    ThingServer server = start(Shards.of(Map.of("east", east, "west", later), Caller::tenant));
     ThingClient toWest = client(server).in("west");
 
     assertThat(client(server).in("east").createOther(REQUEST).isOk()).isTrue();
@@ -284,40 +251,49 @@ class ShardsTest {
 
   @Test
   void aServiceNoneOfWhoseShardsCanBeReachedDoesNotStart() {
-    ShardedStore store =
-        ShardedStore.builder(Caller::tenant)
-            .shard("east", new Wrong(east, outOfReach()))
-            .shard("west", new Wrong(east, outOfReach()))
-            .build();
+    Wrong unreachable = new Wrong(east, outOfReach());
+    Shards shards = Shards.of(Map.of("east", unreachable, "west", unreachable), Caller::tenant);
 
-    assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.verify(List.of()));
+    assertThatExceptionOfType(StoreException.class).isThrownBy(() -> check(shards));
   }
 
   @Test
   void aShardHasAUsableNameOfItsOwn() {
-    ShardedStore.Builder builder = ShardedStore.builder(Caller::tenant).shard("east", east);
-
-    assertThatIllegalArgumentException().isThrownBy(() -> builder.shard("east", west));
-    assertThatIllegalArgumentException().isThrownBy(() -> builder.shard("", west));
-    assertThatIllegalArgumentException().isThrownBy(() -> builder.shard("a b", west));
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> builder.shard("west", sharded(Caller::tenant)));
-    assertThatIllegalStateException()
-        .isThrownBy(() -> ShardedStore.builder(Caller::tenant).build());
+    for (String name : List.of("", "a b", ".a")) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> Shards.of(Map.of(name, west), Caller::tenant));
+    }
+    assertThatIllegalArgumentException().isThrownBy(() -> Shards.of(Map.of(), Caller::tenant));
   }
 
-  private ShardedStore sharded(Function<Caller, Optional<String>> choice) {
-    return ShardedStore.builder(choice).shard("east", east).shard("west", west).build();
+  @Test
+  void anInterceptorHasAStoreOrShardsButNotBoth() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(
+            () ->
+                IdempotencyInterceptor.builder(Procedures.of(), Optional::empty)
+                    .store(east)
+                    .shards(sharded(Caller::tenant))
+                    .build())
+        .withMessageContaining("the interceptor has a store and shards");
+  }
+
+  private static void check(Shards shards) {
+    IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).shards(shards).build().close();
+  }
+
+  private Shards sharded(Function<Caller, Optional<String>> choice) {
+    return Shards.of(Map.of("east", east, "west", west), choice);
   }
 
   private ThingServer serve(Function<Caller, Optional<String>> choice) {
     return start(sharded(choice));
   }
 
-  private ThingServer start(IdempotencyStore store) {
+  private ThingServer start(Shards shards) {
     ThingServer server =
         ThingServer.on(Transport.IN_PROCESS)
-            .store(store)
+            .shards(shards)
             .describe(
                 Procedure.of(ThingServer.CREATE_OTHER)
                     .execution(Execution.RESERVED)
@@ -331,7 +307,7 @@ class ShardsTest {
                   }
 
                   @Override
-                  public void settled(IdempotencyEvent.Settled event) {
+                  public void settled(IdempotencyEvent.ClaimSettled event) {
                     settledOn.add(event.call().shard().orElse("none"));
                   }
                 })
@@ -348,21 +324,6 @@ class ShardsTest {
     return new StoreException("out of reach", null, NOTHING_SENT, NO_CONNECTION);
   }
 
-  /** A store whose data says which shard it is. */
-  private static final class Marked extends ForwardingStore {
-    private final String name;
-
-    Marked(IdempotencyStore store, String name) {
-      super(store);
-      this.name = name;
-    }
-
-    @Override
-    public Optional<String> markedShard() {
-      return Optional.of(name);
-    }
-  }
-
   /** A store whose check at start-up fails until a test says otherwise. */
   private static final class Wrong extends ForwardingStore {
     private volatile Optional<RuntimeException> failure;
@@ -373,11 +334,11 @@ class ShardsTest {
     }
 
     @Override
-    public void verify(Collection<RecordedProcedure> procedures) {
+    public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
       if (failure.isPresent()) {
         throw failure.get();
       }
-      super.verify(procedures);
+      super.verify(procedures, shard);
     }
   }
 }

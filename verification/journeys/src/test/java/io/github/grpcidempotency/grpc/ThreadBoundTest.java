@@ -127,8 +127,8 @@ class ThreadBoundTest extends CallTest {
     keyed(server).end().first();
 
     assertThat(bound.steps()).startsWith("begin", "rollback", "begin");
-    assertThat(journal.all(IdempotencyEvent.Settled.class))
-        .extracting(IdempotencyEvent.Settled::settlement)
+    assertThat(journal.all(IdempotencyEvent.ClaimSettled.class))
+        .extracting(IdempotencyEvent.ClaimSettled::settlement)
         .containsExactly(Settlement.RELEASE, Settlement.COMPLETE);
   }
 
@@ -145,7 +145,7 @@ class ThreadBoundTest extends CallTest {
                     }));
 
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
-    await().until(() -> journal.kinds().contains("Settled"));
+    await().until(() -> journal.kinds().contains("ClaimSettled"));
     server.things().succeed();
     keyed(server).end().first();
 
@@ -401,7 +401,7 @@ class ThreadBoundTest extends CallTest {
         .containsExactly(
             UnprotectedCause.TRANSACTION_NOT_TAKEN, UnprotectedCause.TRANSACTION_SUSPENDED);
     assertThat(journal.kinds())
-        .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "Unprotected");
+        .containsExactly("KeyFound", "Claimed", "ClaimSettled", "Unprotected", "Unprotected");
   }
 
   @Test

@@ -29,8 +29,6 @@ import java.util.function.Supplier;
 
 /** A store that a test can cut off, and that counts its calls. */
 final class UnreliableStore implements IdempotencyStore {
-  private static final Runnable NOTHING = () -> {};
-
   private final IdempotencyStore store;
   private final AtomicInteger claims = new AtomicInteger();
   private final AtomicInteger looks = new AtomicInteger();
@@ -41,9 +39,9 @@ final class UnreliableStore implements IdempotencyStore {
   private final AtomicInteger errors = new AtomicInteger();
   private volatile Optional<RuntimeException> verifyFailure = Optional.empty();
   private volatile Optional<RuntimeException> retainFailure = Optional.empty();
-  private volatile Runnable beforeClaim = NOTHING;
-  private volatile Runnable beforeSettlement = NOTHING;
-  private volatile Runnable afterSettlement = NOTHING;
+  private volatile Runnable beforeClaim = UnreliableStore::nothing;
+  private volatile Runnable beforeSettlement = UnreliableStore::nothing;
+  private volatile Runnable afterSettlement = UnreliableStore::nothing;
 
   UnreliableStore(IdempotencyStore store) {
     this.store = store;
@@ -100,14 +98,16 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   void recover() {
-    beforeClaim = NOTHING;
-    beforeSettlement = NOTHING;
-    afterSettlement = NOTHING;
+    beforeClaim = UnreliableStore::nothing;
+    beforeSettlement = UnreliableStore::nothing;
+    afterSettlement = UnreliableStore::nothing;
   }
 
   private static StoreException cutOff() {
     return new StoreException("cut off", null, HANDLER_DONE, NO_CONNECTION);
   }
+
+  private static void nothing() {}
 
   private static Runnable throwing(Supplier<RuntimeException> failure) {
     return () -> {
@@ -150,9 +150,9 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     throwIf(verifyFailure);
-    store.verify(procedures);
+    store.verify(procedures, shard);
   }
 
   @Override

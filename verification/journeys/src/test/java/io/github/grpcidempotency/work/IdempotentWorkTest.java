@@ -95,7 +95,7 @@ class IdempotentWorkTest {
 
     assertThat(journal.kinds())
         .containsExactly(
-            "KeyFound", "Claimed", "Settled", "KeyFound", "Replayed", "KeyFound", "Refused")
+            "KeyFound", "Claimed", "ClaimSettled", "KeyFound", "Replayed", "KeyFound", "Refused")
         .isEqualTo(second.kinds());
     IdempotencyEvent.Replayed replayed = journal.only(IdempotencyEvent.Replayed.class);
     assertThat(replayed.operationId()).isEqualTo(first.operationId());

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -24,7 +25,7 @@ import javax.sql.DataSource;
 /** What is recorded in a shop: a create with its order, and a create whose server is gone. */
 final class Records {
   static final UUID USER = UUID.fromString("00000000-0000-4000-8000-00000000cafe");
-  static final UUID ORDER = UUID.fromString("019303cd-3f00-7000-8000-0000000000aa");
+  static final ResourceId ORDER = ResourceId.of("019303cd-3f00-7000-8000-0000000000aa");
 
   /** The operation whose server is gone, as the pages call it. */
   static final UUID STUCK = UUID.fromString("019303cd-3f00-7000-8000-000000000001");
@@ -37,6 +38,7 @@ final class Records {
           Optional.of(ResourceType.of("order")),
           false,
           Optional.empty(),
+          Optional.empty(),
           false,
           true);
 
@@ -48,7 +50,7 @@ final class Records {
     execute(
         shop.connect("superuser", "shop"),
         "INSERT INTO app.orders VALUES (?, ?, 'a lamp')",
-        ORDER,
+        ORDER.asUuid(),
         USER);
     Claim.Settled unused =
         claim(store, "answered").complete(new RecordedOutcome.Response(ANSWER, Optional.of(ORDER)));
@@ -63,7 +65,7 @@ final class Records {
   /** Returns what a retry of the answered call is told. */
   static Optional<ClaimResult> replayed(DataSource app) {
     PostgresIdempotencyStore store = store(app);
-    store.verify(List.of(CREATE));
+    store.verify(List.of(CREATE), Optional.empty());
     store.verifyTransactions();
     return store.find(key("answered"), CREATE);
   }
@@ -78,7 +80,9 @@ final class Records {
             key(key),
             CREATE,
             Fingerprinter.wholeRequest().fingerprint(StringValue.of(key)),
-            Duration.ofDays(1));
+            Duration.ofDays(1),
+            Optional.empty(),
+            false);
     return ((ClaimResult.Won) store.claim(request)).claim();
   }
 

@@ -40,7 +40,7 @@ final class Events implements IdempotencyListener {
   }
 
   @Override
-  public void settled(IdempotencyEvent.Settled event) {
+  public void settled(IdempotencyEvent.ClaimSettled event) {
     add("settled");
   }
 

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.thing;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Instant;
 import java.util.Optional;
@@ -39,6 +40,11 @@ public abstract class ForwardingClaim implements Claim {
   @Override
   public Instant expires() {
     return claim.expires();
+  }
+
+  @Override
+  public ResourceIdType resourceIdType() {
+    return claim.resourceIdType();
   }
 
   @Override

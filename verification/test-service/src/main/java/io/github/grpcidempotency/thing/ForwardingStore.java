@@ -24,8 +24,8 @@ public abstract class ForwardingStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures) {
-    store.verify(procedures);
+  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
+    store.verify(procedures, shard);
   }
 
   @Override
@@ -55,11 +55,6 @@ public abstract class ForwardingStore implements IdempotencyStore {
   @Override
   public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
     return store.watch(ended);
-  }
-
-  @Override
-  public Optional<String> markedShard() {
-    return store.markedShard();
   }
 
   @Override

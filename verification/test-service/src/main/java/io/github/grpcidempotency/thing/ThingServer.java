@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -202,6 +203,7 @@ public final class ThingServer implements AutoCloseable {
     private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
     private UnaryOperator<IdempotencyInterceptor.Builder> settings = UnaryOperator.identity();
     private Optional<IdempotencyStore> store = Optional.empty();
+    private Optional<Shards> shards = Optional.empty();
     private ThingHandler handler = ThingHandler::answer;
     private Optional<ThingHandler> otherHandler = Optional.empty();
     private Consumer<String> printer = line -> {};
@@ -216,6 +218,12 @@ public final class ThingServer implements AutoCloseable {
     /** Sets the store; without one, the interceptor passes calls through. */
     public Builder store(IdempotencyStore store) {
       this.store = Optional.of(store);
+      return this;
+    }
+
+    /** Sets the shards, instead of one store. */
+    public Builder shards(Shards shards) {
+      this.shards = Optional.of(shards);
       return this;
     }
 
@@ -315,7 +323,9 @@ public final class ThingServer implements AutoCloseable {
           IdempotencyInterceptor.builder(
                   procedures.build(), () -> Optional.ofNullable(CALLER.get()))
               .listener(events);
-      store.ifPresentOrElse(builder::store, builder::withoutStore);
+      builder.withoutStore();
+      store.ifPresent(builder::store);
+      shards.ifPresent(builder::shards);
       VirtualThreads.wanted().ifPresent(builder::executor);
       return Optional.of(settings.apply(builder).build());
     }

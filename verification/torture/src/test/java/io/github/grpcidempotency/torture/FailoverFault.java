@@ -26,7 +26,7 @@ enum FailoverFault {
   /** The reservation of a handler that writes elsewhere does not wait for a replica. */
   RESERVED_EARLY(
       Edit.store(
-          "ProcedureSql",
+          "internal/sql/ProcedureSql",
           "procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : \"\"",
           "ASYNCHRONOUS_COMMIT"),
       true,
@@ -86,7 +86,8 @@ enum FailoverFault {
 
   /** An answer is recorded on another time line than its reservation's. */
   RECORDED_ON_ANOTHER_TIME_LINE(
-      Edit.store("TimeLineSql", "SqlFile.load(\"settle/same_time_line\", Map.of())", "\"\""),
+      Edit.store(
+          "internal/sql/TimeLineSql", "SqlFile.load(\"settle/same_time_line\", Map.of())", "\"\""),
       false,
       Form.SAME_DATABASE,
       Rule.ANSWER_HAS_EFFECT,

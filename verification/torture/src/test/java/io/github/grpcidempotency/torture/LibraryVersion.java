@@ -40,7 +40,9 @@ record LibraryVersion(String classPath) {
   static LibraryVersion next(Path directory) {
     Mutant next =
         Mutant.of(
-            List.of(Edit.store("SchemaCheck", "NEEDED_VERSION = 2", "NEEDED_VERSION = 4")),
+            List.of(
+                Edit.store(
+                    "internal/check/SchemaCheck", "NEEDED_VERSION = 2", "NEEDED_VERSION = 4")),
             List.of(),
             directory);
     Path migration = next.overlay().resolve(MIGRATIONS).resolve("V4__made_up.sql");

@@ -70,12 +70,12 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "OperationParameters",
+                  "internal/sql/OperationParameters",
                   ".bind(\"id\", id)",
                   ".bind(\"id\", id).bind(\"server_now\", java.time.OffsetDateTime.now()"
                       + ".plusSeconds(Integer.getInteger(\"torture.skew\", 0)))"),
               store(
-                  "RecordRow",
+                  "internal/sql/RecordRow",
                   "leaseLeft.isZero()",
                   "(leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\","
                       + " 0))) <= 0)"),
@@ -90,7 +90,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               sql("claim/take_over", "AND k.lease_expires <= now()", ""),
-              store("RecordRow", "!ended && leaseLeft.isZero()", "!ended"))),
+              store("internal/sql/RecordRow", "!ended && leaseLeft.isZero()", "!ended"))),
 
   /** A reservation is never taken over. */
   ENDLESS_LEASE(
@@ -123,15 +123,16 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "try { switch (record(answer)) {",
+                  "try { settled = record(answer);",
                   """
                   if (answer.response().isPresent()) {
                     send(answer, true);
                     var unused = record(answer);
                     return;
                   }
+                  Settled settled;
                   try {
-                    switch (record(answer)) {
+                    settled = record(answer);
                   """))
           .during(FaultKind.CUT_BEFORE)),
 
@@ -140,7 +141,7 @@ enum SeededFault {
       breaking(Rule.RECORD_STANDS, Rule.ONE_EFFECT)
           .of(Form.JOINED)
           .by(
-              store("RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
+              store("internal/sql/RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
               sql("claim/reclaim", "AND k.expires <= now()", ""))),
 
   /** Neither the statement nor row-level security asks whose the record is. */
@@ -177,10 +178,13 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "ReservationAttempt",
+                  "internal/claim/ReservationAttempt",
                   "ids.contains(row.id()) && row.isUntouched()",
                   "ids.contains(row.id())"),
-              store("ReservationAttempt", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true"))
+              store(
+                  "internal/claim/ReservationAttempt",
+                  "phase != FailurePhase.ANSWER_LOST && !isLate()",
+                  "true"))
           .during(FaultKind.SWALLOW_CLAIM)
           .running(
               plan ->
@@ -202,12 +206,11 @@ enum SeededFault {
                           try {
                             store.retain(request.claim(), read);
                           } catch (StoreException failed) {
-                            return new ClaimResult.Unanswered(
-                                new StoreException(
-                                    "could not retain",
-                                    failed,
-                                    io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
-                                    io.github.grpcidempotency.store.FailureCause.NO_CONNECTION));
+                            throw new StoreException(
+                                "could not retain",
+                                failed,
+                                io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
+                                io.github.grpcidempotency.store.FailureCause.NO_CONNECTION);
                           }
                         }
                         return met;
@@ -276,7 +279,7 @@ enum SeededFault {
                   "internal/decision/FailureDecider",
                   "cause == FailureCause.NO_CONNECTION",
                   "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
-              store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1"))
+              store("internal/database/Contention", "MAX_TRIES = 20", "MAX_TRIES = 1"))
           .running(
               plan ->
                   plan.living(ServerLife.ordinary().with(Dimension.ISOLATION, "serializable")))),
@@ -305,10 +308,13 @@ enum SeededFault {
                   "cause == FailureCause.NO_CONNECTION",
                   "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
               store(
-                  "ReservationAttempt",
+                  "internal/claim/ReservationAttempt",
                   "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
                   "phase"),
-              store("ReservationAttempt", "if (again) {", "        if (again && ids.isEmpty()) {"))
+              store(
+                  "internal/claim/ReservationAttempt",
+                  "if (again) {",
+                  "        if (again && ids.isEmpty()) {"))
           .during(FaultKind.CUT_AFTER)
           .cutting(Plan.RESERVATION)),
 
@@ -397,7 +403,9 @@ enum SeededFault {
           .of(Form.JOINED_ATTACHED)
           .by(
               interceptor(
-                  "internal/runtime/Engine", "new CallerRunsExecutor(executor)", "executor"))
+                  "internal/runtime/Engines",
+                  "new CallerRunsExecutor(settings.executor())",
+                  "settings.executor()"))
           .running(
               plan ->
                   plan.calling(16)
@@ -447,7 +455,7 @@ enum SeededFault {
           .of(Form.JOINED)
           .by(
               store(
-                  "Reservation",
+                  "internal/claim/Reservation",
                   "transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));",
                   """
                       transaction.afterCompletion(
@@ -464,7 +472,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               store(
-                  "LateClaim",
+                  "internal/transaction/LateClaim",
                   "first.rollback(); yield Optional.empty();",
                   """
                           first.rollback();
@@ -504,7 +512,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               store(
-                  "LateClaim",
+                  "internal/transaction/LateClaim",
                   "case FAILED -> claimByItself(true);",
                   "case FAILED -> claimByItself(false);"))),
 
@@ -519,11 +527,11 @@ enum SeededFault {
                   """
                   .guard(
                       new io.github.grpcidempotency.procedure.ReplayGuard() {
-                        private final java.util.Map<Optional<UUID>, Boolean> decided =
+                        private final java.util.Map<Optional<ResourceId>, Boolean> decided =
                             new java.util.concurrent.ConcurrentHashMap<>();
 
                         @Override
-                        public boolean mayReplay(Caller caller, Optional<UUID> effect) {
+                        public boolean mayReplay(Caller caller, Optional<ResourceId> effect) {
                           return decided.computeIfAbsent(effect, id -> RIGHT.get());
                         }
                       });\
@@ -628,11 +636,11 @@ enum SeededFault {
           .of(Form.SAME_DATABASE)
           .by(
               store(
-                  "OwnThread",
+                  "internal/database/OwnThread",
                   "return CompletableFuture.supplyAsync(work, THREADS).join();",
                   "return work.get();"),
               store(
-                  "RecordDatabase",
+                  "internal/database/RecordDatabase",
                   "alone = connection.getAutoCommit();",
                   "alone = connection.getAutoCommit() || !connection.isClosed();"))
           .running(
@@ -646,14 +654,20 @@ enum SeededFault {
           .of(Form.TRANSACTIONAL)
           .by(
               store(
-                  "OpenTransaction", "!(isStopped() && isRolledBack(connection))", "!isStopped()"))
+                  "internal/transaction/OpenTransaction",
+                  "!(stopStatement() && rollBack(connection))",
+                  "!stopStatement()"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
 
   /** A first statement that is to claim is sent from any thread. */
   FIRST_STATEMENT_FROM_ANY_THREAD(
       breaking(Rule.FIRST_STATEMENT_ON_ITS_THREAD)
           .of(Form.LATE)
-          .by(store("HandlerThread", "if (current != thread) {", "if (current == null) {"))
+          .by(
+              store(
+                  "internal/transaction/HandlerThread",
+                  "if (current != thread) {",
+                  "if (current == null) {"))
           .running(
               plan ->
                   plan.mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60))))),
@@ -730,7 +744,7 @@ enum SeededFault {
               "WHERE NOT EXISTS (SELECT FROM pg_index",
               "WHERE false AND NOT EXISTS (SELECT FROM pg_index"),
           store(
-              "ProbeCall",
+              "internal/check/ProbeCall",
               "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {",
               "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {"
                   + " if (database != null) return Optional.empty();"));

@@ -18,6 +18,7 @@ import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
@@ -353,7 +354,7 @@ final class TortureServer {
   /** Its guard reads the right of whoever asks from the gRPC Context. */
   private static ProcedureBuilder<Effect> guarded(ProcedureBuilder<Effect> common) {
     return common
-        .resource(EFFECT, effect -> UUID.fromString(effect.getValue()))
+        .resource(EFFECT, effect -> ResourceId.of(effect.getValue()))
         .guard((caller, effect) -> RIGHT.get() && effect.isPresent());
   }
 

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
@@ -548,7 +549,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   private static Way lateWay() {
-    if (CurrentOperation.claim().isPresent() || CurrentOperation.operationId().isEmpty()) {
+    if (CurrentHandler.claim().isPresent() || CurrentOperation.operationId().isEmpty()) {
       return Way.CLAIMED_FIRST;
     }
     if (chance(5)) {

@@ -4,9 +4,9 @@ import io.github.grpcidempotency.example.service.tenant.ApiKeys;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ReplayGuard;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
-import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
 
 /**
@@ -21,10 +21,10 @@ final class ApiKeyGuard implements ReplayGuard {
   }
 
   @Override
-  public boolean mayReplay(Caller caller, Optional<UUID> apiKeyId) {
+  public boolean mayReplay(Caller caller, Optional<ResourceId> apiKeyId) {
     try {
       return apiKeyId
-          .map(id -> tenant.as(caller, handle -> ApiKeys.isGood(handle, id)))
+          .map(id -> tenant.as(caller, handle -> ApiKeys.isGood(handle, id.asUuid())))
           .orElse(false);
     } catch (JdbiException unreachable) {
       throw new StoreException("the API key could not be looked up", unreachable);

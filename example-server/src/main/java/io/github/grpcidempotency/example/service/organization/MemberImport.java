@@ -16,6 +16,7 @@ import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
@@ -36,7 +37,7 @@ public final class MemberImport {
   public static final Procedure LINE =
       Procedure.named("organization.v1.ProjectService/ImportMembers/line")
           .resource(
-              PROJECT_MEMBERS.type(), member -> UUID.fromString(((ProjectMember) member).getId()))
+              PROJECT_MEMBERS.type(), member -> ResourceId.of(((ProjectMember) member).getId()))
           .status(OutboxStatus.LATEST)
           .execution(Execution.TRANSACTIONAL)
           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(5)))

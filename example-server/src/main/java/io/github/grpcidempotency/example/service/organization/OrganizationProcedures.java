@@ -24,8 +24,8 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import java.util.UUID;
 
 /**
  * The procedures of the organisation API. Most methods are described in their {@code .proto}, with
@@ -77,7 +77,7 @@ public final class OrganizationProcedures {
    */
   private static ProcedureBuilder<?> addInstall() {
     return Procedure.of(getAddInstallMethod())
-        .resource(INSTALLS.type(), response -> UUID.fromString(response.getInstall().getUid()))
+        .resource(INSTALLS.type(), response -> ResourceId.of(response.getInstall().getUid()))
         .keyFrom(KeySource.assignedId("install_id"))
         .retainFromLastReplay()
         .execution(Execution.RESERVED_SAME_DATABASE);
@@ -86,7 +86,7 @@ public final class OrganizationProcedures {
   /** Requires a key: without one, a token whose answer was lost could never be recovered. */
   private static ProcedureBuilder<?> createApiKey(Tenant tenant, ResponseProtection secrets) {
     return Procedure.of(getCreateAPIKeyMethod())
-        .resource(API_KEYS.type(), response -> UUID.fromString(response.getApiKey().getId()))
+        .resource(API_KEYS.type(), response -> ResourceId.of(response.getApiKey().getId()))
         .keyPolicy(KeyPolicy.REQUIRED)
         .protect(secrets)
         .guard(new ApiKeyGuard(tenant))
@@ -100,7 +100,8 @@ public final class OrganizationProcedures {
   private static Procedure deleteNamespace(Tenant tenant) {
     return Procedure.annotated(getDeleteNamespaceMethod())
         .pastResources(
-            (caller, id) -> tenant.withinClaim(handle -> Namespaces.wasDeleted(handle, id)))
+            (caller, id) ->
+                tenant.withinClaim(handle -> Namespaces.wasDeleted(handle, id.asUuid())))
         .build();
   }
 }

@@ -6,7 +6,7 @@ INSERT INTO ${schema}.idempotency_keys
    response_bytes, ${column} names_resource, completed, expires, trace)
 VALUES
   (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
-   :response, ${value} CAST(:resource_id AS uuid) IS NOT NULL, now(), now() + :retention_millis * interval '1 millisecond',
+   :response, ${value} CAST(:resource_id AS text) IS NOT NULL, now(), now() + :retention_millis * interval '1 millisecond',
    CAST(:trace AS bytea));
 ${reference}
 ${commit}

@@ -13,6 +13,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -103,7 +104,7 @@ public final class StoreCalls implements AutoCloseable {
               win(variant, keys.get(), retention)
                   .complete(
                       new RecordedOutcome.Response(
-                          answer(answerBytes), Optional.of(projects.get())));
+                          answer(answerBytes), Optional.of(ResourceId.of(projects.get()))));
           if (settled != Claim.Settled.DONE) {
             throw new IllegalStateException("an answer was not recorded: " + settled);
           }
@@ -112,7 +113,9 @@ public final class StoreCalls implements AutoCloseable {
 
   private Claim win(Variant variant, IdempotencyKey key, Duration retention) {
     RecordedProcedure procedure = RecordedProcedure.of(ProcedureOf.variant(variant));
-    ClaimRequest request = new ClaimRequest(key, procedure, ProcedureOf.FINGERPRINT, retention);
+    ClaimRequest request =
+        new ClaimRequest(
+            key, procedure, ProcedureOf.FINGERPRINT, retention, Optional.empty(), false);
     ClaimResult result =
         variant == Variant.TRANSACTIONAL ? store.claimInTransaction(request) : store.claim(request);
     if (!(result instanceof ClaimResult.Won won)) {

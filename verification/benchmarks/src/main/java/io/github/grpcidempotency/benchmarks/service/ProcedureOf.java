@@ -10,9 +10,9 @@ import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.Arrays;
-import java.util.UUID;
 
 /** The variants' descriptors, as a service would write them. */
 public final class ProcedureOf {
@@ -45,7 +45,7 @@ public final class ProcedureOf {
     ProcedureBuilder<Project> described =
         Procedure.of(variant.method())
             .execution(execution)
-            .resource(ResourceType.of("project"), project -> UUID.fromString(project.getId()))
+            .resource(ResourceType.of("project"), project -> ResourceId.of(project.getId()))
             .status(OUTBOX);
     if (execution == Execution.TRANSACTIONAL) {
       described.claim(variant.claimTiming());

@@ -23,7 +23,7 @@ class OperationReaderTest {
                   throw defect;
                 });
     CompletableFuture<Throwable> failure = new CompletableFuture<>();
-    try (OperationReader reader = new OperationReader(broken, Runnable::run)) {
+    try (OperationReader reader = new OperationReader(() -> broken, Runnable::run)) {
       reader.read(Caller.of(UUID.randomUUID()), UUID.randomUUID(), found -> {}, failure::complete);
 
       assertThat(failure.orTimeout(10, TimeUnit.SECONDS).join()).hasRootCause(defect);

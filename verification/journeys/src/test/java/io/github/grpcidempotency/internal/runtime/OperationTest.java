@@ -18,6 +18,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.Claim;
@@ -54,22 +55,23 @@ class OperationTest {
       new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
 
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
-  private final Engine engine =
-      new Engine(
-          store,
-          new Listeners(List.of()),
-          new DecisionLog(Optional.empty()),
-          "idempotency-key",
-          ClaimTiming.BEFORE_HANDLER,
-          Duration.ofHours(1),
-          WaitLimits.defaults(),
-          Runnable::run);
+  private final Engines engines =
+      new Engines(
+          Stores.of(store),
+          new EngineSettings(
+              new Listeners(List.of()),
+              new DecisionLog(Optional.empty()),
+              "idempotency-key",
+              ClaimTiming.BEFORE_HANDLER,
+              Duration.ofHours(1),
+              WaitLimits.defaults(),
+              Runnable::run));
 
   private final List<Optional<RuntimeException>> unknown = new ArrayList<>();
 
   @AfterEach
   void close() {
-    engine.close();
+    engines.close();
   }
 
   @Test
@@ -112,12 +114,15 @@ class OperationTest {
             .build();
     Claim abandoned = win(older).claim();
     KeyedRequest same = KeyedRequest.of(KEY, newer, REQUEST);
-    assertThat(engine.claim(same)).as("while it runs").isInstanceOf(ClaimResult.InFlight.class);
+    assertThat(engines.of(KEY.caller()).claim(same))
+        .as("while it runs")
+        .isInstanceOf(ClaimResult.InFlight.class);
     store.advance(LEASE);
 
     assertThat(
-            engine.claim(
-                KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build())))
+            engines
+                .of(KEY.caller())
+                .claim(KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build())))
         .isInstanceOf(ClaimResult.InFlight.class);
     Claim successor = win(same).claim();
 
@@ -134,7 +139,7 @@ class OperationTest {
             procedure.name(),
             UUID.randomUUID(),
             Instant.EPOCH,
-            answer(Optional.of(UUID.randomUUID())),
+            answer(Optional.of(ResourceId.of(7))),
             Optional.of(FAILED),
             Optional.empty());
 
@@ -142,20 +147,20 @@ class OperationTest {
   }
 
   private Operation win(KeyedRequest request) {
-    ClaimResult result = engine.claim(request);
+    ClaimResult result = engines.of(KEY.caller()).claim(request);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
     return new Operation(request, ((ClaimResult.Won) result).claim(), eventsOf(request));
   }
 
   private CallEvents eventsOf(KeyedRequest request) {
-    return engine.events(request.procedure(), Entry.CALL);
+    return engines.events(request.procedure(), Entry.CALL);
   }
 
   private static KeyedRequest request(ProcedureBuilder<Thing> procedure) {
     return KeyedRequest.of(KEY, procedure.build(), REQUEST);
   }
 
-  private static RecordedOutcome answer(Optional<UUID> resource) {
+  private static RecordedOutcome answer(Optional<ResourceId> resource) {
     return new RecordedOutcome.Response(RESPONSE.toByteString(), resource);
   }
 

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
 import java.time.temporal.ChronoUnit;
@@ -73,8 +74,9 @@ public final class IdempotencyAutoConfiguration {
       FoundProcedures found,
       ObjectProvider<CallerResolver> callers,
       ObjectProvider<IdempotencyStore> store,
+      ObjectProvider<Shards> shards,
       ObjectProvider<IdempotencyListener> listeners) {
-    return new InterceptorSetup(properties, found, callers, store, listeners).build();
+    return new InterceptorSetup(properties, found, callers, store, shards, listeners).build();
   }
 
   @Bean

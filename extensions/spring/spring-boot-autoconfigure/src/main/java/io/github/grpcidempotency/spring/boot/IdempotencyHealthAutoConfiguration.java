@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -22,7 +23,9 @@ public final class IdempotencyHealthAutoConfiguration {
   @ConditionalOnEnabledHealthIndicator("idempotency")
   @ConditionalOnMissingBean(name = "idempotencyHealthContributor")
   HealthIndicator idempotencyHealthContributor(
-      FoundProcedures found, ObjectProvider<IdempotencyStore> store) {
-    return new StoreHealth(found, store);
+      FoundProcedures found,
+      ObjectProvider<IdempotencyStore> store,
+      ObjectProvider<Shards> shards) {
+    return new StoreHealth(found, store, shards);
   }
 }

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.github.grpcidempotency.spring.SpringTransactions;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
@@ -84,7 +85,7 @@ public final class IdempotencyStoreAutoConfiguration {
   @Bean
   @Lazy
   @ConditionalOnBean(DataSource.class)
-  @ConditionalOnMissingBean(IdempotencyStore.class)
+  @ConditionalOnMissingBean({IdempotencyStore.class, Shards.class})
   PostgresIdempotencyStore idempotencyStore(
       IdempotencyProperties properties,
       ConfigurableListableBeanFactory beans,

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -19,6 +20,7 @@ final class InterceptorSetup {
   private final FoundProcedures found;
   private final ObjectProvider<CallerResolver> callers;
   private final ObjectProvider<IdempotencyStore> stores;
+  private final ObjectProvider<Shards> shards;
   private final ObjectProvider<IdempotencyListener> listeners;
   private final Set<String> problems;
 
@@ -27,11 +29,13 @@ final class InterceptorSetup {
       FoundProcedures found,
       ObjectProvider<CallerResolver> callers,
       ObjectProvider<IdempotencyStore> stores,
+      ObjectProvider<Shards> shards,
       ObjectProvider<IdempotencyListener> listeners) {
     this.properties = properties;
     this.found = found;
     this.callers = callers;
     this.stores = stores;
+    this.shards = shards;
     this.listeners = listeners;
     this.problems = new LinkedHashSet<>(found.problems());
   }
@@ -50,7 +54,7 @@ final class InterceptorSetup {
             .callLimit(properties.callLimit());
     properties.keyHash().ifPresent(builder::keyHashSecret);
     listeners.orderedStream().forEach(builder::listener);
-    store().ifPresentOrElse(builder::store, builder::withoutStore);
+    addStore(builder);
     if (problems.isEmpty()) {
       return builder.build();
     }
@@ -73,23 +77,30 @@ final class InterceptorSetup {
     return resolver;
   }
 
-  private Optional<IdempotencyStore> store() {
+  /** Sets the shards, if there are any; otherwise the store. */
+  private void addStore(IdempotencyInterceptor.Builder builder) {
     if (found.isEmpty()) {
-      return Optional.empty();
+      builder.withoutStore();
+      return;
     }
     try {
-      IdempotencyStore store = stores.getIfUnique();
-      if (store == null) {
+      Shards several = shards.getIfAvailable();
+      IdempotencyStore store = several == null ? stores.getIfUnique() : null;
+      if (several != null) {
+        builder.shards(several);
+      } else if (store != null) {
+        builder.store(store);
+      } else {
+        builder.withoutStore();
         problems.add(
             stores.stream().findAny().isPresent()
                 ? "there are several IdempotencyStore beans, and none is marked with @Primary"
                 : "there is nowhere to record calls: there is neither a DataSource nor an"
                     + " IdempotencyStore bean");
       }
-      return Optional.ofNullable(store);
     } catch (RuntimeException failed) {
+      builder.withoutStore();
       problems.addAll(problemsOf(failed));
-      return Optional.empty();
     }
   }
 

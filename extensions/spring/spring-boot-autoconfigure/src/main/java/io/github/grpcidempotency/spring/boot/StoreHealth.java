@@ -3,28 +3,38 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
 
 /**
- * Looks up a key that does not exist, as the application's role. The store was already verified at
- * start-up.
+ * Looks up a key that does not exist, as the application's role, in the store or in each shard. The
+ * service is down if no shard can be reached. The stores were already verified at start-up.
  */
 final class StoreHealth extends AbstractHealthIndicator {
   private final FoundProcedures found;
   private final ObjectProvider<IdempotencyStore> store;
+  private final ObjectProvider<Shards> shards;
 
-  StoreHealth(FoundProcedures found, ObjectProvider<IdempotencyStore> store) {
+  StoreHealth(
+      FoundProcedures found,
+      ObjectProvider<IdempotencyStore> store,
+      ObjectProvider<Shards> shards) {
     super("the store of idempotency records cannot be reached");
     this.found = found;
     this.store = store;
+    this.shards = shards;
   }
 
   @Override
@@ -37,16 +47,21 @@ final class StoreHealth extends AbstractHealthIndicator {
       return;
     }
     UUID nobody = UUID.randomUUID();
-    try {
-      store
-          .getObject()
-          .find(
-              new IdempotencyKey(Caller.of(nobody), nobody.toString()),
-              RecordedProcedure.of(procedures.get(0)));
-      builder.up();
-    } catch (StoreException unreachable) {
-      // The failure's message is omitted, because it may contain names of hosts and roles.
-      builder.down().withDetail("cause", unreachable.failureCause());
+    IdempotencyKey key = new IdempotencyKey(Caller.of(nobody), nobody.toString());
+    Shards several = shards.getIfAvailable();
+    Map<String, ? extends IdempotencyStore> stores =
+        several == null ? Map.of("cause", store.getObject()) : several.stores();
+    boolean up = false;
+    for (Map.Entry<String, ? extends IdempotencyStore> each : stores.entrySet()) {
+      try {
+        Optional<ClaimResult> unused =
+            each.getValue().find(key, RecordedProcedure.of(procedures.get(0)));
+        up = true;
+      } catch (StoreException unreachable) {
+        // The failure's message is omitted, because it may contain names of hosts and roles.
+        builder.withDetail(each.getKey(), unreachable.failureCause());
+      }
     }
+    builder.status(up ? Status.UP : Status.DOWN);
   }
 }

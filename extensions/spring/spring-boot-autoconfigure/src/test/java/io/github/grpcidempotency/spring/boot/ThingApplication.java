@@ -7,6 +7,7 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.StatusSource;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -56,7 +57,7 @@ class ThingApplication {
   @Bean
   Procedure createOther() {
     return Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
-        .resource(ResourceType.of("thing"), thing -> UUID.fromString(thing.getId()))
+        .resource(ResourceType.of("thing"), thing -> ResourceId.of(thing.getId()))
         .execution(Execution.TRANSACTIONAL)
         .build();
   }

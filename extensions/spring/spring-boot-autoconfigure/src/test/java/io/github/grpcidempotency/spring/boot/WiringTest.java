@@ -19,19 +19,23 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
 /** What is there under which condition. */
@@ -136,6 +140,27 @@ class WiringTest {
                     .doesNotHaveBean(IdempotencyInterceptor.class)
                     .doesNotHaveBean(SchemaMigration.class)
                     .doesNotHaveBean(HealthIndicator.class));
+  }
+
+  @Test
+  void aShardsBeanTakesThePlaceOfTheStore() {
+    withService()
+        .withBean(CallerResolver.class, () -> Optional::empty)
+        .withBean(DataSource.class, Runners::unreachable)
+        .withBean(
+            Shards.class,
+            () ->
+                Shards.of(
+                    Map.of("east", new InMemoryIdempotencyStore()), caller -> Optional.of("east")))
+        .run(
+            context -> {
+              assertThat(context)
+                  .hasNotFailed()
+                  .hasSingleBean(IdempotencyInterceptor.class)
+                  .doesNotHaveBean(IdempotencyStore.class);
+              assertThat(context.getBean(StoreHealth.class).health().getStatus())
+                  .isEqualTo(Status.UP);
+            });
   }
 
   @Test

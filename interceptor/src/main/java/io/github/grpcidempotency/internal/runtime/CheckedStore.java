@@ -1,0 +1,152 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.common.base.Suppliers;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OperationStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The store of one engine, and its checks. If the store of a shard cannot be reached at start-up,
+ * it is checked before its first call, and calls of its callers are refused until it has passed the
+ * checks. Thread-safe.
+ */
+final class CheckedStore {
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(CheckedStore.class));
+  private final Optional<String> shard;
+  private final IdempotencyStore store;
+  private final ReentrantLock checking = new ReentrantLock();
+  private volatile Optional<Runnable> unchecked = Optional.empty();
+
+  /**
+   * Creates the store of an engine.
+   *
+   * @param shard the name of the store, if it is one of several shards
+   */
+  CheckedStore(Optional<String> shard, IdempotencyStore store) {
+    this.shard = shard;
+    this.store = store;
+  }
+
+  /** Returns the name of the shard; empty without shards. */
+  Optional<String> shard() {
+    return shard;
+  }
+
+  /** Returns the store, checked or not. */
+  IdempotencyStore store() {
+    return store;
+  }
+
+  /**
+   * Checks the store at start-up.
+   *
+   * @throws SetupException if there are problems; it lists all of them
+   * @throws StoreException if the store cannot be reached
+   */
+  void check(Collection<Procedure> procedures, ClaimTiming timing) {
+    Runnable check = () -> Setup.check(store, shard, procedures, timing);
+    try {
+      check.run();
+    } catch (SetupException wrong) {
+      throw new SetupException(wrong.problems().stream().map(this::named).toList());
+    } catch (StoreException unreachable) {
+      unchecked = Optional.of(check);
+      throw shard.isEmpty()
+          ? unreachable
+          : failure(
+              "its database was not checked, because it cannot be reached: "
+                  + unreachable.getMessage(),
+              unreachable,
+              unreachable.failureCause());
+    }
+  }
+
+  /**
+   * Returns the store for a call, after the checks that could not run at start-up.
+   *
+   * @throws StoreException if the store has not passed the checks; the call can be retried
+   */
+  IdempotencyStore ready() {
+    if (unchecked.isEmpty()) {
+      return store;
+    }
+    if (!checking.tryLock()) {
+      throw failure("its database is being checked", null, FailureCause.SHUTTING_DOWN);
+    }
+    try {
+      unchecked.ifPresent(Runnable::run);
+      unchecked = Optional.empty();
+      return store;
+    } catch (StoreException unreachable) {
+      throw failure(
+          "its database has not been checked yet", unreachable, unreachable.failureCause());
+    } catch (SetupException wrong) {
+      String problem = "its database failed a check of the start-up";
+      log.error(
+          "setup",
+          null,
+          named(
+              problem
+                  + ", so calls of its callers are refused: "
+                  + String.join("; ", wrong.problems())));
+      throw failure(problem, wrong, FailureCause.OTHER);
+    } finally {
+      checking.unlock();
+    }
+  }
+
+  /**
+   * Opens the operations of procedures. If the database of a shard cannot be reached, they are
+   * opened when they are first used.
+   *
+   * @throws SetupException if the store cannot find operations by id
+   * @throws StoreException if the store cannot be reached, and is not one of several shards
+   */
+  Supplier<OperationCatalog> operations(Collection<RecordedProcedure> procedures) {
+    if (!(store instanceof OperationStore operations)) {
+      throw new SetupException(
+          List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
+    }
+    Supplier<OperationCatalog> catalog =
+        Suppliers.memoize(
+            () -> {
+              IdempotencyStore unused = ready();
+              return operations.operations(procedures);
+            });
+    try {
+      OperationCatalog unused = catalog.get();
+    } catch (StoreException unreachable) {
+      if (shard.isEmpty()) {
+        throw unreachable;
+      }
+      log.warn(
+          "operations",
+          unreachable,
+          named("its operations cannot be found until its database can be reached"));
+    }
+    return catalog;
+  }
+
+  private String named(String problem) {
+    return shard.map(name -> "shard " + name + ": " + problem).orElse(problem);
+  }
+
+  private StoreException failure(String problem, @Nullable Throwable why, FailureCause cause) {
+    return new StoreException(named(problem), why, FailurePhase.NOTHING_SENT, cause);
+  }
+}

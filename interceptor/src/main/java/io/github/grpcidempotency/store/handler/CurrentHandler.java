@@ -1,0 +1,67 @@
+package io.github.grpcidempotency.store.handler;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.PendingClaim;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.util.Optional;
+
+/**
+ * The claim and the transaction of the current handler or piece of work, for implementations of
+ * stores. They are part of the gRPC {@link io.grpc.Context}, so they are available wherever that
+ * context is current. Thread-safe.
+ */
+public final class CurrentHandler {
+  private CurrentHandler() {}
+
+  /**
+   * Returns the claim; empty for a call without a key, and if the claim was not known to be won
+   * when the handler started.
+   */
+  public static Optional<Claim> claim() {
+    return OperationContext.operation().map(Operation::claim);
+  }
+
+  /**
+   * Returns the request of the claim, whether or not the claim was won before the handler started;
+   * empty for a call without a key.
+   */
+  public static Optional<ClaimRequest> claimRequest() {
+    return claim()
+        .map(Claim::request)
+        .or(() -> OperationContext.pending().map(PendingClaim::request));
+  }
+
+  /** Returns the transaction of the handler, if its procedure is transactional. */
+  public static Optional<StoreTransaction> transaction() {
+    return OperationContext.transaction();
+  }
+
+  /**
+   * Returns the transaction of the handler.
+   *
+   * @throws IllegalStateException if there is none; the message gives the reason
+   */
+  public static StoreTransaction requireTransaction() {
+    return OperationContext.requireTransaction();
+  }
+
+  /**
+   * Returns the form in which the store records a response of the handler. Repeated calls with the
+   * same response return the same result. For claims that are completed within the handler's own
+   * transaction.
+   *
+   * @throws IllegalStateException if the handler has no claim
+   * @throws IllegalArgumentException if the response is not of the method's response type
+   * @throws io.github.grpcidempotency.store.StoreException if the response cannot be encrypted
+   */
+  public static RecordedOutcome keptOf(Message response) {
+    return OperationContext.operation()
+        .orElseThrow(() -> new IllegalStateException("the current call has no claim"))
+        .keptOf(response);
+  }
+}

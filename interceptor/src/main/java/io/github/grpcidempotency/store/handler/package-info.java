@@ -1,0 +1,5 @@
+/** What a store may read of the handler that runs on the current thread. */
+@NullMarked
+package io.github.grpcidempotency.store.handler;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,346 @@
+package io.github.grpcidempotency.postgres.internal.carry;
+
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.driver.JdbcProxy;
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+
+/**
+ * A connection that sends statements of the library in front of its user's first statement, and
+ * others in front of its user's commit:
+ *
+ * <ol>
+ *   <li>A prepared statement without special options is sent in one flush with the leading
+ *       statements; see {@link CarriedStatement}.
+ *   <li>A call that neither reaches the database nor exposes the driver is passed on.
+ *   <li>Before any other call, the leading statements are sent by themselves.
+ *   <li>Once the leading statements are sent, every call is passed on. If the leading statements
+ *       fail, every later call is refused, except the calls by which a host ends a transaction.
+ * </ol>
+ *
+ * <p>A connection that has carried statements can be used only by the thread of these statements,
+ * until it is returned to the pool. Any thread may cancel a statement.
+ */
+final class CarryingConnection extends JdbcProxy<Connection> implements StatementCarrier {
+  /** These methods neither reach the database nor expose the driver. */
+  private static final Set<String> WITHOUT_DATABASE =
+      Set.of(
+          "beginRequest",
+          "clearWarnings",
+          "createArrayOf",
+          "endRequest",
+          "getCatalog",
+          "getHoldability",
+          "getNetworkTimeout",
+          "getTypeMap",
+          "getWarnings",
+          "isClosed",
+          "isReadOnly",
+          "nativeSQL",
+          "setNetworkTimeout");
+
+  private final Connection connection;
+  private Connection shown = proxy();
+  private volatile @Nullable LeadingStatements user;
+  private volatile @Nullable LeadingStatements leading;
+  private volatile @Nullable TrailingStatements trailing;
+  private volatile @Nullable ClaimPreemptedException refusal;
+
+  /** Prepares a text with the options that the connection's user has passed. */
+  interface Preparation {
+    PreparedStatement of(@Nullable String sql) throws SQLException;
+  }
+
+  CarryingConnection(Connection connection) {
+    super(Connection.class);
+    this.connection = connection;
+  }
+
+  @Override
+  public Connection connection() {
+    return proxy();
+  }
+
+  @Override
+  public void showAs(Connection shown) {
+    this.shown = shown;
+  }
+
+  @Override
+  public void carryFirst(LeadingStatements statements) {
+    user = statements;
+    leading = statements;
+    refusal = null;
+  }
+
+  @Override
+  public boolean carryLast(TrailingStatements statements) {
+    if (trailing != null) {
+      return false;
+    }
+    trailing = statements;
+    return true;
+  }
+
+  @Override
+  public void forget() {
+    user = null;
+    leading = null;
+    trailing = null;
+  }
+
+  @Override
+  protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
+      throws Throwable {
+    if (!WITHOUT_DATABASE.contains(method.getName())) {
+      sendBeforeUse();
+    }
+    return Driver.invoke(method, connection, arguments);
+  }
+
+  @Replaces
+  boolean isWrapperFor(Class<?> type) throws SQLException {
+    return type == StatementCarrier.class || connection.isWrapperFor(type);
+  }
+
+  @Replaces
+  Object unwrap(Class<?> type) throws SQLException {
+    if (type == StatementCarrier.class) {
+      return this;
+    }
+    if (type == Connection.class) {
+      return proxy();
+    }
+    if (type == PGConnection.class && leading != null) {
+      return Driver.unwrap(connection, this::sendBeforeUse);
+    }
+    sendBeforeUse();
+    return connection.unwrap(type);
+  }
+
+  @Replaces
+  void commit() throws SQLException {
+    checkAccepted();
+    TrailingStatements last = trailing;
+    trailing = null;
+    if (last != null) {
+      last.runAndCommit(connection);
+    }
+    connection.commit();
+  }
+
+  @Replaces
+  void rollback() throws SQLException {
+    trailing = null;
+    connection.rollback();
+  }
+
+  @Replaces
+  void setAutoCommit(boolean autoCommit) throws SQLException {
+    if (autoCommit) { // this ends the transaction
+      if (refusal != null) {
+        forget();
+        refusal = null;
+      } else if (!connection.getAutoCommit()) {
+        commit();
+      }
+    }
+    connection.setAutoCommit(autoCommit);
+  }
+
+  @Replaces
+  void close() throws SQLException {
+    forget();
+    connection.close();
+  }
+
+  @Replaces
+  void abort(Executor executor) throws SQLException {
+    forget();
+    connection.abort(executor);
+  }
+
+  @Replaces
+  boolean getAutoCommit() throws SQLException {
+    return leading == null && connection.getAutoCommit();
+  }
+
+  @Replaces
+  void setReadOnly(boolean readOnly) throws SQLException {
+    sendUnlessRefused();
+    connection.setReadOnly(readOnly);
+  }
+
+  @Replaces
+  void setTransactionIsolation(int level) throws SQLException {
+    sendUnlessRefused();
+    connection.setTransactionIsolation(level);
+  }
+
+  /** A host resets a connection whose leading statements have failed. */
+  private void sendUnlessRefused() throws SQLException {
+    if (refusal == null) {
+      sendBeforeUse();
+    }
+  }
+
+  @Replaces
+  DatabaseMetaData getMetaData() throws SQLException {
+    if (leading != null) {
+      return new CarriedMetaData(this, connection.getMetaData()).proxy();
+    }
+    sendBeforeUse();
+    return connection.getMetaData();
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql) throws SQLException {
+    return prepare(sql, true, connection::prepareStatement);
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql, int keys) throws SQLException {
+    return prepare(
+        sql,
+        keys == PreparedStatement.NO_GENERATED_KEYS,
+        text -> connection.prepareStatement(text, keys));
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql, int type, int concurrency) throws SQLException {
+    return prepare(
+        sql,
+        isReadForward(type, concurrency),
+        text -> connection.prepareStatement(text, type, concurrency));
+  }
+
+  @Replaces
+  PreparedStatement prepareStatement(String sql, int type, int concurrency, int holdability)
+      throws SQLException {
+    return prepare(
+        sql,
+        isReadForward(type, concurrency),
+        text -> connection.prepareStatement(text, type, concurrency, holdability));
+  }
+
+  private static boolean isReadForward(int type, int concurrency) {
+    return type == ResultSet.TYPE_FORWARD_ONLY && concurrency == ResultSet.CONCUR_READ_ONLY;
+  }
+
+  /**
+   * Prepares a statement.
+   *
+   * @param plain whether no option affects its results, such as a scrollable result set
+   */
+  private PreparedStatement prepare(@Nullable String sql, boolean plain, Preparation preparation)
+      throws SQLException {
+    checkThread();
+    LeadingStatements first = leading;
+    if (first != null
+        && plain
+        && sql != null
+        && !sql.isBlank()
+        && Driver.joinsStatements(connection)) {
+      return new CarriedStatement(this, first, sql, preparation).proxy();
+    }
+    sendBeforeUse();
+    return preparation.of(sql);
+  }
+
+  /** Sends the leading statements by themselves, because the current thread uses the connection. */
+  void sendBeforeUse() throws SQLException {
+    checkThread();
+    sendAlone();
+  }
+
+  /** Checks that the current thread may use the connection. */
+  void checkThread() throws SQLException {
+    LeadingStatements only = user;
+    if (only != null) {
+      only.checkThread();
+    }
+  }
+
+  /** Returns the connection that its user sees. */
+  Connection shown() {
+    return shown;
+  }
+
+  @Override
+  public void sendAlone() throws SQLException {
+    checkAccepted();
+    LeadingStatements alone = leading;
+    if (alone == null) {
+      return;
+    }
+    leading = null;
+    try {
+      alone.runAlone(connection);
+    } catch (ClaimPreemptedException preempted) {
+      refusal = preempted;
+      throw preempted;
+    }
+  }
+
+  /**
+   * Sends the leading statements and the statement behind them. Returns whether the first result of
+   * that statement has rows. Returns empty, and sends nothing, if the leading statements were sent
+   * before.
+   */
+  Optional<Boolean> send(LeadingStatements first, PreparedStatement statement) throws SQLException {
+    if (leading != first) {
+      return Optional.empty();
+    }
+    leading = null;
+    try {
+      first.bind(statement);
+      boolean unused = statement.execute();
+      return Optional.of(first.succeeded(statement));
+    } catch (SQLException failure) {
+      throw failed(first, failure);
+    } catch (RuntimeException | Error failure) {
+      SQLException unused = failed(first, new SQLException(failure));
+      throw failure;
+    }
+  }
+
+  private SQLException failed(LeadingStatements first, SQLException failure) {
+    if (Driver.isUnsent(connection, failure)) {
+      leading = first;
+      return failure;
+    }
+    try {
+      return first.failed(failure);
+    } catch (ClaimPreemptedException preempted) {
+      refusal = preempted;
+      throw preempted;
+    }
+  }
+
+  /**
+   * Checks that the leading statements did not fail.
+   *
+   * @throws ClaimPreemptedException if they failed
+   */
+  void checkAccepted() {
+    ClaimPreemptedException known = refusal;
+    if (known != null) {
+      throw known;
+    }
+  }
+
+  @Override
+  public String toString() {
+    return connection.toString();
+  }
+}

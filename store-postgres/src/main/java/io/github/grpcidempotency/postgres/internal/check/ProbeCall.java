@@ -1,0 +1,584 @@
+package io.github.grpcidempotency.postgres.internal.check;
+
+import com.google.common.base.Throwables;
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
+import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
+import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.PendingClaim;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionalStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A trial call at start-up, for a user that does not exist. It runs the statements of a real call
+ * on all connections that a real call uses:
+ *
+ * <ol>
+ *   <li>Listen and notify, unless servers are told not to.
+ *   <li>Read the time line, unless reservations are not bound to it.
+ *   <li>Check that a refused commit fails.
+ *   <li>Reserve a key. Check that another user does not see the record, and that a duplicate is
+ *       reported as in flight.
+ *   <li>Through the maintenance pool, renew the lease, announce that the end of the call is
+ *       awaited, and query whether the call is running. Through the store's pool, check the result.
+ *   <li>Complete the call, which removes the announcement, and replay it.
+ *   <li>Reserve another key, and release it.
+ *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction.
+ *       Check that a duplicate on another connection is refused, or, if the store's pool has only
+ *       one connection, that a connection of the maintenance pool cannot take the lock. Check that
+ *       {@code in_flight} reports the call. Complete it, and replay it.
+ *   <li>If a procedure claims with its handler's first statement: send a claim with a statement.
+ *       Complete it, and replay it. Check that the statement of a duplicate does not run.
+ * </ol>
+ *
+ * <p>The trial call deletes its rows. After a crash, they expire within a minute.
+ */
+final class ProbeCall {
+  private static final Logger logger = LoggerFactory.getLogger(ProbeCall.class);
+  private static final Duration RETENTION = Duration.ofMinutes(1);
+
+  /** The time to wait for a second connection, because a pool may have only one. */
+  private static final Duration MAX_WAIT = Duration.ofSeconds(3);
+
+  private static final RecordedProcedure PROCEDURE =
+      new RecordedProcedure(
+          "idempotency/probe",
+          Optional.empty(),
+          false,
+          Optional.empty(),
+          Optional.empty(),
+          true,
+          false);
+
+  private static final Fingerprint NOTHING_ASKED =
+      new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY);
+
+  private static final RecordedOutcome ANSWER =
+      new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
+
+  private static final String BOTH_LOCKED =
+      "an advisory lock does not keep duplicates of transactional calls out: %s could hold"
+          + " the same lock at the same time. Check that no pooler pools statements; if the"
+          + " database has no working advisory locks, build the store with advisoryLocks(false)";
+
+  private final TransactionalStore store;
+  private final RecordDatabase database;
+  private final Jdbi maintenance;
+  private final boolean separateMaintenance;
+  private final Caller caller = Caller.of(UUID.randomUUID());
+
+  /** The keys of all trial calls. They are kept here because no index finds a user's records. */
+  private final List<String> keys = new ArrayList<>();
+
+  /** Claims the key of a trial call. */
+  private Function<ClaimRequest, ClaimResult> claiming;
+
+  /** The current step, for the error message. */
+  private String step = "";
+
+  /** A statement succeeded without the expected result. */
+  private static final class UnexpectedResult extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    UnexpectedResult(String problem) {
+      super(problem);
+    }
+  }
+
+  /** The maintenance pool's changes, as the store's pool sees them. */
+  private record State(boolean renewed, boolean awaited) {}
+
+  ProbeCall(TransactionalStore store, RecordDatabase database, DataSource maintenance) {
+    this.store = store;
+    this.claiming = store::claim;
+    this.database = database;
+    this.maintenance = Jdbi.create(maintenance);
+    this.separateMaintenance = maintenance != database.pool();
+  }
+
+  /**
+   * Makes reserved calls, and returns the problems.
+   *
+   * @throws RuntimeException what the store threw, if the failure is temporary
+   */
+  List<String> problemsOfReservations() {
+    claiming = store::claim;
+    return Stream.of(
+            problemOfNotifications(),
+            problemOfTimeLine(),
+            problemOfRefusals(),
+            problemOf(this::completeReserved),
+            problemOf(this::releaseReserved))
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  /**
+   * Makes a transactional call, and returns the problems.
+   *
+   * @throws RuntimeException what the store threw, if the failure is temporary
+   */
+  List<String> problemsOfTransactions() {
+    claiming = store::claimInTransaction;
+    return (database.locks() ? problemOfLocks() : Optional.<String>empty())
+        .or(() -> problemOf(this::completeTransaction)).stream().toList();
+  }
+
+  /**
+   * Makes a call whose claim is sent with its first statement, and returns the problems.
+   *
+   * @throws RuntimeException what the store threw, if the failure is temporary
+   */
+  List<String> problemsOfLateClaims() {
+    claiming = store::claimInTransaction;
+    return problemOf(this::completeLate).stream().toList();
+  }
+
+  private Optional<String> problemOfNotifications() {
+    return database.notifies()
+        ? refusal(
+            () ->
+                maintenance.useHandle(
+                    handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
+            "the maintenance pool's database has no LISTEN and pg_notify for the pool's role"
+                + " (%s); build the store with listen(false), so that servers poll instead")
+        : Optional.empty();
+  }
+
+  private Optional<String> problemOfTimeLine() {
+    return database.timeLines()
+        ? refusal(
+            () -> {
+              Optional<String> unused =
+                  database.onConnection(
+                      connection ->
+                          StatementBatch.run(
+                              connection,
+                              load("check/time_line"),
+                              values -> values,
+                              row -> row.getString("time_line")));
+            },
+            "the database does not report its time line to the role of the store's pool (%s), so a"
+                + " failover during a call cannot be detected; grant EXECUTE on pg_walfile_name and"
+                + " pg_current_wal_lsn, or build the store with timeLines(false)")
+        : Optional.empty();
+  }
+
+  private Optional<String> problemOfLocks() {
+    return refusal(
+        () -> {
+          boolean unused = database.onConnection(connection -> locks(connection, request()));
+        },
+        "the database has no advisory locks for the role of the store's pool (%s), so"
+            + " duplicates of transactional calls cannot be kept out; build the store with"
+            + " advisoryLocks(false)");
+  }
+
+  /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
+  private Optional<String> problemOfRefusals() {
+    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
+    values.put("schema", database.schema());
+    String refuse = SqlFile.load("check/probe_refusal", values);
+    try {
+      Optional<Boolean> unused =
+          database.onConnection(
+              connection -> StatementBatch.run(connection, refuse, none -> none, row -> true));
+    } catch (JdbiException failure) {
+      if (Failures.causeOf(failure).isTemporary()) {
+        throw failure;
+      }
+      if (CommitRefusal.of(failure).filter(CommitRefusal.CLAIM_LOST::equals).isPresent()) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(
+        ("%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of"
+                + " a call that has lost its key would be committed; migrate the schema again")
+            .formatted(database.schema()));
+  }
+
+  /** Runs a trial, and returns why it fails permanently. */
+  private static Optional<String> refusal(Runnable trial, String problem) {
+    try {
+      trial.run();
+      return Optional.empty();
+    } catch (RuntimeException failure) {
+      if (causeOf(failure).isTemporary()) {
+        throw failure;
+      }
+      return Optional.of(problem.formatted(reasonOf(failure)));
+    }
+  }
+
+  /** Returns whether an operation's advisory lock could be taken. */
+  private boolean locks(Connection connection, ClaimRequest request) {
+    return StatementBatch.run(
+            connection,
+            load("check/probe_lock"),
+            values -> values.bind("lock", LockId.of(request.key())),
+            row -> row.getBoolean("locked"))
+        .orElseThrow();
+  }
+
+  private Optional<String> problemOf(Consumer<ClaimRequest> trial) {
+    ClaimRequest request = request();
+    try {
+      trial.accept(request);
+      return Optional.empty();
+    } catch (UnexpectedResult unexpected) {
+      return Optional.ofNullable(unexpected.getMessage());
+    } catch (RuntimeException failure) {
+      if (causeOf(failure).isTemporary()) {
+        throw failure;
+      }
+      logger.debug("a trial call failed", failure);
+      return Optional.of(
+          "a trial call of the start-up check could not %s: %s".formatted(step, reasonOf(failure)));
+    } finally {
+      forget(request);
+    }
+  }
+
+  private void completeReserved(ClaimRequest request) {
+    Claim claim = win(request);
+    checkHidden(claim);
+    step = "detect a running call";
+    check(
+        store.claim(request) instanceof ClaimResult.InFlight,
+        "a duplicate of a running trial call was not refused");
+    checkMaintenance(claim);
+    complete(claim);
+    check(
+        !state(claim).awaited(),
+        "the end of a trial call did not notify the calls that wait for it");
+  }
+
+  private void releaseReserved(ClaimRequest request) {
+    Claim claim = win(request);
+    step = "release its key";
+    check(claim.release() == Settled.DONE, "the key of a trial call was not released");
+  }
+
+  private void completeTransaction(ClaimRequest request) {
+    Claim claim = win(request);
+    try {
+      step = "refuse its duplicate";
+      if (database.locks() && keepsOutBeside(request)) {
+        step = "report that it is running";
+        checkShown(request);
+      }
+      complete(claim);
+    } catch (RuntimeException failure) {
+      letGo(claim);
+      throw failure;
+    }
+  }
+
+  private void completeLate(ClaimRequest request) {
+    step = "claim a key with a statement";
+    PendingClaim claim = store.claimLater(request);
+    try {
+      Optional<Claim> won = runs(claim) ? claim.confirm() : Optional.empty();
+      check(
+          won.isPresent(),
+          "the claim with the first statement of a trial call did not win its key");
+      complete(won.orElseThrow());
+    } catch (RuntimeException failure) {
+      claim.transaction().rollback();
+      throw failure;
+    }
+    step = "stop a duplicate at its first statement";
+    PendingClaim duplicate = store.claimLater(request);
+    try {
+      check(!runs(duplicate), "the first statement of a trial call's duplicate was executed");
+    } finally {
+      duplicate.transaction().rollback();
+    }
+  }
+
+  /** Runs the first statement of a claim, and returns whether the claim was won with it. */
+  private static boolean runs(PendingClaim claim) {
+    Connection connection = ((HandlerTransaction) claim.transaction()).connection();
+    try (PreparedStatement statement = connection.prepareStatement("SELECT 1")) {
+      return statement.execute() && claim.isWon();
+    } catch (ClaimPreemptedException preempted) {
+      throwIfCutOff(preempted);
+      return false;
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
+    }
+  }
+
+  /** A broken connection preempts a claim too, but does not show that the claim was refused. */
+  private static void throwIfCutOff(ClaimPreemptedException preempted) {
+    if (preempted.getCause() instanceof SQLException failure) {
+      JdbiException cut = new UnableToExecuteStatementException(failure, null);
+      if (Failures.isCutOff(cut)) {
+        throw cut;
+      }
+    }
+  }
+
+  private Claim win(ClaimRequest request) {
+    step = "claim a key";
+    if (claiming.apply(request) instanceof ClaimResult.Won won) {
+      return won.claim();
+    }
+    throw new UnexpectedResult("a trial call did not win a key that no other call holds");
+  }
+
+  private void complete(Claim claim) {
+    step = "record its answer";
+    check(claim.complete(ANSWER) == Settled.DONE, "the answer of a trial call was not recorded");
+    step = "replay its answer";
+    check(
+        claiming.apply(claim.request()) instanceof ClaimResult.Recorded recorded
+            && recorded.outcome().equals(ANSWER),
+        "the recorded answer of a trial call was not replayed");
+  }
+
+  private void checkHidden(Claim claim) {
+    step = "look for its key as another user";
+    Optional<UUID> seen =
+        run(
+            "check/probe_foreign",
+            claim.request(),
+            values ->
+                values.bind("id", claim.operationId()).bind("user", UUID.randomUUID().toString()),
+            row -> row.getObject("id", UUID.class));
+    check(
+        seen.isEmpty(),
+        ("row-level security shows a user's record to another user; drop the policies on"
+                + " %s.idempotency_keys that the library did not create")
+            .formatted(database.schema()));
+  }
+
+  /** Checks the functions that work for all users, and whether the store's pool sees the result. */
+  private void checkMaintenance(Claim claim) {
+    step = "renew its lease through the maintenance pool";
+    boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
+    step = "announce through the maintenance pool that the end of the call is awaited";
+    if (database.notifies()) {
+      maintenance.useHandle(handle -> announce(handle, claim.request().key()));
+    }
+    step = "query through the maintenance pool whether the call is running";
+    boolean running = maintenance.withHandle(handle -> isRunning(handle, claim.request().key()));
+    step = "check the changes of the maintenance pool";
+    State state = state(claim);
+    check(
+        owned && state.renewed() && state.awaited() == database.notifies() && running,
+        ("the store's pool does not see the changes of the maintenance pool; both pools must lead"
+                + " to the same database, and the functions %s.renew_leases and in_flight must be"
+                + " those of the library's migrations")
+            .formatted(database.schema()));
+  }
+
+  private void announce(Handle handle, IdempotencyKey key) {
+    handle
+        .createUpdate(load("maintenance/announce_waits"))
+        .bindArray("locks", Long.class, List.of(LockId.of(key)))
+        .execute();
+  }
+
+  private boolean isRunning(Handle handle, IdempotencyKey key) {
+    return handle
+        .createQuery(load("maintenance/in_flight"))
+        .bindArray("keys", String.class, List.of(key.stored()))
+        .bindArray("users", UUID.class, List.of(key.caller().userId()))
+        .bindArray("locks", Long.class, List.of(LockId.of(key)))
+        .mapTo(Long.class)
+        .findOne()
+        .isPresent();
+  }
+
+  /** Checks that a running call is visible to callers that do not claim, such as a look-up. */
+  private void checkShown(ClaimRequest request) {
+    check(
+        maintenance.withHandle(handle -> isRunning(handle, request.key())),
+        ("%s.in_flight returns false for a running trial call, because its advisory lock is not"
+                + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function, or"
+                + " build the store with advisoryLocks(false)")
+            .formatted(database.schema()));
+  }
+
+  /**
+   * Claims the same key on another connection of the store's pool. If there is no other connection,
+   * only tries the lock on a connection of the maintenance pool. Returns whether there was any
+   * other connection.
+   */
+  private boolean keepsOutBeside(ClaimRequest request) {
+    CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
+    Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
+    second.setDaemon(true);
+    second.start();
+    try {
+      check(
+          duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
+          BOTH_LOCKED.formatted("two connections of the store's pool"));
+      return true;
+    } catch (TimeoutException exhausted) {
+      return keepsOutOfMaintenance(request);
+    } catch (ExecutionException failed) {
+      if (!(failed.getCause() instanceof StoreException failure)) {
+        throw new IllegalStateException(failed.getCause());
+      }
+      if (!failure.failureCause().isTemporary()) {
+        throw failure;
+      }
+      return keepsOutOfMaintenance(request);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private boolean keepsOutOfMaintenance(ClaimRequest request) {
+    if (!separateMaintenance) {
+      logger.warn(
+          "the store's pool gave no second connection in time, so the check could not show that"
+              + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
+              + " least two connections, and one more for each concurrent transactional call");
+      return false;
+    }
+    boolean locked = maintenance.withHandle(handle -> locks(handle.getConnection(), request));
+    check(
+        !locked,
+        BOTH_LOCKED.formatted(
+            "a connection of the store's pool and one of the maintenance pool's"));
+    return true;
+  }
+
+  private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {
+    try {
+      ClaimResult result = claiming.apply(request);
+      duplicate.complete(result);
+      if (result instanceof ClaimResult.Won won) {
+        letGo(won.claim());
+      }
+    } catch (RuntimeException failure) {
+      duplicate.completeExceptionally(failure);
+    }
+  }
+
+  private static void letGo(Claim claim) {
+    try {
+      Settled unused = claim.release();
+    } catch (RuntimeException failure) {
+      logger.debug("could not end the transaction of a trial call", failure);
+    }
+  }
+
+  private State state(Claim claim) {
+    return run(
+            "check/probe_state",
+            claim.request(),
+            values ->
+                values
+                    .bind("id", claim.operationId())
+                    .bind("lease_millis", store.lease().toMillis()),
+            row -> new State(row.getBoolean("renewed"), row.getBoolean("awaited")))
+        .orElseThrow(() -> new UnexpectedResult("a trial call's own user does not see its record"));
+  }
+
+  private void forget(ClaimRequest request) {
+    try {
+      Optional<String> unused =
+          run(
+              "check/probe_forget",
+              request,
+              values -> values.bind("keys", keys.toArray(String[]::new)),
+              row -> row.getString(1));
+    } catch (JdbiException failure) {
+      logger.debug("could not delete the record of a trial call, which expires by itself", failure);
+    }
+  }
+
+  private <T> Optional<T> run(
+      String statement,
+      ClaimRequest request,
+      UnaryOperator<Parameters> bindings,
+      StatementBatch.RowReader<T> reader) {
+    return database.onConnection(
+        connection ->
+            StatementBatch.run(
+                connection,
+                load(statement),
+                values ->
+                    bindings.apply(OperationParameters.of(values, request, UUID.randomUUID())),
+                reader));
+  }
+
+  private String load(String statement) {
+    return SqlFile.load(statement, Map.of("schema", database.schema()));
+  }
+
+  /** Creates a request with a new key. Announces that its end is awaited. */
+  private ClaimRequest request() {
+    IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
+    keys.add(key.stored());
+    return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION, Optional.empty(), false);
+  }
+
+  private static void check(boolean proved, String problem) {
+    if (!proved) {
+      throw new UnexpectedResult(problem);
+    }
+  }
+
+  private static FailureCause causeOf(RuntimeException failure) {
+    if (failure instanceof StoreException given) {
+      return given.failureCause();
+    }
+    return failure instanceof JdbiException thrown ? Failures.causeOf(thrown) : FailureCause.OTHER;
+  }
+
+  /** Returns the first line of the root cause's message. */
+  private static String reasonOf(RuntimeException failure) {
+    Throwable origin = Throwables.getRootCause(failure);
+    return String.valueOf(origin.getMessage()).lines().findFirst().orElse(origin.toString());
+  }
+}

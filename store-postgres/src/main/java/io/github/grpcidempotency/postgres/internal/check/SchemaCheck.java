@@ -1,0 +1,183 @@
+package io.github.grpcidempotency.postgres.internal.check;
+
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
+import io.github.grpcidempotency.store.support.ShardMark;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Finds problems of the table, its rights, its columns, and the outbox queries. */
+public final class SchemaCheck {
+  private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
+  private static final int OUTBOX_PATIENCE_SECONDS = 2;
+
+  /** The last migration that servers need; later ones are for operators. */
+  private static final int NEEDED_VERSION = 2;
+
+  private final Handle handle;
+  private final String schema;
+
+  public SchemaCheck(Handle handle, String schema) {
+    this.handle = handle;
+    this.schema = schema;
+  }
+
+  boolean tableExists() {
+    return exists("check/table", Map.of());
+  }
+
+  /** Returns the problem of a schema that lacks migrations without which servers do not work. */
+  Optional<String> missingMigration() {
+    int version = factsAreReadable().map(this::version).orElse(0);
+    return version >= NEEDED_VERSION
+        ? Optional.empty()
+        : Optional.of(
+            ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
+                    + " migrate it with IdempotencySchema, or idempotency migrate, before this server"
+                    + " starts")
+                .formatted(schema, version, NEEDED_VERSION));
+  }
+
+  /** Returns the number of the last migration; the needed one if the role may not read it. */
+  private int version(boolean readable) {
+    return readable
+        ? handle.createQuery(load("check/version")).mapTo(Integer.class).findOne().orElse(0)
+        : NEEDED_VERSION;
+  }
+
+  /** Returns whether the role may read the facts about the schema; empty without their table. */
+  Optional<Boolean> factsAreReadable() {
+    return handle
+        .createQuery(load("check/facts"))
+        .bind("schema", schema)
+        .mapTo(Boolean.class)
+        .findOne();
+  }
+
+  /** Returns the problem of a database that contains the name of another shard. */
+  Optional<String> otherShard(String shard) {
+    return ShardMark.problem(
+        shard, handle.createQuery(load("check/shard")).mapTo(String.class).findOne());
+  }
+
+  /** Returns the problems of the schema and of the rights in it. */
+  public List<String> problems() {
+    return handle
+        .createQuery(load("check/schema"))
+        .bind("schema", schema)
+        .mapTo(String.class)
+        .list();
+  }
+
+  /**
+   * Returns the problem of the column for a procedure's resource.
+   *
+   * @param columns the types of the resource columns, by name
+   */
+  Optional<String> problemOfColumn(RecordedProcedure procedure, Map<String, String> columns) {
+    return procedure.resourceType().flatMap(type -> problemOfColumn(procedure, type, columns));
+  }
+
+  private Optional<String> problemOfColumn(
+      RecordedProcedure procedure, ResourceType resource, Map<String, String> columns) {
+    String type = columns.get(resource.column());
+    if (type == null) {
+      return Optional.of(
+          ("%s.idempotency_keys has no column %s with a foreign key; call"
+                  + " %s.add_resource_type('%s', …) in a migration")
+              .formatted(schema, resource.column(), schema, resource.name()));
+    }
+    if (ResourceIdType.ofSql(type).isEmpty()) {
+      return Optional.of(
+          "%s.idempotency_keys.%s has the type %s; a resource id is a uuid, bigint, integer or text"
+              .formatted(schema, resource.column(), type));
+    }
+    return procedure
+        .integerIdField()
+        .filter(field -> !type.equals("bigint") && !type.equals("integer"))
+        .map(
+            field ->
+                ("its resource id is the field \"%s\", but %s.idempotency_keys.%s has the type %s;"
+                        + " name a field of that type, or add the resource type for a column of"
+                        + " integers")
+                    .formatted(field, schema, resource.column(), type));
+  }
+
+  /**
+   * Returns the problem of a procedure's outbox query, which is part of its claims. The query is
+   * run for a resource that does not exist, so that a wrong query fails at start-up rather than in
+   * a replay.
+   */
+  Optional<String> brokenOutbox(RecordedProcedure procedure, ResourceIdType type) {
+    try {
+      handle
+          .createQuery(ProcedureSql.selectRecord(procedure, schema))
+          .bind("key", "")
+          .bind("user", new UUID(0, 0).toString())
+          .mapToMap()
+          .list();
+      return ProcedureSql.outbox(procedure, type).flatMap(outbox -> severalRows(outbox, type));
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        throw failure; // the failure is not caused by the query
+      }
+      if (Failures.causeOf(failure) == FailureCause.TIMEOUT) {
+        logger.warn(
+            "the outbox query of {} is slow; does the outbox have an index for it?",
+            procedure.name());
+        return Optional.empty();
+      }
+      Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+      return Optional.of("its outbox query fails: " + cause.getMessage());
+    }
+  }
+
+  private Optional<String> severalRows(String outbox, ResourceIdType type) {
+    List<String> found =
+        handle
+            .createQuery(outbox)
+            .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
+            .bind("resource_id", missing(type))
+            .map((row, context) -> RecordRow.outboxStatus(row))
+            .one();
+    return found.size() < 2
+        ? Optional.empty()
+        : Optional.of(
+            "its outbox query finds more than one row for a resource that does not exist; it must"
+                + " end with LIMIT 1");
+  }
+
+  /** Returns an id that no resource has. */
+  private static String missing(ResourceIdType type) {
+    return switch (type) {
+      case UUID, TEXT -> UUID.randomUUID().toString();
+      case BIGINT -> String.valueOf(Long.MIN_VALUE);
+      case INTEGER -> String.valueOf(Integer.MIN_VALUE);
+    };
+  }
+
+  private boolean exists(String check, Map<String, String> values) {
+    return handle
+        .createQuery(load(check))
+        .bind("schema", schema)
+        .bindMap(values)
+        .mapTo(Boolean.class)
+        .one();
+  }
+
+  private String load(String check) {
+    return SqlFile.load(check, Map.of("schema", schema));
+  }
+}

@@ -1,0 +1,184 @@
+package io.github.grpcidempotency.postgres.internal.check;
+
+import com.google.common.base.Throwables;
+import com.google.common.collect.Comparators;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.TransactionalStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionException;
+
+/**
+ * Finds configuration that would make the store fail or leak data later, and reports all problems
+ * at once:
+ *
+ * <ol>
+ *   <li>Whether the pools can be used.
+ *   <li>Whether the schema, the role and its rights are correct.
+ *   <li>If there is no problem so far: whether a trial call works from its claim to its replay.
+ *   <li>Whether the schema and the outbox match each procedure.
+ *   <li>Whether the host's transactions use the same database and the same role.
+ *   <li>If a procedure needs it: whether a claim can be sent with a handler's first statement.
+ * </ol>
+ */
+public final class StartupCheck {
+  /** Longer than a trial call takes, even on a slow database. */
+  private static final Duration MIN_TRIAL_LEASE = Duration.ofMinutes(1);
+
+  public static final String NO_LATE_CLAIMS =
+      "a store with advisoryLocks(false) cannot send a claim with a handler's first"
+          + " statement, because the first statement of a duplicate would wait for the first"
+          + " call's row instead of being refused: set ClaimTiming.BEFORE_HANDLER for the"
+          + " procedures";
+
+  private final RecordDatabase database;
+  private final DataSource maintenance;
+  private final Function<Duration, TransactionalStore> storeOfLease;
+  private final List<String> problems = new ArrayList<>();
+
+  /**
+   * Creates the check.
+   *
+   * @param storeOfLease creates the same store with another lease
+   */
+  public StartupCheck(
+      RecordDatabase database,
+      DataSource maintenance,
+      Function<Duration, TransactionalStore> storeOfLease) {
+    this.database = database;
+    this.maintenance = maintenance;
+    this.storeOfLease = storeOfLease;
+  }
+
+  /**
+   * Runs every check.
+   *
+   * @param shard the name that the database must contain, if it is one of several shards
+   * @throws SetupException listing what is wrong
+   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
+   */
+  public void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
+    PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
+    if (maintenance != database.pool()) {
+      PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
+    }
+    try {
+      if (checkSchema(procedures, shard)) {
+        problems.addAll(probe().problemsOfReservations());
+      }
+    } catch (ConnectionException unreachable) {
+      if (problems.isEmpty()) {
+        throw unreachable;
+      }
+    }
+    throwIfAny();
+  }
+
+  /**
+   * Checks the host's transactions, if the store uses them, and tries a transactional call.
+   *
+   * @throws SetupException listing the problems
+   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
+   */
+  public void runTransactions() {
+    problems.addAll(problemsOfHost());
+    if (problems.isEmpty()) {
+      problems.addAll(probe().problemsOfTransactions());
+    }
+    throwIfAny();
+  }
+
+  /**
+   * Tries a call whose claim is sent with its handler's first statement.
+   *
+   * @throws SetupException listing the problems
+   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
+   */
+  public void runLateClaims() {
+    if (!database.locks()) {
+      problems.add(NO_LATE_CLAIMS);
+    }
+    problems.addAll(HostCheck.problemsOfCarrying(database));
+    if (problems.isEmpty()) {
+      problems.addAll(probe().problemsOfLateClaims());
+    }
+    throwIfAny();
+  }
+
+  private List<String> problemsOfHost() {
+    try {
+      return HostCheck.problems(database);
+    } catch (TransactionException failure) {
+      if (Failures.causeOf(failure).isTemporary()) {
+        throw failure;
+      }
+      return List.of(
+          "the host's transactions cannot be used: "
+              + Throwables.getRootCause(failure).getMessage());
+    }
+  }
+
+  private ProbeCall probe() {
+    // The renewal makes the server's lease known to the database, if it is the longest.
+    Duration lease = Comparators.max(database.lease(), MIN_TRIAL_LEASE);
+    return new ProbeCall(storeOfLease.apply(lease), database, maintenance);
+  }
+
+  private void throwIfAny() {
+    if (!problems.isEmpty()) {
+      throw new SetupException(problems);
+    }
+  }
+
+  /** Returns whether a trial call can be made. */
+  private boolean checkSchema(Collection<RecordedProcedure> procedures, Optional<String> shard) {
+    try (Handle handle = Jdbi.open(database.pool())) {
+      SchemaCheck check = new SchemaCheck(handle, database.schema());
+      if (!check.tableExists()) {
+        problems.add(
+            ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
+                    + " idempotency migrate, as the role that is to own it")
+                .formatted(database.schema()));
+        return false;
+      }
+      Optional<String> missingMigration = check.missingMigration();
+      if (missingMigration.isPresent()) {
+        problems.add(missingMigration.get());
+        return false;
+      }
+      problems.addAll(check.problems());
+      if (!check.factsAreReadable().orElse(false)) {
+        return false;
+      }
+      shard.flatMap(check::otherShard).ifPresent(problems::add);
+      boolean sound = problems.isEmpty();
+      Map<String, String> columns = database.readResourceColumns(handle.getConnection());
+      for (RecordedProcedure procedure : procedures) {
+        check
+            .problemOfColumn(procedure, columns)
+            .or(
+                () ->
+                    sound
+                        ? check.brokenOutbox(procedure, database.sql(procedure).idType())
+                        : Optional.empty())
+            .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
+      }
+      return sound;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package io.github.grpcidempotency.postgres.internal.claim;
+
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import org.jdbi.v3.core.JdbiException;
+
+/** Reads the row of a key, and writes nothing. Thread-safe. */
+public final class RecordFinder {
+  private final RecordDatabase database;
+  private final IdempotencyKey key;
+  private final RecordedProcedure procedure;
+  private final ProcedureSql sql;
+
+  public RecordFinder(RecordDatabase database, IdempotencyKey key, RecordedProcedure procedure) {
+    this.database = database;
+    this.key = key;
+    this.procedure = procedure;
+    this.sql = database.sql(procedure);
+  }
+
+  /**
+   * Returns the record, or the reservation, unless it has expired.
+   *
+   * @throws JdbiException if it cannot be read
+   */
+  Optional<ClaimResult> find() {
+    return database
+        .onConnection(this::read)
+        .filter(row -> !row.expired())
+        .map(row -> row.ended() ? row.recorded(procedure) : row.inFlight());
+  }
+
+  /**
+   * Returns the record, the reservation, or the information that a transaction holds the key. The
+   * lock is read first, in a separate statement, so that the second statement sees every record
+   * that was committed before the lock was released.
+   *
+   * @throws JdbiException if it cannot be read
+   */
+  public Optional<ClaimResult> findWithTransactions() {
+    boolean locked =
+        database
+            .onConnection(
+                connection -> run(connection, database.reservationSql().isInFlight(), row -> true))
+            .isPresent();
+    return find().or(() -> locked ? Optional.of(ClaimResult.InFlight.unseen()) : Optional.empty());
+  }
+
+  /**
+   * Reads the row, expired or not, for a call that probably has a row. If there is none, the call
+   * claims the key. If the connection breaks, the result is empty too, and the claim finds the row.
+   *
+   * @throws JdbiException if the row cannot be read for another reason
+   */
+  public Optional<RecordRow> readBeforeClaim() {
+    try {
+      return database.onConnection(this::read);
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        return Optional.empty();
+      }
+      throw failure;
+    }
+  }
+
+  /**
+   * Reads the row, expired or not, with the status from the outbox. If the outbox query fails,
+   * reads the row without the status.
+   *
+   * @param connection in autocommit mode
+   * @throws JdbiException if it cannot be read
+   */
+  Optional<RecordRow> read(Connection connection) {
+    try {
+      return run(connection, sql.find(), RecordRow::read);
+    } catch (JdbiException failure) {
+      if (!mayBeTheOutbox(failure)) {
+        throw failure;
+      }
+      // If the statement works without the outbox query, the outbox query failed.
+      Optional<RecordRow> found = readWithoutStatus(connection, failure);
+      database.statusUnknown(procedure, failure);
+      return found;
+    }
+  }
+
+  /**
+   * Uses a new connection if the pool has closed this one because of the failed query, as HikariCP
+   * does for SQLSTATE 0A000.
+   */
+  private Optional<RecordRow> readWithoutStatus(Connection connection, JdbiException failure) {
+    if (!isClosed(connection)) {
+      return run(connection, sql.findWithoutStatus(), RecordRow::read);
+    }
+    try {
+      return database.onConnection(
+          another -> run(another, sql.findWithoutStatus(), RecordRow::read));
+    } catch (JdbiException again) {
+      failure.addSuppressed(again);
+      throw failure;
+    }
+  }
+
+  private static boolean isClosed(Connection connection) {
+    try {
+      return connection.isClosed();
+    } catch (SQLException failure) {
+      return true;
+    }
+  }
+
+  /** Returns whether the outbox query may have caused a failure of a statement. */
+  public static boolean mayBeTheOutbox(JdbiException failure) {
+    return switch (Failures.causeOf(failure)) {
+      case TIMEOUT, BROKEN, OTHER -> true;
+      case NO_CONNECTION,
+          NO_LOGIN,
+          POOL_EXHAUSTED,
+          CONNECTION_LOST,
+          SHUTTING_DOWN,
+          READ_ONLY,
+          CONTENTION ->
+          false;
+    };
+  }
+
+  private <T> Optional<T> run(
+      Connection connection, String statement, StatementBatch.RowReader<T> reader) {
+    return StatementBatch.run(
+        connection, statement, values -> OperationParameters.of(values, key), reader);
+  }
+}

@@ -1,0 +1,79 @@
+package io.github.grpcidempotency.postgres.internal.database;
+
+import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.util.Optional;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The reasons why a handler's transaction cannot be committed. */
+public final class FailedCommit {
+  private static final Logger logger = LoggerFactory.getLogger(FailedCommit.class);
+
+  private FailedCommit() {}
+
+  /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
+  public static Settled settlementOf(JdbiException failure) {
+    Optional<CommitRefusal> refusal = CommitRefusal.of(failure);
+    if (refusal.filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent()) {
+      throw endedByHandler();
+    }
+    if (refusal.filter(CommitRefusal.CLAIM_LOST::equals).isPresent()
+        || Failures.isLostRace(failure)) {
+      return Settled.LOST;
+    }
+    if (Failures.violatesRowSecurity(failure)) {
+      logger.error(
+          "the record of the answer was refused, so its transaction was rolled back", failure);
+      throw endedByHandler();
+    }
+    if (Failures.causeOf(failure) != FailureCause.OTHER) {
+      throw Failures.of("could not commit the transaction", failure);
+    }
+    logger.error("the transaction could not be committed and was rolled back", failure);
+    return Settled.ROLLED_BACK;
+  }
+
+  /**
+   * Returns the exception for a handler that has ended its transaction. The setting of the user
+   * ends with the transaction, and without a user no record can be written.
+   */
+  public static TransactionMisuseException endedByHandler() {
+    return new TransactionMisuseException(
+        "the handler has ended its transaction, or has changed app.current_user_id: what the"
+            + " handler committed has no record. Leave the end of the transaction to the"
+            + " interceptor, and do not set app.current_user_id");
+  }
+
+  /** Returns the exception for a handler whose threads go on after its answer. */
+  public static TransactionMisuseException stillInUse() {
+    return new TransactionMisuseException(
+        "the handler answered OK while another thread was still using its transaction: the"
+            + " transaction was rolled back. Let the handler wait for its threads before it"
+            + " answers");
+  }
+
+  /** Settles a call whose handler answered OK after a failed statement. */
+  public static Settled failedStatement() {
+    logger.warn(
+        "the handler answered OK although a statement of its transaction had failed: the"
+            + " transaction was rolled back. Answer with an error, or use a savepoint around a"
+            + " statement that may fail");
+    return Settled.ROLLED_BACK;
+  }
+
+  /** Returns the exception for a transaction whose connection is closed. */
+  public static StoreException closed() {
+    return new StoreException(
+        "the transaction's connection is closed",
+        null,
+        FailurePhase.HANDLER_DONE,
+        FailureCause.CONNECTION_LOST);
+  }
+}

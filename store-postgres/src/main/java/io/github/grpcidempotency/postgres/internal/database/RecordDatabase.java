@@ -1,0 +1,355 @@
+package io.github.grpcidempotency.postgres.internal.database;
+
+import static java.util.stream.Collectors.toMap;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.ReservationSql;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
+import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.CloseException;
+import org.jdbi.v3.core.ConnectionException;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The connections, the statements and the settings that claims need. Thread-safe. */
+public final class RecordDatabase {
+  private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
+
+  private static final Duration SMALL_DIFFERENCE = Duration.ofSeconds(1);
+
+  private static final String NOT_ALONE =
+      "the store's pool gave a connection that is not in autocommit mode: either the"
+          + " connection is part of a transaction of this thread, or the pool switches autocommit"
+          + " off. Build the store with the HostTransactions of that transaction's manager, or"
+          + " configure the pool to give connections in autocommit mode";
+
+  private final DataSource pool;
+  private final Handles handles;
+  private final Refusals refusals;
+  private final Optional<HostTransactions> hosts;
+  private final String schema;
+  private final Duration lease;
+  private final String serverName;
+  private final boolean notifies;
+  private final boolean locks;
+  private final boolean timeLines;
+  private final TimeLineSql timeLineSql;
+  private final ReservationSql reservationSql;
+  private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
+  private volatile Map<String, String> resourceColumns = Map.of();
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
+
+  /** The time of the database less the time of this computer, if the two differ much. */
+  private volatile Duration clockDifference = Duration.ZERO;
+
+  public RecordDatabase(
+      DataSource pool,
+      Optional<HostTransactions> hosts,
+      Handles handles,
+      Refusals refusals,
+      String schema,
+      Duration lease,
+      String serverName,
+      boolean notifies,
+      boolean locks,
+      boolean timeLines) {
+    this.pool = pool;
+    this.hosts = hosts;
+    this.handles = handles;
+    this.refusals = refusals;
+    this.schema = schema;
+    this.lease = lease;
+    this.serverName = serverName;
+    this.notifies = notifies;
+    this.locks = locks;
+    this.timeLines = timeLines;
+    this.timeLineSql = TimeLineSql.of(timeLines);
+    this.reservationSql = ReservationSql.of(schema, timeLineSql.current());
+  }
+
+  /**
+   * Takes a connection from a pool. The caller closes it.
+   *
+   * @throws ConnectionException if no connection is available
+   */
+  public static Connection connect(DataSource pool) {
+    try {
+      return pool.getConnection();
+    } catch (SQLException failure) {
+      throw new ConnectionException(failure);
+    }
+  }
+
+  /** Returns the pool that its connections come from. */
+  public DataSource pool() {
+    return pool;
+  }
+
+  /** Returns the handles for handlers. */
+  public Handles handles() {
+    return handles;
+  }
+
+  /** Returns the factory of the exceptions for handlers. */
+  public Refusals refusals() {
+    return refusals;
+  }
+
+  /** Returns the name of the table's schema. */
+  public String schema() {
+    return schema;
+  }
+
+  /**
+   * Returns an id for a new operation, with the database's time as far as it is known. Lists are
+   * sorted by ids, so a server whose clock is wrong must not use its own time.
+   */
+  public UUID newId() {
+    Duration difference = clockDifference;
+    return difference.isZero()
+        ? UuidCreator.getTimeOrderedEpochFast()
+        : UuidCreator.getTimeOrderedEpoch(Instant.now().plus(difference));
+  }
+
+  /** Compares the clock of this computer with a time that the database has returned just now. */
+  public void compareClock(Instant databaseTime) {
+    Duration difference = Duration.between(Instant.now(), databaseTime);
+    if (difference.minus(clockDifference).abs().compareTo(SMALL_DIFFERENCE) > 0) {
+      clockDifference =
+          difference.abs().compareTo(SMALL_DIFFERENCE) > 0 ? difference : Duration.ZERO;
+    }
+  }
+
+  /** Returns how long a claim lasts unless it is renewed. */
+  public Duration lease() {
+    return lease;
+  }
+
+  /** Returns the name under which this process holds its reservations. */
+  public String serverName() {
+    return serverName;
+  }
+
+  /** Returns whether servers notify each other when an awaited operation ends. */
+  public boolean notifies() {
+    return notifies;
+  }
+
+  /** Returns whether transactional calls take advisory locks. */
+  public boolean locks() {
+    return locks;
+  }
+
+  /** Returns whether a reservation is bound to the time line of the database. */
+  public boolean timeLines() {
+    return timeLines;
+  }
+
+  /** Returns the statements of a procedure. */
+  public ProcedureSql sql(RecordedProcedure procedure) {
+    ProcedureSql known = procedureSql.get(procedure.name());
+    return known != null
+        ? known
+        : procedureSql.computeIfAbsent(
+            procedure.name(),
+            name ->
+                new ProcedureSql(
+                    procedure, idType(procedure), schema, boundaries(), notifies, timeLineSql));
+  }
+
+  /**
+   * Returns the type of the column for a procedure's resource. Start-up has read the columns,
+   * unless the database could not be reached then.
+   *
+   * @throws StoreException if the columns cannot be read
+   */
+  private ResourceIdType idType(RecordedProcedure procedure) {
+    Optional<String> column = procedure.resourceType().map(ResourceType::column);
+    if (column.filter(name -> !resourceColumns.containsKey(name)).isPresent()) {
+      try {
+        Map<String, String> unused = onConnection(this::readResourceColumns);
+      } catch (JdbiException failure) {
+        throw new StoreException(
+            "could not read the types of the resource columns",
+            failure,
+            FailurePhase.NOTHING_SENT,
+            Failures.causeOf(failure));
+      }
+    }
+    return column
+        .flatMap(name -> Optional.ofNullable(resourceColumns.get(name)))
+        .flatMap(ResourceIdType::ofSql)
+        .orElse(ResourceIdType.TEXT);
+  }
+
+  /** Reads the names of the columns of resource types, and the types of the columns in SQL. */
+  public Map<String, String> readResourceColumns(Connection connection) {
+    String sql = SqlFile.load("check/resource_columns", Map.of("schema", schema));
+    resourceColumns =
+        StatementBatch.runForAll(
+                connection,
+                sql,
+                values -> values.bind("schema", schema),
+                row -> Map.entry(row.getString("name"), row.getString("type")))
+            .stream()
+            .collect(toMap(Map.Entry::getKey, Map.Entry::getValue));
+    return resourceColumns;
+  }
+
+  /** Returns the statements on reservations. */
+  public ReservationSql reservationSql() {
+    return reservationSql;
+  }
+
+  /** Returns the host's transactions, if the store uses them. */
+  public Optional<HostTransactions> hosts() {
+    return hosts;
+  }
+
+  /**
+   * Returns the host's transaction of the current thread.
+   *
+   * @throws IllegalStateException if the thread has no transaction of the host
+   */
+  public HostTransaction currentOfHost() {
+    return hosts
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "the store was built without HostTransactions and cannot find the transaction"
+                        + " of this thread: pass the transaction's connection or handle"))
+        .current()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "this thread has no transaction of the host, so no answer can be recorded in"
+                        + " it: call this method inside the transaction, on the thread that began"
+                        + " it"));
+  }
+
+  private TransactionBoundaries boundaries() {
+    return hosts.isPresent()
+        ? TransactionBoundaries.OF_THE_HOST
+        : TransactionBoundaries.OF_THE_STORE;
+  }
+
+  /** Returns the statement that begins a transaction without a claim. */
+  public String beginSql() {
+    return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
+  }
+
+  /**
+   * Takes a connection that is not part of a transaction. The caller closes it.
+   *
+   * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
+   *     database was not reached
+   */
+  public Connection connect() {
+    Connection connection = connect(pool);
+    boolean alone = false;
+    try {
+      alone = connection.getAutoCommit();
+      if (!alone) {
+        throw new TransactionException(NOT_ALONE);
+      }
+      return connection;
+    } catch (SQLException failure) {
+      throw new TransactionException("could not use a connection of the store's pool", failure);
+    } finally {
+      if (!alone) {
+        giveBack(connection);
+      }
+    }
+  }
+
+  private static void giveBack(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException failure) {
+      logger.debug("could not return a connection to the store's pool", failure);
+    }
+  }
+
+  /**
+   * Runs work on one connection. Throws every failure of the database as a {@link StoreException}.
+   */
+  public <T> T inStore(String what, Function<Connection, T> work) {
+    try {
+      return onConnection(work);
+    } catch (JdbiException failure) {
+      throw Failures.of("could not " + what, failure);
+    }
+  }
+
+  /**
+   * Runs work on one connection, and repeats it after a conflict with another transaction. The work
+   * is never part of a transaction that the current thread already has.
+   *
+   * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
+   *     reached
+   */
+  public <T> T onConnection(Function<Connection, T> work) {
+    Supplier<T> statements = () -> Contention.retrying(() -> once(work));
+    return hosts.flatMap(HostTransactions::current).isPresent()
+        ? OwnThread.call(statements)
+        : statements.get();
+  }
+
+  private <T> T once(Function<Connection, T> work) {
+    try (Connection connection = connect()) {
+      return work.apply(connection);
+    } catch (SQLException failure) {
+      throw new CloseException("could not return a connection to the store's pool", failure);
+    }
+  }
+
+  /**
+   * Warns that an outbox query failed. Does not warn if the database cannot be reached, because
+   * then the query did not cause the failure.
+   */
+  public void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
+    if (!Failures.isCutOff(failure)) {
+      log.warn(
+          procedure.name() + " outbox",
+          failure,
+          "the outbox query of %s failed, so its status is reported as processing"
+              .formatted(procedure.name()));
+    }
+  }
+
+  /** Warns that a record cannot refer to its resource. */
+  public void unreferred(RecordedProcedure procedure, UUID operationId) {
+    log.warn(
+        procedure.name() + " unreferred",
+        null,
+        ("%s: the resource of operation %s does not exist, or was deleted meanwhile. The"
+                + " operation is recorded without a reference to the resource, so retries get no"
+                + " idempotency-status")
+            .formatted(procedure.name(), operationId));
+  }
+}

@@ -1,0 +1,193 @@
+package io.github.grpcidempotency.postgres.internal.driver;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.Parser;
+import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.AutoSave;
+import org.postgresql.jdbc.PreferQueryMode;
+import org.postgresql.util.PSQLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The driver of a connection. Only this class uses classes of the driver that are not part of its
+ * public interface, so a new version of the driver can affect only this class. No method waits for
+ * the database.
+ */
+public final class Driver {
+  private static final Logger logger = LoggerFactory.getLogger(Driver.class);
+
+  /** The state of a connection's transaction as the driver knows it. */
+  public enum Transaction {
+    /** No transaction is open. */
+    NONE,
+    /** A transaction is open. */
+    OPEN,
+    /** A statement of the transaction has failed, so the transaction can only be rolled back. */
+    FAILED
+  }
+
+  /** Runs before a method of the driver is called. */
+  public interface BeforeUse {
+    /** Runs. */
+    void run() throws SQLException;
+  }
+
+  private Driver() {}
+
+  /** Returns the state of the transaction; empty if the connection is closed or hides it. */
+  public static Optional<Transaction> transactionOf(Connection connection) {
+    try {
+      return connection.isWrapperFor(BaseConnection.class)
+          ? Optional.of(stateOf(connection))
+          : Optional.empty();
+    } catch (SQLException hidden) {
+      logger.debug(
+          "the connection does not report the state of its transaction; the database"
+              + " reports it with the next statement",
+          hidden);
+      return Optional.empty();
+    }
+  }
+
+  private static Transaction stateOf(Connection connection) throws SQLException {
+    TransactionState state = connection.unwrap(BaseConnection.class).getTransactionState();
+    return switch (state) {
+      case IDLE -> Transaction.NONE;
+      case OPEN -> Transaction.OPEN;
+      case FAILED -> Transaction.FAILED;
+    };
+  }
+
+  /**
+   * Returns whether a transaction is known to be open, or known to have failed without a rollback.
+   * Returns false for a connection that was returned to its pool, because another call may use it
+   * by now.
+   */
+  public static boolean isKnownOpen(Connection connection) {
+    try {
+      return !connection.isClosed()
+          && transactionOf(connection).filter(state -> state != Transaction.NONE).isPresent()
+          && !connection.isClosed();
+    } catch (SQLException hidden) {
+      logger.debug("the connection does not report whether it is closed", hidden);
+      return false;
+    }
+  }
+
+  /** Cancels the statement that another thread is running, if there is one. */
+  public static void cancel(Connection connection) {
+    try {
+      connection.unwrap(PGConnection.class).cancelQuery();
+    } catch (SQLException unreachable) {
+      logger.debug("could not cancel a statement", unreachable);
+    }
+  }
+
+  /** Closes a connection immediately, even during a statement. The pool replaces it. */
+  public static void abort(Connection connection) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException closed) {
+      logger.debug("could not abort a connection", closed);
+    }
+  }
+
+  /**
+   * Returns whether the driver rejected the first statement of a transaction without sending
+   * anything.
+   */
+  public static boolean isUnsent(Connection connection, SQLException failure) {
+    try {
+      return failure instanceof PSQLException found
+          && found.getServerErrorMessage() == null
+          && !String.valueOf(found.getSQLState()).startsWith("08")
+          && stateOf(connection) == Transaction.NONE;
+    } catch (SQLException closed) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns whether the driver sends several statements as it sends one: in one flush, without a
+   * savepoint in front, and without fetching results in portions.
+   */
+  public static boolean joinsStatements(Connection connection) throws SQLException {
+    if (!connection.isWrapperFor(PGConnection.class)) {
+      return false;
+    }
+    PGConnection driver = connection.unwrap(PGConnection.class);
+    return driver.getAutosave() == AutoSave.NEVER
+        && driver.getPreferQueryMode() != PreferQueryMode.SIMPLE
+        && driver.getPrepareThreshold() >= 0
+        && driver.getDefaultFetchSize() == 0;
+  }
+
+  /** Returns the value of the driver's setting {@code preferQueryMode}. */
+  public static String queryMode(PGConnection driver) {
+    return driver.getPreferQueryMode().value();
+  }
+
+  /**
+   * Returns the driver's connection to a caller that probably only registers types, such as Jdbi's
+   * plugin.
+   *
+   * @param before runs before any other method is called
+   */
+  public static PGConnection unwrap(Connection connection, BeforeUse before) throws SQLException {
+    BaseConnection driver = connection.unwrap(BaseConnection.class);
+    return (PGConnection)
+        Proxy.newProxyInstance(
+            Driver.class.getClassLoader(),
+            new Class<?>[] {BaseConnection.class}, // some callers cast the result to this class
+            (self, method, arguments) -> {
+              if (!method.getName().equals("addDataType")) {
+                before.run();
+              }
+              return invoke(method, driver, arguments);
+            });
+  }
+
+  /** Calls a method of the driver, and throws what the method throws. */
+  public static @Nullable Object invoke(
+      Method method, Object target, @Nullable Object @Nullable [] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException thrown) {
+      throw thrown.getCause() == null ? thrown : thrown.getCause();
+    }
+  }
+
+  /** Splits a text into statements, as the driver does when it sends the text. */
+  static List<String> statementsIn(String sql) throws SQLException {
+    return Parser.parseJdbcSql(sql, true, false, true, false, false).stream()
+        .map(statement -> statement.nativeSql)
+        .toList();
+  }
+
+  static boolean isSpace(char letter) {
+    return Parser.isSpace(letter);
+  }
+
+  static boolean isPartOfName(char letter) {
+    return Parser.isIdentifierContChar(letter);
+  }
+
+  /** Returns the last place of the comment that begins at a place; the same place without one. */
+  static int endOfComment(char[] text, int at) {
+    return switch (text[at]) {
+      case '-' -> Parser.parseLineComment(text, at);
+      case '/' -> Parser.parseBlockComment(text, at);
+      default -> at;
+    };
+  }
+}

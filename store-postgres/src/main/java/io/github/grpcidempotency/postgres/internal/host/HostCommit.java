@@ -1,0 +1,63 @@
+package io.github.grpcidempotency.postgres.internal.host;
+
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.carry.TrailingStatements;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
+
+/**
+ * The last statements of a host's transaction. They are sent together with the host's commit if
+ * possible.
+ */
+public final class HostCommit {
+  /** Runs the last statements, and throws if they fail. */
+  public interface Sender {
+    void run(Connection connection, String statements);
+  }
+
+  private HostCommit() {}
+
+  /**
+   * Sends the statements together with the host's commit, in one flush. If that is not possible,
+   * runs the statements now. Called just before the host commits.
+   *
+   * @param connection the transaction's connection
+   */
+  public static void carry(
+      HostTransaction transaction,
+      Connection connection,
+      LastStatements statements,
+      Sender sender) {
+    boolean carried =
+        transaction.commitsByConnection()
+            && isCarried(connection, own -> commit(own, statements, sender));
+    if (!carried) {
+      sender.run(connection, statements.alone());
+    }
+  }
+
+  private static boolean isCarried(Connection connection, TrailingStatements statements) {
+    try {
+      return connection.isWrapperFor(StatementCarrier.class)
+          && connection.unwrap(StatementCarrier.class).carryLast(statements);
+    } catch (SQLException failure) {
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
+    }
+  }
+
+  /** Throws a failure of the database as the exception that the host expects from its commit. */
+  private static void commit(Connection connection, LastStatements statements, Sender sender)
+      throws SQLException {
+    try {
+      sender.run(connection, statements.withCommit());
+    } catch (JdbiException failure) {
+      throw Failures.asSqlException(failure);
+    }
+  }
+}

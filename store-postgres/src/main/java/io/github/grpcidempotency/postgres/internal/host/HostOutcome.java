@@ -1,0 +1,194 @@
+package io.github.grpcidempotency.postgres.internal.host;
+
+import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Collects how a transaction of the host ends, and decides how the call is settled. A failure to
+ * write the record decides first, even if the host reports something else; then the completion that
+ * the host reports; and if the host throws, the error of the database.
+ *
+ * <p>The host may report the completion on any thread, and any thread may call {@link #mayBeUsed}.
+ * All other methods are for the transaction's thread.
+ */
+public final class HostOutcome {
+  private static final Logger logger = LoggerFactory.getLogger(HostOutcome.class);
+
+  private final Connection connection;
+  private volatile Optional<Completion> ended = Optional.empty();
+  private volatile Optional<Boolean> used = Optional.empty();
+  private Optional<RuntimeException> flushFailure = Optional.empty();
+  private Optional<RuntimeException> recordFailure = Optional.empty();
+
+  public HostOutcome(Connection connection) {
+    this.connection = connection;
+  }
+
+  /** The host has reported the completion. */
+  public void ended(Completion completion) {
+    ended = Optional.of(completion);
+  }
+
+  /** The host could not write the changes that it had deferred. */
+  public void flushFailed(RuntimeException failure) {
+    flushFailure = Optional.of(failure);
+  }
+
+  /**
+   * The record was written.
+   *
+   * @param handlerUsedIt whether the handler has used the transaction
+   */
+  public void recorded(boolean handlerUsedIt) {
+    used = Optional.of(handlerUsedIt);
+  }
+
+  /** The record could not be written. Returns the exception for the host. */
+  public RuntimeException recordFailed(JdbiException failure) {
+    boolean transactionEnded =
+        CommitRefusal.of(failure).filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent();
+    RuntimeException meant = transactionEnded ? FailedCommit.endedByHandler() : failure;
+    recordFailure = Optional.of(meant);
+    return meant;
+  }
+
+  /**
+   * Returns whether the handler may have used the transaction. The flush that writes the record
+   * finds this out. If the call fails, nothing is recorded and the result is true: the host may
+   * have deferred the handler's writes.
+   */
+  public boolean mayBeUsed() {
+    return used.orElse(true);
+  }
+
+  /**
+   * Returns the settlement if the transaction cannot be committed any more; otherwise empty.
+   *
+   * @param rollbackOnly whether the transaction is marked for rollback
+   */
+  public Optional<Settled> beforeCommit(boolean rollbackOnly) {
+    if (ended.isPresent()) {
+      if (ended.get() != Completion.ROLLED_BACK) {
+        throw FailedCommit.endedByHandler();
+      }
+      logger.warn(
+          "the host's transaction manager rolled the transaction back before the handler"
+              + " returned, for example after a timeout");
+      return Optional.of(Settled.ROLLED_BACK);
+    }
+    checkOpen();
+    Optional<Driver.Transaction> state = Driver.transactionOf(connection);
+    if (state.filter(Driver.Transaction.NONE::equals).isPresent()) {
+      throw FailedCommit.endedByHandler();
+    }
+    if (flushFailure.isPresent()) {
+      return Optional.of(afterFailure(flushFailure.get(), false));
+    }
+    if (rollbackOnly) {
+      return Optional.of(Settled.ROLLED_BACK);
+    }
+    return state
+        .filter(Driver.Transaction.FAILED::equals)
+        .map(failed -> FailedCommit.failedStatement());
+  }
+
+  /** Returns the settlement after the host's commit has returned. */
+  public Settled afterCommit(Completion completion, boolean mustRecord) {
+    if (recordFailure.isPresent()) {
+      return afterRecordFailure(recordFailure.get());
+    }
+    return switch (completion) {
+      case COMMITTED -> committed(mustRecord);
+      case ROLLED_BACK -> {
+        logger.warn(
+            "the host's transaction manager rolled the transaction back instead of"
+                + " committing it, because the transaction was marked for rollback");
+        yield Settled.ROLLED_BACK;
+      }
+      case UNKNOWN -> throw unknown(null);
+    };
+  }
+
+  /** Returns the settlement after the host's commit has thrown. */
+  public Settled afterFailure(RuntimeException failure, boolean mustRecord) {
+    if (recordFailure.isPresent()) {
+      return afterRecordFailure(recordFailure.get());
+    }
+    if (ended.filter(Completion.COMMITTED::equals).isPresent()) {
+      logger.warn(
+          "the transaction was committed, but the host's transaction manager failed after"
+              + " the commit",
+          failure);
+      return committed(mustRecord);
+    }
+    JdbiException known = Failures.ofCommit(failure);
+    if (Failures.isCutOff(known)) {
+      throw Failures.of("could not commit the transaction", known);
+    }
+    if (Failures.isLostRace(known)) {
+      return Settled.LOST;
+    }
+    if (!Failures.isAnswered(known) && ended.filter(Completion.UNKNOWN::equals).isPresent()) {
+      throw unknown(failure);
+    }
+    logger.error("the transaction could not be committed and was rolled back", failure);
+    return Settled.ROLLED_BACK;
+  }
+
+  private Settled committed(boolean mustRecord) {
+    if (mustRecord && used.isEmpty()) {
+      TransactionMisuseException unrecorded =
+          new TransactionMisuseException(
+              "the host's transaction manager has committed without running the work that was"
+                  + " registered before the commit, so the handler's writes have no record: correct"
+                  + " the HostTransactions implementation");
+      logger.error(
+          "the writes of a call were committed without a record, so a retry may run the"
+              + " handler again",
+          unrecorded);
+      throw unrecorded;
+    }
+    return Settled.DONE;
+  }
+
+  private static Settled afterRecordFailure(RuntimeException failure) {
+    if (failure instanceof JdbiException ofDatabase) {
+      return FailedCommit.settlementOf(ofDatabase);
+    }
+    throw failure;
+  }
+
+  private static StoreException unknown(@Nullable Throwable cause) {
+    return new StoreException(
+        "the host's transaction manager does not know whether the transaction was committed",
+        cause,
+        FailurePhase.HANDLER_DONE,
+        FailureCause.CONNECTION_LOST);
+  }
+
+  private void checkOpen() {
+    try {
+      if (connection.isClosed()) {
+        throw FailedCommit.closed();
+      }
+    } catch (SQLException hidden) {
+      logger.debug(
+          "the connection of the host's transaction does not report whether it is closed", hidden);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package io.github.grpcidempotency.postgres.internal.operation;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+
+import com.google.common.collect.Lists;
+import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * Queries an outbox for many resources at once. Row-level security restricts a query to one user,
+ * and a query plan may keep rows that it has read for one user. So there is one query per user, and
+ * up to 64 queries share a flush, which is one round trip. Thread-safe.
+ */
+final class OutboxStatuses {
+  /**
+   * The sizes of a flush. There are only a few sizes, so that the driver prepares each statement
+   * once. Unused places of a flush query for no user.
+   */
+  private static final List<Integer> SIZES = List.of(1, 8, 64);
+
+  private static final int MOST = SIZES.get(SIZES.size() - 1);
+
+  private final RecordDatabase database;
+  private final Map<String, String> statements = new ConcurrentHashMap<>();
+
+  private record Found(OwnedResource resource, List<String> entries) {}
+
+  OutboxStatuses(RecordDatabase database) {
+    this.database = database;
+  }
+
+  /**
+   * Returns the status of each resource, as its user sees it. Resources whose query failed are
+   * missing; empty if the procedure has no outbox.
+   *
+   * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
+   */
+  Map<OwnedResource, IdempotencyStatus> of(
+      RecordedProcedure procedure, Collection<OwnedResource> resources) {
+    if (resources.isEmpty() || procedure.outbox().isEmpty()) {
+      return Map.of();
+    }
+    OutboxQuery outbox = procedure.outbox().get();
+    Map<OwnedResource, IdempotencyStatus> statuses = new HashMap<>();
+    List<List<OwnedResource>> byUser =
+        List.copyOf(
+            resources.stream().distinct().collect(groupingBy(OwnedResource::userId)).values());
+    try {
+      for (List<List<OwnedResource>> users : Lists.partition(byUser, MOST)) {
+        ask(procedure, users)
+            .forEach(found -> statuses.put(found.resource(), outbox.statusOf(found.entries())));
+      }
+    } catch (JdbiException failure) {
+      if (!RecordFinder.mayBeTheOutbox(failure)) {
+        throw Failures.of("could not query the outbox", failure);
+      }
+      database.statusUnknown(procedure, failure);
+    }
+    return statuses;
+  }
+
+  private List<Found> ask(RecordedProcedure procedure, List<List<OwnedResource>> users) {
+    int size = SIZES.stream().filter(places -> places >= users.size()).findFirst().orElseThrow();
+    String sql =
+        statements.computeIfAbsent(procedure.name() + " " + size, name -> sql(procedure, size));
+    return database.onConnection(
+        connection ->
+            StatementBatch.runForAll(
+                connection,
+                sql,
+                values -> bind(values, users, size),
+                row ->
+                    new Found(
+                        new OwnedResource(
+                            UUID.fromString(row.getString("user_id")),
+                            ResourceId.of(row.getString("resource_id"))),
+                        RecordRow.outboxStatus(row))));
+  }
+
+  private String sql(RecordedProcedure procedure, int size) {
+    String type = database.sql(procedure).idType().sqlName();
+    String status = ProcedureSql.outboxOfEach(procedure).orElseThrow();
+    return IntStream.range(0, size)
+        .mapToObj(
+            place ->
+                SqlFile.load(
+                    "operation/statuses",
+                    Map.of("n", String.valueOf(place), "type", type, "status", status)))
+        .collect(joining(" "));
+  }
+
+  private static Parameters bind(Parameters values, List<List<OwnedResource>> users, int size) {
+    for (int place = 0; place < size; place++) {
+      List<OwnedResource> resources = place < users.size() ? users.get(place) : List.of();
+      values
+          .bind(
+              "user_" + place,
+              resources.stream().map(each -> each.userId().toString()).findFirst().orElse(""))
+          .bind(
+              "resources_" + place,
+              resources.stream()
+                  .map(resource -> resource.resourceId().toString())
+                  .toArray(String[]::new));
+    }
+    return values;
+  }
+}

@@ -1,0 +1,184 @@
+package io.github.grpcidempotency.postgres.internal.operation;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoredOperation;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lists operations from the table of keys: one round trip reads the rows, and another one the
+ * status of their asynchronous work. Row-level security hides the operations of other users from a
+ * caller. Thread-safe.
+ */
+public final class PostgresOperationCatalog implements OperationCatalog {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresOperationCatalog.class);
+
+  /** PostgreSQL compares UUIDs as unsigned bytes, so this is the greatest one. */
+  private static final UUID GREATEST = new UUID(-1, -1);
+
+  private final RecordDatabase database;
+  private final Map<String, RecordedProcedure> procedures;
+  private final OutboxStatuses outbox;
+  private final String findSql;
+  private final String listSql;
+  private final String forgetSql;
+
+  private PostgresOperationCatalog(
+      RecordDatabase database, Collection<RecordedProcedure> procedures) {
+    this.database = database;
+    this.procedures =
+        procedures.stream().collect(toMap(RecordedProcedure::name, Function.identity()));
+    this.outbox = new OutboxStatuses(database);
+    this.findSql = select("k.id = ANY (:ids)");
+    this.listSql = select("k.id < :before ORDER BY k.id DESC LIMIT :limit");
+    this.forgetSql = SqlFile.load("operation/forget", Map.of("schema", database.schema()));
+  }
+
+  /**
+   * Opens the catalog. Warns if no index supports listing, so that every listing reads the
+   * operations of all users.
+   */
+  public static PostgresOperationCatalog open(
+      RecordDatabase database, Collection<RecordedProcedure> procedures) {
+    Optional<Boolean> indexed =
+        database.inStore(
+            "check the store",
+            connection ->
+                StatementBatch.run(
+                    connection,
+                    SqlFile.load("check/operation_index", Map.of()),
+                    values -> values.bind("schema", database.schema()),
+                    row -> row.getBoolean(1)));
+    if (!indexed.orElse(false)) {
+      logger.warn(
+          "no index supports listing the operations of one user, so every listing reads the"
+              + " operations of all users; call {}.add_operation_index() in a migration",
+          database.schema());
+    }
+    return new PostgresOperationCatalog(database, procedures);
+  }
+
+  /** Reads the one resource column that is set: a record refers to at most one resource. */
+  private String select(String which) {
+    String resources =
+        procedures.values().stream()
+            .flatMap(procedure -> procedure.resourceType().stream())
+            .map(ResourceType::column)
+            .distinct()
+            .map(column -> "CAST(k." + column + " AS text)")
+            .collect(joining(", "));
+    return SqlFile.load(
+        "operation/select_operations",
+        Map.of(
+            "schema",
+            database.schema(),
+            "resource",
+            resources.isEmpty() ? "NULL::text" : "COALESCE(" + resources + ")",
+            "which",
+            which));
+  }
+
+  @Override
+  public List<StoredOperation> find(Caller caller, Collection<UUID> operationIds) {
+    return read(
+        caller,
+        findSql,
+        procedures.keySet(),
+        values -> values.bind("ids", operationIds.toArray(UUID[]::new)));
+  }
+
+  @Override
+  public List<StoredOperation> list(
+      Caller caller, Set<String> wanted, Optional<UUID> before, int limit) {
+    Set<String> known = wanted.stream().filter(procedures::containsKey).collect(toSet());
+    return read(
+        caller,
+        listSql,
+        known,
+        values -> values.bind("before", before.orElse(GREATEST)).bind("limit", limit));
+  }
+
+  @Override
+  public boolean forget(Caller caller, UUID operationId) {
+    return database
+        .inStore(
+            "forget the operation",
+            connection ->
+                StatementBatch.run(
+                    connection,
+                    forgetSql,
+                    values -> scope(values, caller, procedures.keySet()).bind("id", operationId),
+                    row -> row.getObject("id", UUID.class)))
+        .isPresent();
+  }
+
+  @Override
+  public Map<OwnedResource, IdempotencyStatus> statuses(
+      RecordedProcedure procedure, Collection<OwnedResource> resources) {
+    return outbox.of(procedure, resources);
+  }
+
+  private List<StoredOperation> read(
+      Caller caller, String sql, Set<String> wanted, UnaryOperator<Parameters> bindings) {
+    List<OperationRow> rows =
+        database.inStore(
+            "read operations",
+            connection ->
+                StatementBatch.runForAll(
+                    connection,
+                    sql,
+                    values -> bindings.apply(scope(values, caller, wanted)),
+                    OperationRow::read));
+    Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
+    rows.stream()
+        .collect(groupingBy(row -> procedures.get(row.content().procedure())))
+        .forEach((procedure, its) -> statuses.putAll(statusesOf(procedure, caller, its)));
+    return rows.stream()
+        .map(row -> row.operation(caller, Optional.ofNullable(statuses.get(row.content().id()))))
+        .toList();
+  }
+
+  private static Parameters scope(Parameters values, Caller caller, Set<String> procedures) {
+    return values
+        .bind("user", caller.userId().toString())
+        .bind("namespace", caller.namespace())
+        .bind("procedures", procedures.toArray(String[]::new));
+  }
+
+  /** Queries the outbox of one procedure once for all rows. */
+  private Map<UUID, IdempotencyStatus> statusesOf(
+      RecordedProcedure procedure, Caller caller, List<OperationRow> rows) {
+    Map<OwnedResource, IdempotencyStatus> found =
+        outbox.of(procedure, rows.stream().flatMap(row -> row.resource(caller).stream()).toList());
+    Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
+    for (OperationRow row : rows) {
+      row.resource(caller)
+          .flatMap(resource -> Optional.ofNullable(found.get(resource)))
+          .ifPresent(status -> statuses.put(row.content().id(), status));
+    }
+    return statuses;
+  }
+}

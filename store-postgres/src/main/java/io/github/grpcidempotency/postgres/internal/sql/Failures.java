@@ -1,0 +1,303 @@
+package io.github.grpcidempotency.postgres.internal.sql;
+
+import com.google.common.base.Throwables;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.ConnectionException;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
+
+/** Classifies failures of the database, by SQLSTATE and by the step that failed. */
+public final class Failures {
+  private static final String FOREIGN_KEY_VIOLATION = "23503";
+  private static final String READ_ONLY_SQL_TRANSACTION = "25006";
+  private static final String INSUFFICIENT_PRIVILEGE = "42501";
+  private static final String SERIALIZATION_FAILURE = "40001";
+  private static final String TOO_MANY_CONNECTIONS = "53300";
+
+  /**
+   * The database returns this code on a connection that stays open. PgBouncer returns it as well
+   * when it has lost the database; PgBouncer then closes the connection, so the code counts as
+   * fatal.
+   */
+  private static final String PROTOCOL_VIOLATION = "08P01";
+
+  private static final String FATAL = "FATAL";
+
+  private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
+
+  /** {@code connection_does_not_exist}, {@code connection_failure}. */
+  private static final Set<String> BROKEN_CONNECTIONS = Set.of("08003", "08006");
+
+  /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
+  private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
+
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+  /**
+   * {@code query_canceled}, {@code idle_in_transaction_session_timeout}, {@code
+   * transaction_timeout}.
+   */
+  private static final Set<String> TIMEOUTS = Set.of("57014", "25P03", "25P04");
+
+  /**
+   * {@code insufficient_privilege}, {@code undefined_table}, {@code undefined_column}, {@code
+   * undefined_function}, {@code invalid_schema_name}, {@code disk_full}.
+   */
+  private static final Set<String> BREAKAGES =
+      Set.of(INSUFFICIENT_PRIVILEGE, "42P01", "42703", "42883", "3F000", "53100");
+
+  /** The PostgreSQL routine that reports that a new row violates a policy. */
+  private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
+
+  /** The constraint of the table, or of one of its partitions. */
+  private static final Pattern KEY_CONSTRAINT = Pattern.compile("idempotency_keys(_p\\d+)?_key");
+
+  /**
+   * Part of HikariCP's message if the pool has no connection at all. If all connections are in use,
+   * the total is greater.
+   */
+  private static final String NO_CONNECTIONS = "(total=0,";
+
+  private Failures() {}
+
+  /** Returns the store's exception for an operation that is not a claim. */
+  public static StoreException of(String message, JdbiException failure) {
+    return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
+  }
+
+  /**
+   * Returns a host's failure to begin a transaction as a failure to connect to the database.
+   * Failures that the database did not cause are returned as they are, and so is a broken
+   * connection that the host's pool still held.
+   */
+  public static JdbiException ofBegin(RuntimeException failure) {
+    if (failure instanceof JdbiException known) {
+      return known;
+    }
+    boolean unreached = chain(failure).anyMatch(SQLException.class::isInstance);
+    boolean waited = chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
+    return unreached && (waited || !BROKEN_CONNECTIONS.contains(sqlState(failure)))
+        ? new ConnectionException(failure)
+        : new TransactionException(
+            "the host's transaction manager could not begin a transaction", failure);
+  }
+
+  /** Returns a host's failure to commit as a failure of the database. */
+  public static JdbiException ofCommit(RuntimeException failure) {
+    return failure instanceof JdbiException known
+        ? known
+        : new TransactionException(
+            "the host's transaction manager could not commit a transaction", failure);
+  }
+
+  /** Returns the exception for a caller that does not use Jdbi: the driver's exception if known. */
+  public static SQLException asSqlException(JdbiException failure) {
+    return failure.getCause() instanceof SQLException thrown ? thrown : new SQLException(failure);
+  }
+
+  /** Returns the reason why the database, or the connection to the database, failed. */
+  public static FailureCause causeOf(JdbiException failure) {
+    String state = sqlState(failure);
+    if (SHUTDOWNS.contains(state)) {
+      return FailureCause.SHUTTING_DOWN;
+    }
+    if (!isConnected(failure)) {
+      return causeOfNoConnection(failure, state);
+    }
+    return isHungUp(failure) ? FailureCause.CONNECTION_LOST : causeOf(state);
+  }
+
+  private static boolean isHungUp(JdbiException failure) {
+    return serverError(failure)
+        .filter(error -> PROTOCOL_VIOLATION.equals(error.getSQLState()))
+        .map(ServerErrorMessage::getSeverity)
+        .filter(FATAL::equals)
+        .isPresent();
+  }
+
+  private static FailureCause causeOf(String state) {
+    if ((state.startsWith("08") && !state.equals(PROTOCOL_VIOLATION))
+        || state.startsWith("57P")
+        || state.equals(STATEMENT_COMPLETION_UNKNOWN)) {
+      return FailureCause.CONNECTION_LOST;
+    }
+    if (state.startsWith("40") || state.equals(LOCK_NOT_AVAILABLE)) {
+      return FailureCause.CONTENTION;
+    }
+    if (state.equals(READ_ONLY_SQL_TRANSACTION)) {
+      return FailureCause.READ_ONLY;
+    }
+    if (TIMEOUTS.contains(state)) {
+      return FailureCause.TIMEOUT;
+    }
+    return BREAKAGES.contains(state) ? FailureCause.BROKEN : FailureCause.OTHER;
+  }
+
+  /**
+   * The database counts as unreachable for all servers only if no TCP connection can be made. A
+   * refused login shows that the database answers. An accepted connection shows that a server
+   * exists, even if that server does not answer.
+   */
+  private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
+    if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
+      return FailureCause.POOL_EXHAUSTED;
+    }
+    return Throwables.getCausalChain(failure).stream().anyMatch(Failures::isFailureToConnect)
+        ? FailureCause.NO_CONNECTION
+        : FailureCause.NO_LOGIN;
+  }
+
+  /**
+   * Returns whether a pool may have connections in use although the wait for a connection timed
+   * out. If a later version of HikariCP changes its message, calls are refused.
+   */
+  private static boolean mayHaveConnections(JdbiException failure) {
+    return chain(failure)
+        .filter(SQLTransientConnectionException.class::isInstance)
+        .anyMatch(waited -> !String.valueOf(waited.getMessage()).contains(NO_CONNECTIONS));
+  }
+
+  /**
+   * Returns whether no server accepts a connection at the address: the name is unknown, or TCP
+   * fails.
+   */
+  private static boolean isFailureToConnect(Throwable failure) {
+    return failure instanceof ConnectException
+        || failure instanceof NoRouteToHostException
+        || failure instanceof UnknownHostException
+        || (failure instanceof SocketTimeoutException && isThrownByConnect(failure));
+  }
+
+  /** A read timeout throws the same class, but only after a server has accepted the connection. */
+  private static boolean isThrownByConnect(Throwable failure) {
+    return Stream.of(failure.getStackTrace())
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals(Socket.class.getName())
+                    && frame.getMethodName().equals("connect"));
+  }
+
+  /**
+   * Returns whether the connection broke while it was used. The statements that were sent may have
+   * been executed.
+   */
+  public static boolean isCutOff(JdbiException failure) {
+    return isConnected(failure) && isCut(causeOf(failure));
+  }
+
+  /**
+   * Returns whether a connection broke, or was refused because the database is starting or
+   * stopping.
+   */
+  public static boolean isCut(FailureCause cause) {
+    return cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN;
+  }
+
+  /**
+   * Returns whether a transaction's snapshot is older than the row that the transaction tried to
+   * change.
+   */
+  public static boolean isSerializationFailure(JdbiException failure) {
+    return sqlState(failure).equals(SERIALIZATION_FAILURE);
+  }
+
+  /**
+   * Returns whether another claim of the same key won, or whether the transaction can be retried.
+   */
+  public static boolean isLostRace(JdbiException failure) {
+    return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
+        || isTakenKey(failure);
+  }
+
+  /** Returns whether a row stayed locked for longer than {@code lock_timeout}. */
+  public static boolean isLockTimeout(JdbiException failure) {
+    return sqlState(failure).equals(LOCK_NOT_AVAILABLE);
+  }
+
+  private static boolean isTakenKey(JdbiException failure) {
+    return serverError(failure)
+        .map(ServerErrorMessage::getConstraint)
+        .filter(constraint -> KEY_CONSTRAINT.matcher(constraint).matches())
+        .isPresent();
+  }
+
+  private static Optional<ServerErrorMessage> serverError(JdbiException failure) {
+    return chain(failure)
+        .filter(PSQLException.class::isInstance)
+        .map(PSQLException.class::cast)
+        .flatMap(psql -> Stream.ofNullable(psql.getServerErrorMessage()))
+        .findFirst();
+  }
+
+  /**
+   * Returns whether row-level security rejected a row. A missing privilege has the same SQLSTATE.
+   */
+  public static boolean violatesRowSecurity(JdbiException failure) {
+    return serverError(failure)
+        .map(ServerErrorMessage::getRoutine)
+        .filter(ROW_SECURITY_ROUTINE::equals)
+        .isPresent();
+  }
+
+  /** Returns whether a row refers to a resource that does not exist. */
+  public static boolean isForeignKeyViolation(JdbiException failure) {
+    return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
+  }
+
+  /** Returns whether the connection existed when the operation failed. */
+  static boolean isConnected(JdbiException failure) {
+    return !(failure instanceof ConnectionException);
+  }
+
+  /** Returns the database's message about a refused login; empty if it did not refuse one. */
+  public static Optional<String> refusedLogin(JdbiException failure) {
+    return causeOf(failure) == FailureCause.NO_LOGIN
+        ? serverError(failure)
+            .map(error -> "%s (SQLSTATE %s)".formatted(error.getMessage(), error.getSQLState()))
+        : Optional.empty();
+  }
+
+  /** Returns whether the database, or the driver, reported what is wrong. */
+  public static boolean isAnswered(JdbiException failure) {
+    return !sqlState(failure).isEmpty();
+  }
+
+  /** Returns the SQLSTATE; empty text if there is none. */
+  static String sqlState(Throwable failure) {
+    return chain(failure)
+        .filter(SQLException.class::isInstance)
+        .map(SQLException.class::cast)
+        .flatMap(thrown -> Stream.ofNullable(thrown.getSQLState()))
+        .findFirst()
+        .orElse("");
+  }
+
+  /**
+   * Returns the causes, nearest first, and then the suppressed exceptions. Some hosts put the
+   * reason of a rollback into a suppressed exception.
+   */
+  private static Stream<Throwable> chain(Throwable failure) {
+    List<Throwable> causes = Throwables.getCausalChain(failure);
+    return Stream.concat(
+        causes.stream(),
+        causes.stream()
+            .flatMap(cause -> Stream.of(cause.getSuppressed()))
+            .flatMap(suppressed -> Throwables.getCausalChain(suppressed).stream()));
+  }
+}

@@ -1,0 +1,34 @@
+package io.github.grpcidempotency.postgres.internal.sql;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The last statements of a transaction.
+ *
+ * @param alone the statements without a commit
+ * @param withCommit the statements with the commit
+ * @param afterwards the statements that record the answer on a connection in autocommit mode, after
+ *     the transaction ended without the record; empty if there is nothing to record
+ */
+public record LastStatements(String alone, String withCommit, String afterwards) {
+  private static final String COMMIT = "COMMIT";
+  private static final String USER = "SELECT set_config('app.current_user_id', :user, true);\n";
+
+  /** For a transaction that has nothing left to do but commit. */
+  public static final LastStatements NONE = new LastStatements("", COMMIT, "");
+
+  /** Returns a copy with other statements for {@link #afterwards}. */
+  LastStatements orAfterwards(String other) {
+    return new LastStatements(alone, withCommit, other);
+  }
+
+  /** Loads the statements from a file that ends in {@code ${commit}}. */
+  static LastStatements load(String name, Map<String, String> values) {
+    Map<String, String> all = new HashMap<>(values);
+    all.putAll(CommitRefusal.codes());
+    String alone = SqlFile.loadRestoring(name, all);
+    all.put("commit", COMMIT);
+    return new LastStatements(alone, SqlFile.load(name, all), USER + alone);
+  }
+}

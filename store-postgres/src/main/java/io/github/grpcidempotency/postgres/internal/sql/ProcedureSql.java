@@ -1,0 +1,304 @@
+package io.github.grpcidempotency.postgres.internal.sql;
+
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ResourceIdType;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The statements of one procedure: statements that name the column of its resource, contain its
+ * outbox query, or wake its waiting duplicates.
+ */
+public final class ProcedureSql {
+  private static final String NO_STATUS = "CAST(NULL AS text[])";
+  private static final String NAMES = " names_resource = CAST(:resource_id AS text) IS NOT NULL,";
+  private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
+
+  /** Saves the commit mode of the handler's own transactions for claim/time_line.sql. */
+  private static final String ASYNCHRONOUS_COMMIT =
+      ", set_config('idempotency.effects_commit', current_setting('synchronous_commit'), true)"
+          + ", set_config('synchronous_commit', 'off', true)";
+
+  /**
+   * The first two entries: none, one, or too many. A null entry is read as an unknown value, and
+   * does not count as a missing entry.
+   */
+  private static final String FOUND_STATUS =
+      """
+      ARRAY(SELECT COALESCE(CAST(found.status AS text), '')
+        FROM (${query}
+             ) AS found (status) LIMIT 2)\
+      """;
+
+  private final String claim;
+  private final String find;
+  private final String findWithoutStatus;
+  private final String reclaim;
+  private final String complete;
+  private final String completeWithoutResource;
+  private final LastStatements join;
+  private final String release;
+  private final String claimInTransaction;
+  private final LateClaimSql claimLate;
+  private final Optional<String> rollbackWithStatus;
+  private final LastStatements record;
+  private final String beginReserved;
+  private final LastStatements recordReserved;
+  private final String recordFailure;
+  private final String wake;
+  private final ResourceIdType idType;
+
+  public ProcedureSql(
+      RecordedProcedure procedure,
+      ResourceIdType idType,
+      String schema,
+      TransactionBoundaries boundaries,
+      boolean notifies,
+      TimeLineSql timeLine) {
+    this.idType = idType;
+    String value = resource(idType);
+    String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
+    String found = selectRecord(procedure, schema);
+    String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
+    this.claim =
+        SqlFile.load(
+            "claim/claim",
+            Map.of("schema", schema, "durability", durability, "time_line", timeLine.current()));
+    this.find = SqlFile.load("claim/find", Map.of("select_record", found));
+    this.findWithoutStatus =
+        SqlFile.load("claim/find", Map.of("select_record", foundWithoutStatus));
+    this.reclaim =
+        SqlFile.load(
+            "claim/reclaim",
+            Map.of(
+                "schema",
+                schema,
+                "durability",
+                durability,
+                "select_record",
+                foundWithoutStatus,
+                "time_line",
+                timeLine.current()));
+    this.claimInTransaction =
+        SqlFile.load(
+            "transaction/claim",
+            Map.of("begin", boundaries.begin(), "select_record", foundWithoutStatus));
+    this.claimLate = new LateClaimSql(schema, boundaries);
+    this.rollbackWithStatus =
+        outbox(procedure, idType)
+            .map(
+                outbox ->
+                    SqlFile.load(
+                        "transaction/rollback_with_status",
+                        Map.of("outbox", outbox, "rollback", boundaries.rollback())));
+    this.wake =
+        procedure.awaited() && notifies
+            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
+            : "";
+    this.release = SqlFile.load("settle/release", Map.of("schema", schema, "wake", wake));
+    this.recordFailure =
+        SqlFile.load("transaction/record_failure", Map.of("schema", schema, "wake", wake));
+    Optional<String> column = procedure.resourceType().map(ResourceType::column);
+    Optional<String> created = column.filter(name -> !procedure.deletes());
+    Optional<String> deleted = column.filter(name -> procedure.deletes());
+    String resource =
+        created.map(name -> name + " = " + value + ",").orElse("")
+            + (column.isPresent() ? NAMES : "");
+    String update = update(schema, resource, "");
+    String reference = deleted.map(name -> refer(schema, name, value, ":attempt")).orElse("");
+    this.complete = complete(update(schema, resource, timeLine.same()), wake, reference);
+    this.completeWithoutResource = complete(update(schema, "", timeLine.same()), wake, "");
+    this.join =
+        LastStatements.load(
+            "settle/join",
+            Map.of("schema", schema, "wake", wake, "reference", reference, "update", update));
+    this.beginReserved =
+        SqlFile.load(
+            "transaction/begin_reserved", Map.of("schema", schema, "begin", boundaries.begin()));
+    this.recordReserved =
+        LastStatements.load(
+                "transaction/record_reserved",
+                Map.of(
+                    "schema",
+                    schema,
+                    "use",
+                    boundaries.use(schema),
+                    "wake",
+                    wake,
+                    "reference",
+                    reference,
+                    "update",
+                    update))
+            .orAfterwards(complete(update, wake, reference));
+    this.record =
+        LastStatements.load(
+            "transaction/record",
+            Map.of(
+                "schema",
+                schema,
+                "use",
+                boundaries.use(schema),
+                "wake",
+                wake,
+                "column",
+                created.map(name -> name + ",").orElse(""),
+                "value",
+                created.isPresent() ? value + "," : "",
+                "reference",
+                deleted.map(name -> refer(schema, name, value, "1")).orElse("")));
+  }
+
+  private static String update(String schema, String resource, String timeLine) {
+    return SqlFile.load(
+        "settle/update", Map.of("schema", schema, "resource", resource, "time_line", timeLine));
+  }
+
+  private static String complete(String update, String wake, String reference) {
+    return SqlFile.load(
+        "settle/complete", Map.of("wake", wake, "reference", reference, "update", update));
+  }
+
+  private static String refer(String schema, String column, String value, String attempt) {
+    return SqlFile.load(
+        "settle/refer",
+        Map.of("schema", schema, "column", column, "value", value, "attempt", attempt));
+  }
+
+  /** Returns the expression of a resource id, which is bound as text. */
+  private static String resource(ResourceIdType type) {
+    return "CAST(:resource_id AS " + type.sqlName() + ")";
+  }
+
+  /** Returns the type of the procedure's resource ids. */
+  public ResourceIdType idType() {
+    return idType;
+  }
+
+  /** Reserves, unless a row exists. */
+  public String claim() {
+    return claim;
+  }
+
+  /** Reads the record, and writes nothing. */
+  public String find() {
+    return find;
+  }
+
+  /**
+   * Reads the record without the outbox query, and writes nothing. Used when the outbox query
+   * fails.
+   */
+  public String findWithoutStatus() {
+    return findWithoutStatus;
+  }
+
+  /** Replaces an expired row, or reads the record. */
+  public String reclaim() {
+    return reclaim;
+  }
+
+  /** Records an answer with its resource. */
+  public String complete() {
+    return complete;
+  }
+
+  /** Records an answer without a resource. */
+  public String completeWithoutResource() {
+    return completeWithoutResource;
+  }
+
+  /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
+  public LastStatements join() {
+    return join;
+  }
+
+  /** Deletes the reservation. */
+  public String release() {
+    return release;
+  }
+
+  /** Takes the operation's advisory lock if it is free, and reads the record. */
+  public String claimInTransaction() {
+    return claimInTransaction;
+  }
+
+  /** The same in front of a handler's first statement, which must not run if a row exists. */
+  public LateClaimSql claimLate() {
+    return claimLate;
+  }
+
+  /**
+   * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
+   * is no outbox.
+   */
+  public Optional<String> rollbackWithStatus() {
+    return rollbackWithStatus;
+  }
+
+  /**
+   * Records a response together with the handler's effect. In a transaction of the host, raises a
+   * {@link CommitRefusal} if the current transaction is not the claim's transaction.
+   */
+  public LastStatements record() {
+    return record;
+  }
+
+  /** Begins the transaction of a call that has a reservation. */
+  public String beginReserved() {
+    return beginReserved;
+  }
+
+  /**
+   * Completes a reservation together with the handler's effect, or raises a {@link CommitRefusal}.
+   */
+  public LastStatements recordReserved() {
+    return recordReserved;
+  }
+
+  /** Records a terminal error after the handler's effect was rolled back. */
+  public String recordFailure() {
+    return recordFailure;
+  }
+
+  /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
+  public String wake() {
+    return wake;
+  }
+
+  /** Returns the SELECT of a key's row. */
+  public static String selectRecord(RecordedProcedure procedure, String schema) {
+    return selectRecord(
+        procedure,
+        schema,
+        procedure
+            .resourceType()
+            .flatMap(type -> status(procedure, RESOURCE_OF_RECORD))
+            .orElse(NO_STATUS));
+  }
+
+  /** Returns a SELECT of the outbox status of a resource; empty if there is no outbox. */
+  public static Optional<String> outbox(RecordedProcedure procedure, ResourceIdType type) {
+    return status(procedure, resource(type))
+        .map(status -> "SELECT " + status + " AS outbox_status");
+  }
+
+  /** Returns the outbox query for every resource of a list; empty if there is no outbox. */
+  public static Optional<String> outboxOfEach(RecordedProcedure procedure) {
+    return status(procedure, RESOURCE_OF_RECORD);
+  }
+
+  /** Returns the outbox query for a resource; empty if there is none. */
+  private static Optional<String> status(RecordedProcedure procedure, String resourceId) {
+    return procedure
+        .outbox()
+        .map(outbox -> FOUND_STATUS.replace("${query}", outbox.sql(resourceId)));
+  }
+
+  private static String selectRecord(RecordedProcedure procedure, String schema, String status) {
+    String resource =
+        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::text");
+    return SqlFile.load(
+        "claim/select_record", Map.of("schema", schema, "resource", resource, "status", status));
+  }
+}

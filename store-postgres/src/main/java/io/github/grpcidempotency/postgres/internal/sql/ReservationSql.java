@@ -1,0 +1,38 @@
+package io.github.grpcidempotency.postgres.internal.sql;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** The statements on a key's row that are the same for all procedures. */
+public record ReservationSql(
+    String takeOver,
+    String extend,
+    String completed,
+    String markUnknown,
+    String lock,
+    String isOpen,
+    String hasChanges,
+    String deleteEnded,
+    String retain,
+    String isInFlight) {
+  public static ReservationSql of(String schema, String timeLine) {
+    Map<String, String> values = Map.of("schema", schema, "time_line", timeLine);
+    return new ReservationSql(
+        SqlFile.load("claim/take_over", values),
+        SqlFile.load("claim/extend", values),
+        SqlFile.load("settle/is_completed", values),
+        SqlFile.load("settle/mark_unknown", values),
+        SqlFile.load("settle/lock", withCodes(schema)),
+        SqlFile.load("settle/is_open", values),
+        SqlFile.load("settle/has_changes", values),
+        SqlFile.load("transaction/delete_ended", values),
+        SqlFile.load("claim/retain", values),
+        SqlFile.load("maintenance/is_in_flight", values));
+  }
+
+  private static Map<String, String> withCodes(String schema) {
+    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
+    values.put("schema", schema);
+    return values;
+  }
+}

@@ -1,0 +1,101 @@
+package io.github.grpcidempotency.postgres.internal.sql;
+
+import com.google.common.io.Resources;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A statement from a folder of {@code postgres/sql}, with its {@code ${names}} replaced. The
+ * database copies a statement's text at every execution, so comments and indentation are removed.
+ *
+ * <p>Every file may use two settings, which last until the end of the transaction. {@code
+ * ${lock_timeout}} limits the wait for a locked row. {@code ${generic_plans}} makes PostgreSQL use
+ * one plan for all values: a statement that knows its key needs no other, but PostgreSQL would plan
+ * it again for each execution if the table is partitioned. A file that runs within a transaction of
+ * a handler restores the host's values.
+ */
+public final class SqlFile {
+  /**
+   * Shorter than any sensible {@code socketTimeout}, because the driver closes a connection on
+   * which nothing arrives for longer. The migration sets the same value for the functions.
+   */
+  private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
+
+  private static final String GENERIC_PLANS =
+      "set_config('plan_cache_mode', 'force_generic_plan', true)";
+
+  private static final Map<String, String> SETTINGS =
+      Map.of("lock_timeout", LOCK_TIMEOUT, "generic_plans", GENERIC_PLANS);
+
+  private static final String KEEP =
+      "set_config('idempotency.<setting>', current_setting('<setting>'), true), ";
+  private static final String RESTORE =
+      "set_config('<setting>', current_setting('idempotency.<setting>'), true)";
+
+  private static final String FOLDER = "/io/github/grpcidempotency/postgres/sql/";
+  private static final Pattern COMMENT = Pattern.compile("--.*");
+  private static final Pattern NAME = Pattern.compile("\\$\\{([a-z_]+)}");
+  private static final Pattern SPACE = Pattern.compile("\\s+");
+
+  private SqlFile() {}
+
+  /**
+   * Loads a statement.
+   *
+   * @param name its folder and file, without the suffix
+   * @param values the values of the names in it
+   * @throws IllegalArgumentException if it has a name for which there is no value
+   */
+  public static String load(String name, Map<String, String> values) {
+    return NAME.matcher(compact(read(name)))
+        .replaceAll(found -> Matcher.quoteReplacement(value(name, found.group(1), values)));
+  }
+
+  /**
+   * Loads the last statements of a transaction of the host, after which the host commits. The
+   * statements end at {@code ${commit}} in the file.
+   */
+  static String loadRestoring(String name, Map<String, String> values) {
+    Map<String, String> all = new HashMap<>(values);
+    all.put("lock_timeout", of("lock_timeout", KEEP) + LOCK_TIMEOUT);
+    all.put("generic_plans", of("plan_cache_mode", KEEP) + GENERIC_PLANS);
+    String restore = "SELECT " + of("lock_timeout", RESTORE);
+    all.put(
+        "commit",
+        read(name).contains("${generic_plans}")
+            ? restore + ", " + of("plan_cache_mode", RESTORE)
+            : restore);
+    return load(name, all);
+  }
+
+  private static String of(String setting, String statement) {
+    return statement.replace("<setting>", setting);
+  }
+
+  private static String value(String file, String name, Map<String, String> values) {
+    String value = values.getOrDefault(name, SETTINGS.get(name));
+    if (value == null) {
+      throw new IllegalArgumentException("%s needs a value for %s".formatted(file, name));
+    }
+    return value;
+  }
+
+  private static String compact(String sql) {
+    String uncommented = COMMENT.matcher(sql).replaceAll("");
+    return SPACE.matcher(uncommented).replaceAll(" ").strip();
+  }
+
+  private static String read(String name) {
+    try {
+      return Resources.toString(
+          Resources.getResource(SqlFile.class, FOLDER + name + ".sql"), StandardCharsets.UTF_8);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package io.github.grpcidempotency.postgres.internal.transaction;
+
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
+import io.github.grpcidempotency.postgres.internal.database.Handles;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+
+/** A transaction that a handler writes through, until it is committed or rolled back. */
+public abstract sealed class HandlerTransaction implements StoreTransaction
+    permits OpenTransaction, HostedTransaction {
+  private final Connection connection;
+  private final GuardedConnection guard;
+  private final Handles handles;
+  private volatile boolean taken;
+  private volatile boolean rollbackOnly;
+
+  /**
+   * Creates a transaction.
+   *
+   * @param connection the connection for the library's own statements
+   * @param forHandler the connection for the handler, which may send leading statements
+   */
+  HandlerTransaction(Connection connection, Connection forHandler, Handles handles) {
+    this.connection = connection;
+    this.guard = new GuardedConnection(forHandler);
+    this.handles = handles;
+  }
+
+  /**
+   * Opens a transaction whose first statements were not sent yet.
+   *
+   * @param name the name that the host may show for the transaction
+   * @throws JdbiException if no connection is available; a {@link
+   *     org.jdbi.v3.core.ConnectionException} if the database was not reached
+   */
+  public static HandlerTransaction open(RecordDatabase database, String name) {
+    return database.hosts().isPresent()
+        ? HostedTransaction.begin(database, database.hosts().get(), name)
+        : new OpenTransaction(database, database.connect());
+  }
+
+  /**
+   * Opens a transaction whose first statements are sent with the handler's first statement.
+   *
+   * @param name the name that the host may show for the transaction
+   * @throws JdbiException if no connection is available; a {@link
+   *     org.jdbi.v3.core.ConnectionException} if the database was not reached
+   */
+  static HandlerTransaction openLate(RecordDatabase database, String name) {
+    return database.hosts().isPresent()
+        ? HostedTransaction.begin(database, database.hosts().get(), name)
+        : OpenTransaction.late(database, database.connect());
+  }
+
+  /**
+   * Sends statements in front of the handler's first statement, instead of {@link #begin}. Only the
+   * thread of the statements may use the connection.
+   */
+  final void carryFirst(LeadingStatements statements) {
+    guard.limitToThreadOf(statements);
+    carry(statements);
+  }
+
+  abstract void carry(LeadingStatements statements);
+
+  /**
+   * Sends the leading statements after the handler has returned, if they were not sent yet and have
+   * to be part of this transaction.
+   *
+   * @return whether another transaction may replace this one if the leading statements were not
+   *     sent
+   */
+  abstract boolean sendFirst();
+
+  /** Records that the leading statements were sent, whether or not they succeeded. */
+  abstract void begun();
+
+  /** Refuses every later use by the handler, because its writes must not remain. */
+  abstract void preempted(ClaimPreemptedException refusal);
+
+  /**
+   * Runs the transaction's first statements.
+   *
+   * @throws JdbiException if they fail; the transaction must be rolled back
+   */
+  public abstract <T> T begin(Function<Connection, T> firstStatements);
+
+  /**
+   * Ends the handler's use, runs the last statements and commits.
+   *
+   * @throws StoreException if the transaction could not be committed, or if the outcome is unknown
+   * @throws TransactionMisuseException if the handler has ended the transaction in spite of the
+   *     guard
+   */
+  abstract Settled finish(LastStatements statements, UnaryOperator<Parameters> values);
+
+  /**
+   * Rolls back, and then runs work on a connection in autocommit mode.
+   *
+   * @throws JdbiException if either fails; the transaction does not commit
+   */
+  abstract <T> T rollbackAnd(Function<Connection, T> work);
+
+  /** Returns the connection for the handler. */
+  public final Connection connection() {
+    taken = true;
+    return guard.proxy();
+  }
+
+  /** Returns a Jdbi handle for the handler. */
+  public final Handle handle() {
+    taken = true;
+    return handles.on(guard.proxy());
+  }
+
+  /** Returns the connection for the library's own statements. */
+  public final Connection own() {
+    return connection;
+  }
+
+  /** Returns the guarded connection that the handler uses, without marking it as used. */
+  final Connection guarded() {
+    return guard.proxy();
+  }
+
+  /** Refuses every later use by the handler, because another call owns the key. */
+  final void refuseUse(ClaimPreemptedException refusal) {
+    guard.preempt(refusal);
+  }
+
+  /** Replaces an earlier transaction that the handler has used and that has ended. */
+  final void takeOver(HandlerTransaction earlier) {
+    taken |= earlier.taken;
+    rollbackOnly |= earlier.rollbackOnly;
+  }
+
+  /**
+   * Waits until no other thread is running a statement of the handler, whose use has ended.
+   *
+   * @return whether no such thread is left
+   */
+  final boolean awaitUnused(Duration maxWait) {
+    return guard.awaitUnused(maxWait);
+  }
+
+  /** Refuses every later use by the handler. */
+  final void endUse() {
+    guard.end();
+  }
+
+  @Override
+  public final void setRollbackOnly() {
+    rollbackOnly = true;
+  }
+
+  final boolean isRollbackOnly() {
+    return rollbackOnly;
+  }
+
+  @Override
+  public boolean isTaken() {
+    return taken;
+  }
+}

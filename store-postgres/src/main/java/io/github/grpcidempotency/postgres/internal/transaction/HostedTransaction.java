@@ -1,0 +1,266 @@
+package io.github.grpcidempotency.postgres.internal.transaction;
+
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
+import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.host.HostCommit;
+import io.github.grpcidempotency.postgres.internal.host.HostOutcome;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.store.Claim.Settled;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A transaction of the host that the store began, and that the same thread ends:
+ *
+ * <ol>
+ *   <li>Check that the handler has not ended it.
+ *   <li>Register the record for the moment before the commit. At that moment, the host has written
+ *       everything that it had deferred, such as the resource that the record refers to. The record
+ *       is sent with the commit if possible.
+ *   <li>Let the host commit. {@link HostOutcome} decides what the result means.
+ * </ol>
+ */
+public final class HostedTransaction extends HandlerTransaction {
+  private static final Logger logger = LoggerFactory.getLogger(HostedTransaction.class);
+
+  private static final String NOT_ITS_OWNER =
+      "a transaction of the host can be ended only by the thread that began it";
+
+  private final RecordDatabase database;
+  private final HostTransaction.Begun host;
+  private final Thread owner = Thread.currentThread();
+  private final AtomicBoolean over = new AtomicBoolean();
+  private volatile boolean beside;
+  private final HostOutcome outcome;
+  private Optional<StatementCarrier> carrier = Optional.empty();
+
+  private HostedTransaction(
+      RecordDatabase database, HostTransaction.Begun host, Connection connection) {
+    super(connection, connection, database.handles());
+    this.database = database;
+    this.host = host;
+    this.outcome = new HostOutcome(connection);
+  }
+
+  /**
+   * Begins a transaction on the current thread.
+   *
+   * @throws JdbiException if that is not possible
+   */
+  static HostedTransaction begin(RecordDatabase database, HostTransactions hosts, String name) {
+    HostTransaction.Begun host;
+    try {
+      host = hosts.begin(name);
+    } catch (RuntimeException failure) {
+      throw Failures.ofBegin(failure);
+    }
+    try {
+      Connection connection = host.connection();
+      checkManaged(connection);
+      HostedTransaction begun = new HostedTransaction(database, host, connection);
+      host.afterCompletion(begun.outcome::ended);
+      return begun;
+    } catch (RuntimeException failure) {
+      rollBack(host);
+      throw Failures.ofBegin(failure);
+    }
+  }
+
+  private static void checkManaged(Connection connection) {
+    try {
+      if (connection.getAutoCommit()) {
+        throw new TransactionException(
+            "the connection of the host's transaction is in autocommit mode: let the"
+                + " HostTransactions use the data source that the host's transaction manager"
+                + " manages");
+      }
+    } catch (SQLException failure) {
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
+    }
+  }
+
+  @Override
+  void carry(LeadingStatements statements) {
+    try {
+      StatementCarrier itsCarrier = own().unwrap(StatementCarrier.class);
+      itsCarrier.carryFirst(statements);
+      carrier = Optional.of(itsCarrier);
+    } catch (SQLException failure) {
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
+    }
+  }
+
+  /**
+   * The host's deferred changes belong to this transaction, and so do the changes that the host
+   * makes before the commit. So the claim is sent within this transaction: in front of the first
+   * statement of a flush, or by itself if the host has nothing to flush.
+   */
+  @Override
+  boolean sendFirst() {
+    checkThread();
+    try {
+      host.flush();
+    } catch (ClaimPreemptedException known) {
+      return false;
+    } catch (RuntimeException failure) {
+      outcome.flushFailed(failure);
+    }
+    try {
+      carrier.orElseThrow().sendAlone();
+    } catch (ClaimPreemptedException known) {
+      return false;
+    } catch (SQLException failure) {
+      logger.warn("could not send the claim after its handler returned", failure);
+    }
+    return false;
+  }
+
+  /**
+   * The handler has taken a connection. If it did so on another thread, the connection does not
+   * belong to this transaction.
+   */
+  public void connectionTaken() {
+    if (Thread.currentThread() != owner && !over.get()) {
+      beside = true;
+    }
+  }
+
+  /** The host began the transaction already. */
+  @Override
+  void begun() {}
+
+  /** The host's thread rolls the transaction back. */
+  @Override
+  void preempted(ClaimPreemptedException refusal) {
+    refuseUse(refusal);
+    setRollbackOnly();
+  }
+
+  @Override
+  public <T> T begin(Function<Connection, T> firstStatements) {
+    return firstStatements.apply(own());
+  }
+
+  @Override
+  public boolean isTaken() {
+    return super.isTaken() || outcome.mayBeUsed();
+  }
+
+  @Override
+  public boolean wasSuspended() {
+    return beside || host.wasSuspended();
+  }
+
+  @Override
+  Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
+    return finish(
+        Optional.of(
+            () ->
+                HostCommit.carry(
+                    host,
+                    own(),
+                    statements,
+                    (connection, sql) -> record(connection, sql, values))));
+  }
+
+  @Override
+  public Settled commit() {
+    return finish(Optional.empty());
+  }
+
+  private Settled finish(Optional<Runnable> record) {
+    endUse();
+    checkThread();
+    try {
+      Optional<Settled> ended = outcome.beforeCommit(isRollbackOnly());
+      return ended.isPresent() ? ended.get() : commit(record);
+    } finally {
+      end();
+    }
+  }
+
+  private Settled commit(Optional<Runnable> record) {
+    Completion completion;
+    try {
+      record.ifPresent(host::beforeCommit);
+      completion = host.commit();
+      over.set(true);
+    } catch (RuntimeException failure) {
+      return outcome.afterFailure(failure, record.isPresent());
+    }
+    return outcome.afterCommit(completion, record.isPresent());
+  }
+
+  private void record(Connection connection, String statements, UnaryOperator<Parameters> values) {
+    try {
+      outcome.recorded(
+          StatementBatch.runForFirst(
+              connection, statements, values, row -> row.getBoolean("taken")));
+    } catch (JdbiException failure) {
+      throw outcome.recordFailed(failure);
+    }
+  }
+
+  @Override
+  public void rollback() {
+    endUse();
+    if (Thread.currentThread() != owner) {
+      setRollbackOnly();
+      logger.error(
+          "only {} can roll back its transaction", owner, new IllegalStateException(NOT_ITS_OWNER));
+      return;
+    }
+    end();
+  }
+
+  @Override
+  <T> T rollbackAnd(Function<Connection, T> work) {
+    endUse();
+    checkThread();
+    end();
+    return database.onConnection(work);
+  }
+
+  private void checkThread() {
+    if (Thread.currentThread() != owner) {
+      setRollbackOnly();
+      throw new IllegalStateException(NOT_ITS_OWNER);
+    }
+  }
+
+  private void end() {
+    if (!over.getAndSet(true)) {
+      carrier.ifPresent(StatementCarrier::forget);
+      rollBack(host);
+    }
+  }
+
+  private static void rollBack(HostTransaction.Begun host) {
+    try {
+      host.rollback();
+    } catch (RuntimeException broken) {
+      logger.error(
+          "the host's rollback has thrown an exception; HostTransaction.Begun.rollback"
+              + " must not throw",
+          broken);
+    }
+  }
+}
