@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.internal.database;
+package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
