@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.stream.Collectors.toSet;
 import static org.awaitility.Awaitility.await;
 
 import com.google.gson.JsonArray;
@@ -22,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -106,6 +108,21 @@ final class Prometheus implements AutoCloseable {
     return elements(get(path).getAsJsonArray("result"))
         .flatMap(series -> elements(series.getAsJsonObject().getAsJsonArray("values")))
         .anyMatch(point -> !point.getAsJsonArray().get(1).getAsString().equals("NaN"));
+  }
+
+  /**
+   * Returns the names of the alerts that fire, each with its label {@code detail} if it has one.
+   */
+  Set<String> firing() {
+    return elements(get("/api/v1/alerts").getAsJsonArray("alerts"))
+        .map(JsonElement::getAsJsonObject)
+        .filter(alert -> alert.get("state").getAsString().equals("firing"))
+        .map(alert -> alert.getAsJsonObject("labels"))
+        .map(
+            labels ->
+                labels.get("alertname").getAsString()
+                    + (labels.has("detail") ? " " + labels.get("detail").getAsString() : ""))
+        .collect(toSet());
   }
 
   /** Returns the rules that Prometheus cannot evaluate. */

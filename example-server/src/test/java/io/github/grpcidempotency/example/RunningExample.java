@@ -34,8 +34,10 @@ record RunningExample(Database database, MachineShop shop, RunningServer server,
         Duration.ofSeconds(30),
         Duration.ZERO,
         Duration.ofSeconds(1),
+        Duration.ofSeconds(1),
         Duration.ofSeconds(5),
         secrets,
+        Keys.temporaryLogSecret(),
         cloud);
   }
 

@@ -30,6 +30,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What clients of all kinds do with a server: they create, repeat themselves, wait, and make
@@ -41,6 +42,8 @@ final class Traffic implements AutoCloseable {
   private final Random random = new Random(7);
   private final ScheduledExecutorService clock = Executors.newScheduledThreadPool(1);
   private final ExecutorService clients = Executors.newCachedThreadPool();
+  private final AtomicLong answered = new AtomicLong();
+  private final AtomicLong failed = new AtomicLong();
   private final String project;
   private final String cluster;
 
@@ -53,6 +56,16 @@ final class Traffic implements AutoCloseable {
             .response()
             .getCluster()
             .getId();
+  }
+
+  /** Returns how many calls were answered since the start. */
+  long answered() {
+    return answered.get();
+  }
+
+  /** Returns how many calls failed or were refused since the start. */
+  long failed() {
+    return failed.get();
   }
 
   void start() {
@@ -176,8 +189,10 @@ final class Traffic implements AutoCloseable {
       Metadata headers, MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
     try {
       client.call(headers, method, request);
+      answered.incrementAndGet();
     } catch (StatusRuntimeException refused) {
       // some are to be refused, and others come while the database is away
+      failed.incrementAndGet();
     }
   }
 

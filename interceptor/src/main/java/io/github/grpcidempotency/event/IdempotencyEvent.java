@@ -74,9 +74,11 @@ public sealed interface IdempotencyEvent {
    *
    * @param attempt the number of this run of the operation, from 1; a later run has taken over from
    *     a run whose lease ended
+   * @param takenOverFrom the server of that run, if the store keeps the names of servers
    * @param took how long the claim took
    */
-  record Claimed(CallInfo call, UUID operationId, int attempt, Duration took)
+  record Claimed(
+      CallInfo call, UUID operationId, int attempt, Optional<String> takenOverFrom, Duration took)
       implements IdempotencyEvent {
     /** Returns whether this run has taken over from an earlier run. */
     public boolean takeover() {

@@ -1,11 +1,12 @@
 package io.github.grpcidempotency.procedure;
 
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -21,7 +22,6 @@ import org.slf4j.LoggerFactory;
  * processing}.
  */
 public final class OutboxQuery implements StatusSource {
-  private static final Logger logger = LoggerFactory.getLogger(OutboxQuery.class);
   private static final Pattern PLACEHOLDER = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
 
   /**
@@ -31,6 +31,7 @@ public final class OutboxQuery implements StatusSource {
   private static final Pattern RESERVED =
       Pattern.compile("idempotency_record|u&\"", Pattern.CASE_INSENSITIVE);
 
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(OutboxQuery.class));
   private final String query;
   private final Map<String, IdempotencyStatus> statuses;
   private final IdempotencyStatus absent;
@@ -67,30 +68,33 @@ public final class OutboxQuery implements StatusSource {
   }
 
   /**
-   * Returns the status for what the query found; {@code PROCESSING}, with a warning, for an unknown
-   * value or several rows. For implementations of stores.
+   * Returns the status for what the query found; empty, with a warning, for an unknown value or
+   * several rows. For implementations of stores.
    *
    * @param found the values: none, one, or the first two
    */
-  public IdempotencyStatus statusOf(List<String> found) {
+  public Optional<IdempotencyStatus> statusOf(List<String> found) {
     if (found.isEmpty()) {
-      return absent;
+      return Optional.of(absent);
     }
     if (found.size() > 1) {
-      logger.warn(
-          "the outbox query found more than one row, so the status is reported as"
-              + " processing; end the query with LIMIT 1: {}",
-          query);
-      return IdempotencyStatus.PROCESSING;
+      log.warn(
+          "rows",
+          null,
+          "the outbox query found more than one row, so the status is reported as processing; end"
+              + " the query with LIMIT 1: "
+              + query);
+      return Optional.empty();
     }
     String word = found.get(0);
-    IdempotencyStatus status = statuses.get(word);
-    if (status == null) {
-      logger.warn(
-          "the outbox value \"{}\" is not mapped to a status, so the status is reported as"
-              + " processing; map it with OutboxQuery.Builder.map",
-          word);
-      return IdempotencyStatus.PROCESSING;
+    Optional<IdempotencyStatus> status = Optional.ofNullable(statuses.get(word));
+    if (status.isEmpty()) {
+      log.warn(
+          "value",
+          null,
+          ("the outbox value \"%s\" is not mapped to a status, so the status is reported as"
+                  + " processing; map it with OutboxQuery.Builder.map")
+              .formatted(word));
     }
     return status;
   }

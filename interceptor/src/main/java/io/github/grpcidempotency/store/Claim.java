@@ -47,6 +47,14 @@ public interface Claim {
    */
   int attempt();
 
+  /**
+   * Returns the name of the server whose run this run has taken over; empty for a first run, and if
+   * the store does not keep the names of servers.
+   */
+  default Optional<String> takenOverFrom() {
+    return Optional.empty();
+  }
+
   /** Returns when the record expires, by the store's clock. Until then it answers retries. */
   Instant expires();
 

@@ -39,13 +39,15 @@ class ObservationTest {
   }
 
   @Test
-  void afterATakeoverTheTakerIsNamed() {
-    Things.win(left, traced("a trace"));
+  void afterATakeoverTheTakerIsNamedAndItsClaimNamesTheDeadServer() {
+    Claim first = Things.win(left, traced("a trace"));
     table.endLeases(user);
 
-    Things.win(right, traced("a trace"));
+    Claim second = Things.win(right, traced("a trace"));
 
     assertThat(server()).contains("right:2");
+    assertThat(first.takenOverFrom()).isEmpty();
+    assertThat(second.takenOverFrom()).contains("left:1");
   }
 
   @Test

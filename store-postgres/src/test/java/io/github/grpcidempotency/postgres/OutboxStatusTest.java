@@ -133,9 +133,26 @@ class OutboxStatusTest {
                 .listener(journal.listener())
                 .start()) {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
+      UUID operation = journal.only(IdempotencyEvent.Claimed.class).operationId();
+      assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
+          .isEqualTo(operation);
+      assertThat(log.warnings())
+          .hasSize(1)
+          .allMatch(line -> line.contains("outbox query") && line.contains(operation.toString()));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void aValueThatIsNotMappedIsAnUnknownStatus(Execution execution) {
+    try (ThingServer server =
+        PostgresThingServer.on(database.app())
+            .execution(execution)
+            .listener(journal.listener())
+            .start()) {
+      assertThat(replayStatus(server, "status = 'exploded'")).contains("processing");
       assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
           .isEqualTo(journal.only(IdempotencyEvent.Claimed.class).operationId());
-      assertThat(log.warnings()).hasSize(1).allMatch(line -> line.contains("outbox query"));
     }
   }
 

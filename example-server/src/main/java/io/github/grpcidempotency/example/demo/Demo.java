@@ -37,7 +37,8 @@ public final class Demo implements Callable<Integer> {
       System.out.println("Starting PostgreSQL and the example server ...");
       Database database = parts.start(Database::embedded);
       database.migrate();
-      Settings settings = Settings.of(Keys.temporary(), new MachineShop());
+      Settings settings =
+          Settings.of(Keys.temporary(), Keys.temporaryLogSecret(), new MachineShop());
       RunningServer server = parts.start(() -> RunningServer.start(0, 0, settings, database));
       System.out.println("listening on port " + server.port());
 

@@ -6,6 +6,7 @@ import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.TinkJsonProtoKeysetFormat;
 import com.google.crypto.tink.aead.AeadConfig;
 import com.google.crypto.tink.aead.PredefinedAeadParameters;
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.tink.TinkProtection;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -103,6 +105,13 @@ public final class Keys implements Callable<Integer> {
     AeadConfig.register();
     return protection(
         KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
+  }
+
+  /** Returns a secret for hashes in the log. Hashes of other processes differ. */
+  public static ByteString temporaryLogSecret() {
+    byte[] secret = new byte[32];
+    new SecureRandom().nextBytes(secret);
+    return ByteString.copyFrom(secret);
   }
 
   private static ResponseProtection protection(KeysetHandle keys) throws GeneralSecurityException {

@@ -61,6 +61,7 @@ public final class RunningServer implements AutoCloseable {
           () ->
               DatabaseMetrics.builder(
                       metrics.registry(), pools.watch(), IdempotencySchema.DEFAULT_NAME)
+                  .every(settings.figuresInterval())
                   .start());
       HealthStatusManager health = new HealthStatusManager();
       parts.start(() -> DatabaseHealth.start(pools.watch(), health));

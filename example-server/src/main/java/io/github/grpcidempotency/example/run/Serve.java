@@ -1,8 +1,11 @@
 package io.github.grpcidempotency.example.run;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.background.Parts;
 import io.github.grpcidempotency.procedure.ResponseProtection;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +61,14 @@ public final class Serve implements Callable<Integer> {
         description =
             "the Tink keyset that encrypts recorded secrets, as created by \"keys CREATE\"")
     private Path keyset = Path.of("keyset.json");
+
+    @Option(
+        names = "--log-secret",
+        paramLabel = "FILE",
+        description =
+            "the secret with which log lines hash keys, users and tenants, of at least 16 bytes, the"
+                + " same on all servers; a temporary one if it is not given")
+    private @Nullable Path logSecret;
   }
 
   @Override
@@ -68,7 +79,7 @@ public final class Serve implements Callable<Integer> {
       Database database =
           parts.start(() -> given == null ? Database.embedded() : Database.at(given.url));
       database.migrate();
-      Settings settings = Settings.of(secrets, new MachineShop());
+      Settings settings = Settings.of(secrets, logSecret(given), new MachineShop());
       RunningServer server =
           parts.start(() -> RunningServer.start(port, metricsPort, settings, database));
       System.out.println("listening on port " + server.port());
@@ -76,5 +87,11 @@ public final class Serve implements Callable<Integer> {
       server.awaitTermination();
       return 0;
     }
+  }
+
+  private static ByteString logSecret(@Nullable OwnDatabase given) throws IOException {
+    return given == null || given.logSecret == null
+        ? Keys.temporaryLogSecret()
+        : ByteString.copyFrom(Files.readAllBytes(given.logSecret));
   }
 }

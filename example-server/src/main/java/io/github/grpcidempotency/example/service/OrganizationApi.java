@@ -84,11 +84,16 @@ public final class OrganizationApi implements AutoCloseable {
                 IdempotencyInterceptor.builder(procedures, CurrentCaller::find)
                     .store(store)
                     .listener(listener)
+                    .keyHashSecret(settings.logSecret().toByteArray())
                     .build());
     interceptor = Optional.of(idempotency);
     IdempotentWork lines =
         parts.start(
-            () -> IdempotentWork.builder(store, MemberImport.LINE).listener(listener).build());
+            () ->
+                IdempotentWork.builder(store, MemberImport.LINE)
+                    .listener(listener)
+                    .keyHashSecret(settings.logSecret().toByteArray())
+                    .build());
     server
         .addServices(
             List.of(

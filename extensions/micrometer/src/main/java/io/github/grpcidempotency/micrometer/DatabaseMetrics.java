@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.micrometer;
 
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -25,14 +25,19 @@ import org.slf4j.LoggerFactory;
  * and not the scrape of the metrics, so a slow database does not delay a scrape.
  *
  * <p>If the database fails or does not answer, the gauges are {@code NaN} until it answers again.
- * If it fails, {@link MetricName#DATABASE_READ_FAILURES} grows. Every process with a {@code
- * DatabaseMetrics} exports the same figures: use the maximum over the processes, not the sum.
+ * If it fails, {@link MetricName#DATABASE_READ_FAILURES} grows. The time of the database is
+ * compared with the process's monotonic clock: a difference of a second or more counts as a jump.
+ * Every process with a {@code DatabaseMetrics} exports the same figures: use the maximum over the
+ * processes, not the sum.
  *
  * <p>Thread-safe.
  */
 public final class DatabaseMetrics implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(DatabaseMetrics.class);
+  /** Clocks that are corrected slowly differ by less between two reads. */
+  private static final double SMALLEST_JUMP_SECONDS = 1;
 
+  private final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(DatabaseMetrics.class));
   private final MeterRegistry registry;
   private final DataSource pool;
   private final String sql;
@@ -40,18 +45,13 @@ public final class DatabaseMetrics implements AutoCloseable {
   private final long validNanos;
   private final Timer reads;
   private final Counter failures;
+  private final Counter clockJumps;
   private final List<Meter> meters;
   private final ScheduledExecutorService timer;
 
-  private volatile Optional<Reading> latest = Optional.empty();
-  private volatile boolean failing;
-
-  /**
-   * The result of the last read.
-   *
-   * @param nanos the time of the read, by the registry's clock
-   */
-  private record Reading(Statistics statistics, long nanos) {}
+  private volatile Optional<Statistics> latest = Optional.empty();
+  private Optional<Statistics> lastAnswer = Optional.empty();
+  private boolean failing;
 
   private DatabaseMetrics(Builder builder) {
     this.registry = builder.registry;
@@ -69,7 +69,8 @@ public final class DatabaseMetrics implements AutoCloseable {
     Meters named = new Meters(registry, tags);
     this.reads = named.timer(MetricName.DATABASE_READS);
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
-    this.meters = Stream.concat(Stream.of(reads, failures), gauges(named)).toList();
+    this.clockJumps = named.counter(MetricName.DATABASE_CLOCK_JUMPS);
+    this.meters = Stream.concat(Stream.of(reads, failures, clockJumps), gauges(named)).toList();
     this.timer = newTimer();
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(this::read, 0, builder.every.toNanos(), TimeUnit.NANOSECONDS);
@@ -96,6 +97,7 @@ public final class DatabaseMetrics implements AutoCloseable {
   private Stream<Meter> gauges(Meters named) {
     return Stream.of(
         gauge(named, MetricName.DATABASE_ROWS, Statistics::rows),
+        gauge(named, MetricName.DATABASE_DEAD_ROWS, Statistics::deadRows),
         gauge(named, MetricName.DATABASE_SIZE, Statistics::bytes),
         gauge(named, MetricName.DATABASE_IN_FLIGHT, Statistics::inFlight),
         gauge(named, MetricName.DATABASE_STUCK, Statistics::stuck),
@@ -110,7 +112,7 @@ public final class DatabaseMetrics implements AutoCloseable {
   }
 
   private Optional<Statistics> valid() {
-    return latest.filter(reading -> now() - reading.nanos() <= validNanos).map(Reading::statistics);
+    return latest.filter(read -> now() - read.endedNanos() <= validNanos);
   }
 
   private long now() {
@@ -120,20 +122,36 @@ public final class DatabaseMetrics implements AutoCloseable {
   private void read() {
     long begun = now();
     try {
-      latest = Optional.of(new Reading(Statistics.read(pool, sql, timeoutSeconds), now()));
+      Statistics read = Statistics.read(pool, sql, timeoutSeconds, this::now);
       reads.record(now() - begun, TimeUnit.NANOSECONDS);
+      lastAnswer.ifPresent(earlier -> countClockJump(read.clockJumpSince(earlier)));
+      lastAnswer = Optional.of(read);
+      latest = lastAnswer;
       failing = false;
     } catch (SQLException | RuntimeException failure) {
       latest = Optional.empty();
       failures.increment();
       if (!failing && !timer.isShutdown()) {
         log.warn(
+            "read",
+            failure,
             "the figures of the idempotency table cannot be read; the gauges are NaN until"
-                + " they can be read again",
-            failure);
+                + " they can be read again");
       }
       failing = true;
     }
+  }
+
+  private void countClockJump(double seconds) {
+    if (Math.abs(seconds) < SMALLEST_JUMP_SECONDS) {
+      return;
+    }
+    clockJumps.increment(Math.abs(seconds));
+    log.warn(
+        "clock jump",
+        null,
+        "the database's clock has jumped by %+.1f s; leases and retention use this clock"
+            .formatted(seconds));
   }
 
   private static ScheduledExecutorService newTimer() {

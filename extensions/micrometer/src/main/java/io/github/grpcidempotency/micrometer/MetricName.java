@@ -263,6 +263,14 @@ public enum MetricName {
       "rows",
       Scope.DATABASE,
       "Reservations and records in the table, as estimated by the database"),
+  /** Deleted and replaced versions of rows that are still in the table. */
+  DATABASE_DEAD_ROWS(
+      "idempotency.database.dead",
+      Kind.GAUGE,
+      "rows",
+      Scope.DATABASE,
+      "Deleted and replaced versions of rows that vacuum has not removed, as estimated by the"
+          + " database"),
   /** Bytes of the table. */
   DATABASE_SIZE(
       "idempotency.database.size",
@@ -312,6 +320,13 @@ public enum MetricName {
       "seconds",
       Scope.DATABASE,
       "Time since the expiry of the oldest record that is not swept yet; 0 if there is none"),
+  /** Jumps of the database's clock. */
+  DATABASE_CLOCK_JUMPS(
+      "idempotency.database.clock.jumps",
+      Kind.COUNTER,
+      "seconds",
+      Scope.DATABASE,
+      "Seconds by which the database's clock has jumped, forward or back, between two reads"),
   /** Reads of the database's figures, and their duration. */
   DATABASE_READS(
       "idempotency.database.reads",

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.store.FailureCause;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -23,7 +24,7 @@ import java.time.Duration;
  */
 final class ProcedureMeters {
   private static final int MOST_SOURCES = 20;
-  private static final int MOST_DETAILS = 10;
+  private static final int MOST_DETAILS = 20;
 
   private final MetersByWord<Counter> keysFound;
   private final Counter keysMissing;
@@ -106,7 +107,11 @@ final class ProcedureMeters {
     reused.of("procedure");
     refusals.of(RefusalReason.IDEMPOTENCY_IN_PROGRESS).of(MetricTags.NONE);
     refusals.of(RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN).of(MetricTags.NONE);
-    refusals.of(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE).of(MetricTags.NONE);
+    refusals.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE).of(MetricTags.NONE);
+    MetersByWord<Counter> unavailable = refusals.of(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE);
+    for (FailureCause cause : FailureCause.values()) {
+      unavailable.of(cause.word());
+    }
     for (UnprotectedCause cause : UnprotectedCause.values()) {
       unprotected.of(cause);
     }

@@ -98,7 +98,11 @@ class CountingTest {
   void anOrdinaryFirstRunIsNoTakeover() {
     hear(
         new IdempotencyEvent.Claimed(
-            SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID(), 1, Duration.ZERO));
+            SampleEvents.call(SampleEvents.CREATE),
+            UUID.randomUUID(),
+            1,
+            Optional.empty(),
+            Duration.ZERO));
 
     assertThat(find(MetricName.TAKEOVERS).counter().count()).isZero();
     assertThat(find(MetricName.CLAIMS).tag("result", "won").timer().count()).isEqualTo(1);

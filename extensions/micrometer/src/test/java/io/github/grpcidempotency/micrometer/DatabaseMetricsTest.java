@@ -18,10 +18,14 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class DatabaseMetricsTest {
   private static final Duration OFTEN = Duration.ofMillis(20);
@@ -29,6 +33,7 @@ class DatabaseMetricsTest {
   private static final List<MetricName> GAUGES =
       List.of(
           MetricName.DATABASE_ROWS,
+          MetricName.DATABASE_DEAD_ROWS,
           MetricName.DATABASE_SIZE,
           MetricName.DATABASE_IN_FLIGHT,
           MetricName.DATABASE_STUCK,
@@ -90,6 +95,89 @@ class DatabaseMetricsTest {
 
     assertThat(value(MetricName.DATABASE_OLDEST)).isZero();
     assertThat(value(MetricName.DATABASE_SWEEP_LAG)).isZero();
+  }
+
+  @Test
+  void rowsThatVacuumCannotRemoveAreCountedUntilItCan() throws SQLException {
+    start(every(OFTEN));
+    try (Connection old = database.superuser().getConnection();
+        Statement snapshot = old.createStatement()) {
+      old.setAutoCommit(false);
+      old.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+      snapshot.execute("SELECT 1");
+      execute(
+          database.superuser(),
+          """
+          INSERT INTO idempotency.idempotency_keys
+            (id, idempotency_key, user_id, procedure, request_hash, hash_version, completed, expires)
+          SELECT gen_random_uuid(), 'dead ' || n, gen_random_uuid(), 'shop.v1.Orders/CreateOrder',
+                 '', 1, now(), now() + interval '1 h'
+            FROM generate_series(1, 500) AS n
+          """);
+      execute(
+          database.superuser(),
+          "DELETE FROM idempotency.idempotency_keys WHERE idempotency_key LIKE 'dead %'");
+      execute(database.superuser(), "VACUUM idempotency.idempotency_keys");
+
+      await()
+          .untilAsserted(
+              () -> assertThat(value(MetricName.DATABASE_DEAD_ROWS)).isGreaterThanOrEqualTo(500));
+      old.rollback();
+    }
+
+    execute(database.superuser(), "VACUUM idempotency.idempotency_keys");
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_DEAD_ROWS)).isZero());
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {-90, 3_600})
+  void aJumpOfTheDatabasesClockIsCounted(long seconds) throws SQLException {
+    execute(
+        database.superuser(),
+        """
+        DROP SCHEMA IF EXISTS fake CASCADE;
+        CREATE SCHEMA fake;
+        CREATE TABLE fake.jump AS SELECT interval '0' AS by;
+        CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz
+          LANGUAGE sql RETURN pg_catalog.clock_timestamp() + (SELECT by FROM fake.jump);
+        GRANT USAGE ON SCHEMA fake TO metrics_app;
+        GRANT SELECT ON fake.jump TO metrics_app
+        """);
+    PGSimpleDataSource faked = new PGSimpleDataSource();
+    faked.setUrl(database.jdbcUrl("metrics_app"));
+    faked.setCurrentSchema("fake,pg_catalog");
+    start(DatabaseMetrics.builder(registry, faked, "idempotency").every(OFTEN));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+    assertThat(clockJumps()).isZero();
+
+    execute(database.superuser(), "UPDATE fake.jump SET by = interval '%d s'".formatted(seconds));
+
+    await().untilAsserted(() -> assertThat(clockJumps()).isCloseTo(Math.abs(seconds), within(1.0)));
+  }
+
+  @Test
+  void theDurationOfTheQueriesIsNoJump() {
+    Statistics first = clockAt(1_000, 0, 4);
+    assertThat(clockAt(1_014, 10, 12).clockJumpSince(first)).isCloseTo(2, within(0.001));
+    assertThat(clockAt(1_012, 10, 12).clockJumpSince(first)).isZero();
+    assertThat(clockAt(1_006, 10, 12).clockJumpSince(first)).isZero();
+    assertThat(clockAt(1_005, 10, 12).clockJumpSince(first)).isCloseTo(-1, within(0.001));
+  }
+
+  private static Statistics clockAt(double databaseSeconds, int begun, int ended) {
+    return new Statistics(
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        databaseSeconds,
+        TimeUnit.SECONDS.toNanos(begun),
+        TimeUnit.SECONDS.toNanos(ended));
   }
 
   @Test
@@ -201,6 +289,10 @@ class DatabaseMetricsTest {
 
   private double value(MetricName gauge) {
     return registry.get(gauge.meter()).tag("schema", "idempotency").gauge().value();
+  }
+
+  private double clockJumps() {
+    return registry.get(MetricName.DATABASE_CLOCK_JUMPS.meter()).counter().count();
   }
 
   private double failures() {

@@ -45,7 +45,7 @@ final class SampleEvents {
         new IdempotencyEvent.KeyMissing(call, true),
         new IdempotencyEvent.KeyInvalid(call, "idempotency-key", KeyProblem.TOO_LONG),
         new IdempotencyEvent.ExtractionFailed(call, "stripe", ExtractionFailure.UNAUTHENTICATED),
-        new IdempotencyEvent.Claimed(call, OPERATION, 2, TOOK),
+        new IdempotencyEvent.Claimed(call, OPERATION, 2, Optional.empty(), TOOK),
         new IdempotencyEvent.Replayed(call, OPERATION, false, TOOK, Optional.empty()),
         new IdempotencyEvent.Attached(call),
         new IdempotencyEvent.WaitEnded(call, TOOK, WaitEnd.GAVE_UP),

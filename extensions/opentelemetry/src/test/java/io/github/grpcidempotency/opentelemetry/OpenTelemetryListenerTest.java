@@ -65,7 +65,8 @@ class OpenTelemetryListenerTest {
 
   @Test
   void aClaimSetsAttributesAndAddsAnEvent() {
-    SpanData span = spanOf(new IdempotencyEvent.Claimed(CALL, OPERATION, 2, SOME_TIME));
+    SpanData span =
+        spanOf(new IdempotencyEvent.Claimed(CALL, OPERATION, 2, Optional.empty(), SOME_TIME));
 
     assertThat(span)
         .hasAttribute(TraceNames.PROCEDURE, "things.Things/CreateThing")
@@ -92,7 +93,8 @@ class OpenTelemetryListenerTest {
   void aStoreWithoutShardsNamesNone() {
     CallInfo call = new CallInfo(CALL.procedure(), CALL.tenant(), CALL.project(), Optional.empty());
 
-    SpanData span = spanOf(new IdempotencyEvent.Claimed(call, OPERATION, 1, SOME_TIME));
+    SpanData span =
+        spanOf(new IdempotencyEvent.Claimed(call, OPERATION, 1, Optional.empty(), SOME_TIME));
 
     assertThat(span.getAttributes().get(TraceNames.SHARD)).isNull();
   }
@@ -312,7 +314,7 @@ class OpenTelemetryListenerTest {
         new IdempotencyEvent.KeyMissing(CALL, true),
         new IdempotencyEvent.KeyInvalid(CALL, "idempotency-key", KeyProblem.TOO_LONG),
         new IdempotencyEvent.ExtractionFailed(CALL, "webhook", ExtractionFailure.DEFECT),
-        new IdempotencyEvent.Claimed(CALL, OPERATION, 1, SOME_TIME),
+        new IdempotencyEvent.Claimed(CALL, OPERATION, 1, Optional.empty(), SOME_TIME),
         replayed(TraceBytes.of(aSpanElsewhere())),
         new IdempotencyEvent.Attached(CALL),
         new IdempotencyEvent.WaitEnded(CALL, SOME_TIME, WaitEnd.ANSWERED),

@@ -126,7 +126,10 @@ public final class CallEvents {
 
   /** Emits the event of a claim that was won. */
   public void claimed(Claim claim, Duration took) {
-    emit(new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
+    emit(
+        new IdempotencyEvent.Claimed(
+            call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took),
+        null);
   }
 
   /** Emits the event of a record that is about to be replayed. */

@@ -116,7 +116,8 @@ record DecisionLine(
                   Level.INFO,
                   "takeover",
                   Optional.of(event.operationId()),
-                  "run " + event.attempt() + " takes over from an owner whose lease has ended")
+                  "run %d takes over from %s, whose lease has ended"
+                      .formatted(event.attempt(), event.takenOverFrom().orElse("an owner")))
               : of(Level.DEBUG, "claim", Optional.of(event.operationId()), "the key is claimed"));
     }
 

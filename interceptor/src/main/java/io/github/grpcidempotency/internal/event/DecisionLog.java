@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Writes one line for every decision, with the key-value pairs {@code decision}, {@code procedure},
  * {@code entry} and {@code policy}, and, if they are known, {@code shard}, {@code reason}, {@code
- * cause}, {@code source}, {@code operation} and {@code key_hash}. A line never contains a key, a
- * request or a response.
+ * cause}, {@code source}, {@code operation}, {@code key_hash}, {@code user_hash} and {@code
+ * tenant_hash}. A line never contains a key, a user, a tenant, a request or a response.
  *
  * <p>Ordinary decisions are written at debug level. Other lines are limited to one in ten seconds
  * for each procedure, shard, decision and reason. Thread-safe; never throws.
@@ -30,15 +30,15 @@ public final class DecisionLog {
   private static final int MIN_SECRET = 16;
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(LOGGER));
-  private final Optional<HashFunction> keyHash;
+  private final Optional<HashFunction> hashes;
 
   /**
    * Creates a log.
    *
-   * @param keyHashSecret the secret for hashes of keys; empty to leave hashes out
+   * @param keyHashSecret the secret for hashes of keys, users and tenants; empty to leave them out
    */
   public DecisionLog(Optional<byte[]> keyHashSecret) {
-    this.keyHash = keyHashSecret.map(Hashing::hmacSha256);
+    this.hashes = keyHashSecret.map(Hashing::hmacSha256);
   }
 
   /**
@@ -93,17 +93,22 @@ public final class DecisionLog {
           line.cause().ifPresent(cause -> pairs.put("cause", cause));
           line.source().or(() -> source).ifPresent(place -> pairs.put("source", place));
           line.operationId().ifPresent(id -> pairs.put("operation", id));
-          key.flatMap(this::hash).ifPresent(hash -> pairs.put("key_hash", hash));
+          hashes.ifPresent(
+              function -> {
+                key.ifPresent(known -> putHashes(pairs, function, known));
+                call.tenant().ifPresent(tenant -> pairs.put("tenant_hash", hash(function, tenant)));
+              });
           return pairs;
         });
   }
 
-  private Optional<String> hash(IdempotencyKey key) {
-    return keyHash.map(
-        function ->
-            function
-                .hashString(key.stored(), StandardCharsets.UTF_8)
-                .toString()
-                .substring(0, HASH_DIGITS));
+  private static void putHashes(
+      Map<String, Object> pairs, HashFunction function, IdempotencyKey key) {
+    pairs.put("key_hash", hash(function, key.stored()));
+    pairs.put("user_hash", hash(function, key.caller().userId().toString()));
+  }
+
+  private static String hash(HashFunction function, String text) {
+    return function.hashString(text, StandardCharsets.UTF_8).toString().substring(0, HASH_DIGITS);
   }
 }

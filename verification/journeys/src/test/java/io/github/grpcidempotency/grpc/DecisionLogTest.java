@@ -2,12 +2,14 @@ package io.github.grpcidempotency.grpc;
 
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
 import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import com.google.common.hash.Hashing;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.thing.ThingServer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.UUID;
 import java.util.regex.Matcher;
@@ -17,8 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the log says of decisions that are not ordinary. */
 class DecisionLogTest extends CallTest {
-  private static final byte[] SECRET =
-      "a secret of sixteen bytes, or more".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] SECRET = "a secret of sixteen bytes, or more".getBytes(UTF_8);
   private static final Pattern HASH = Pattern.compile("key_hash=(\\S+) ");
 
   private final LogLines log = LogLines.listen();
@@ -88,6 +89,24 @@ class DecisionLogTest extends CallTest {
 
     assertThat(first).matches("[0-9a-f]{16}").isEqualTo(second).isNotEqualTo(other);
     assertNothingIsTold();
+  }
+
+  @Test
+  void withASecretALineNamesTheUserAndTheTenantByTheirHashes() {
+    ThingServer server = start(server().settings(settings -> settings.keyHashSecret(SECRET)));
+    for (String thing : List.of("a thing", "another thing")) {
+      call(server, thing).as(ALICE, "acme").key(KEY).end();
+    }
+
+    assertThat(decisions())
+        .singleElement(STRING)
+        .contains("user_hash=" + hmac(ALICE.toString()), "tenant_hash=" + hmac("acme"))
+        .doesNotContain("acme");
+    assertNothingIsTold();
+  }
+
+  private static String hmac(String text) {
+    return Hashing.hmacSha256(SECRET).hashString(text, UTF_8).toString().substring(0, 16);
   }
 
   @Test

@@ -45,6 +45,7 @@ class RunbookTest {
         "operations/failover.md",
         "operations/capacity.md",
         "operations/alerts.md",
+        "operations/unavailable.md",
         "operations/personal-data.md",
       })
   void everyCommandOfAPageWorks(String name) {

@@ -33,6 +33,11 @@ public abstract class ForwardingClaim implements Claim {
   }
 
   @Override
+  public Optional<String> takenOverFrom() {
+    return claim.takenOverFrom();
+  }
+
+  @Override
   public UUID operationId() {
     return claim.operationId();
   }

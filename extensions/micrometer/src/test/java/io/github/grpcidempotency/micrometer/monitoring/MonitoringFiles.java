@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
@@ -20,7 +21,10 @@ import java.util.stream.StreamSupport;
 final class MonitoringFiles {
   static final Path DASHBOARD = Path.of("grafana", "idempotency.json");
   static final Path ALERTS = Path.of("prometheus", "idempotency-alerts.yml");
-  static final Path ALERT_TESTS = Path.of("prometheus", "idempotency-alerts-test.yml");
+  static final List<Path> ALERT_TESTS =
+      List.of(
+          Path.of("prometheus", "idempotency-alerts-test.yml"),
+          Path.of("prometheus", "idempotency-symptoms-test.yml"));
 
   /** An exported name, but no name of a recording rule, which has a colon before it. */
   private static final Pattern METRIC = Pattern.compile("(?<![:\\w])idempotency_[a-z_]+");
@@ -33,6 +37,11 @@ final class MonitoringFiles {
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
+  }
+
+  /** Returns the cases of all alerts. */
+  static String alertTests() {
+    return ALERT_TESTS.stream().map(MonitoringFiles::read).collect(Collectors.joining());
   }
 
   /** Returns what a pattern's group matches in a text, in the order of the text. */

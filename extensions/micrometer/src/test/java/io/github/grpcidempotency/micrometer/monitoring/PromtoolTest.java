@@ -15,6 +15,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
 
 /** Prometheus' own tool accepts the files, and finds each alert fired when it should be. */
 class PromtoolTest {
@@ -33,9 +35,10 @@ class PromtoolTest {
     assertSucceeds("check", "rules", MonitoringFiles.ALERTS.toString());
   }
 
-  @Test
-  void everyAlertIsFiredWhenItShouldBeAndNotOtherwise() throws Exception {
-    assertSucceeds("test", "rules", MonitoringFiles.ALERT_TESTS.toString());
+  @ParameterizedTest
+  @FieldSource("io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles#ALERT_TESTS")
+  void everyAlertIsFiredWhenItShouldBeAndNotOtherwise(Path cases) throws Exception {
+    assertSucceeds("test", "rules", cases.toString());
   }
 
   /** As rules, because the tool checks no other queries without a server. */

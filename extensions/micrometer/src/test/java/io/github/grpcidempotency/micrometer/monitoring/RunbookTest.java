@@ -6,6 +6,7 @@ import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.re
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.micrometer.MetricName;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +17,8 @@ import org.junit.jupiter.api.Test;
 /** The page about the alerts has a section for each alert. */
 class RunbookTest {
   private static final String PAGE = read(RepositoryRoot.resolve("docs/operations/alerts.md"));
+  private static final String FIRST_PAGE =
+      read(RepositoryRoot.resolve("docs/operations/unavailable.md"));
   private static final List<String> NAMES =
       found(Pattern.compile("- alert: (\\w+)"), 1, read(ALERTS));
   private static final Pattern HEADING = Pattern.compile("(?m)^## (.*)$");
@@ -40,12 +43,23 @@ class RunbookTest {
   }
 
   @Test
-  void everySectionHasItsFourParts() {
-    for (String part : List.of("**Who is hurt:**", "**Look:**", "**Do", "**Leave it:**")) {
+  void everySectionHasItsFiveParts() {
+    for (String part :
+        List.of("**You see:**", "**Who is hurt:**", "**Look:**", "**Do", "**Leave it:**")) {
       assertThat(found(Pattern.compile(Pattern.quote("- " + part)), 0, PAGE))
           .as(part)
           .hasSameSizeAs(NAMES);
     }
+  }
+
+  @Test
+  void theFirstPageNamesEveryCauseAndFitsOnAScreen() {
+    assertThat(
+            found(Pattern.compile("(?m)^\\| `([a-z_`, ]+)` \\|"), 1, FIRST_PAGE).stream()
+                .flatMap(causes -> Stream.of(causes.split("`, `"))))
+        .containsExactlyInAnyOrderElementsOf(
+            Stream.of(FailureCause.values()).map(FailureCause::word).toList());
+    assertThat(FIRST_PAGE.lines()).hasSizeLessThanOrEqualTo(70);
   }
 
   @Test
@@ -58,6 +72,6 @@ class RunbookTest {
                         Stream.concat(
                             Stream.of(metric.prometheus()),
                             MonitoringFiles.series(metric).stream())))
-        .containsAll(MonitoringFiles.metrics(PAGE));
+        .containsAll(MonitoringFiles.metrics(PAGE + FIRST_PAGE));
   }
 }

@@ -89,7 +89,7 @@ public final class RecordFinder {
       }
       // If the statement works without the outbox query, the outbox query failed.
       Optional<RecordRow> found = readWithoutStatus(connection, failure);
-      database.statusUnknown(procedure, failure);
+      database.statusUnknown(procedure, found.map(RecordRow::id), failure);
       return found;
     }
   }

@@ -36,6 +36,7 @@ public final class Reservation implements Claim {
   private final RecordDatabase database;
   private final ReservedRow row;
   private final Instant expires;
+  private final Optional<String> takenOverFrom;
 
   /** The answer that the handler's own transaction records, if it records one. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
@@ -61,10 +62,12 @@ public final class Reservation implements Claim {
       UUID id,
       int attempt,
       Instant expires,
+      Optional<String> takenOverFrom,
       Optional<String> timeLine) {
     this.database = database;
     this.row = new ReservedRow(database, request, id, attempt, timeLine);
     this.expires = expires;
+    this.takenOverFrom = takenOverFrom;
   }
 
   @Override
@@ -80,6 +83,11 @@ public final class Reservation implements Claim {
   @Override
   public int attempt() {
     return row.attempt();
+  }
+
+  @Override
+  public Optional<String> takenOverFrom() {
+    return takenOverFrom;
   }
 
   @Override

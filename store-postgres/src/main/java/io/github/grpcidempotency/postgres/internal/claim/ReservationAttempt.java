@@ -62,6 +62,7 @@ public final class ReservationAttempt {
 
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
   private Optional<String> timeLine = Optional.empty();
+  private Optional<String> takenOverFrom = Optional.empty();
   private long sentNanos;
 
   public ReservationAttempt(RecordDatabase database, ClaimRequest request) {
@@ -133,7 +134,8 @@ public final class ReservationAttempt {
     return sure || (extend(row.id(), attempt) && !isLate())
         ? Optional.of(
             new ClaimResult.Won(
-                new Reservation(database, request, row.id(), attempt, row.expires(), timeLine)))
+                new Reservation(
+                    database, request, row.id(), attempt, row.expires(), takenOverFrom, timeLine)))
         : Optional.empty();
   }
 
@@ -170,7 +172,7 @@ public final class ReservationAttempt {
   }
 
   private UUID newId() {
-    UUID id = database.newId();
+    UUID id = database.ids().next();
     ids.add(id);
     return id;
   }
@@ -186,7 +188,7 @@ public final class ReservationAttempt {
                   row -> {
                     readTimeLine(row);
                     Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
-                    database.compareClock(expires.minus(request.retention()));
+                    database.ids().compareClock(expires.minus(request.retention()));
                     return RecordRow.reserved(id, request, database.lease(), expires);
                   });
           return inserted.isPresent() ? inserted : finder.read(connection);
@@ -207,7 +209,10 @@ public final class ReservationAttempt {
     return send(
         database.reservationSql().takeOver(),
         values -> bind(values, row.id()).bind("attempt", row.attempt()),
-        this::readAttempt);
+        taken -> {
+          takenOverFrom = Optional.ofNullable(taken.getString("taken_over_from"));
+          return readAttempt(taken);
+        });
   }
 
   private int readAttempt(ResultSet row) throws SQLException {

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres.internal.database;
 
 import static java.util.stream.Collectors.toMap;
 
-import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -21,7 +20,6 @@ import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -39,8 +37,6 @@ import org.slf4j.LoggerFactory;
 /** The connections, the statements and the settings that claims need. Thread-safe. */
 public final class RecordDatabase {
   private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
-
-  private static final Duration SMALL_DIFFERENCE = Duration.ofSeconds(1);
 
   private static final String NOT_ALONE =
       "the store's pool gave a connection that is not in autocommit mode: either the"
@@ -64,8 +60,7 @@ public final class RecordDatabase {
   private volatile Map<String, String> resourceColumns = Map.of();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
 
-  /** The time of the database less the time of this computer, if the two differ much. */
-  private volatile Duration clockDifference = Duration.ZERO;
+  private final OperationIds ids = new OperationIds();
 
   public RecordDatabase(
       DataSource pool,
@@ -125,24 +120,9 @@ public final class RecordDatabase {
     return schema;
   }
 
-  /**
-   * Returns an id for a new operation, with the database's time as far as it is known. Lists are
-   * sorted by ids, so a server whose clock is wrong must not use its own time.
-   */
-  public UUID newId() {
-    Duration difference = clockDifference;
-    return difference.isZero()
-        ? UuidCreator.getTimeOrderedEpochFast()
-        : UuidCreator.getTimeOrderedEpoch(Instant.now().plus(difference));
-  }
-
-  /** Compares the clock of this computer with a time that the database has returned just now. */
-  public void compareClock(Instant databaseTime) {
-    Duration difference = Duration.between(Instant.now(), databaseTime);
-    if (difference.minus(clockDifference).abs().compareTo(SMALL_DIFFERENCE) > 0) {
-      clockDifference =
-          difference.abs().compareTo(SMALL_DIFFERENCE) > 0 ? difference : Duration.ZERO;
-    }
+  /** Returns the maker of ids for new operations. */
+  public OperationIds ids() {
+    return ids;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
@@ -329,16 +309,18 @@ public final class RecordDatabase {
   }
 
   /**
-   * Warns that an outbox query failed. Does not warn if the database cannot be reached, because
-   * then the query did not cause the failure.
+   * Warns that an outbox query failed, for an operation if the query was for one only. Does not
+   * warn if the database cannot be reached, because then the query did not cause the failure.
    */
-  public void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
+  public void statusUnknown(
+      RecordedProcedure procedure, Optional<UUID> operationId, JdbiException failure) {
     if (!Failures.isCutOff(failure)) {
       log.warn(
           procedure.name() + " outbox",
           failure,
-          "the outbox query of %s failed, so its status is reported as processing"
-              .formatted(procedure.name()));
+          "the outbox query of %s failed%s, so the status is reported as processing"
+              .formatted(
+                  procedure.name(), operationId.map(" for operation %s"::formatted).orElse("")));
     }
   }
 

@@ -21,6 +21,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
@@ -50,7 +51,7 @@ final class OutboxStatuses {
   }
 
   /**
-   * Returns the status of each resource, as its user sees it. Resources whose query failed are
+   * Returns the status of each resource, as its user sees it. Resources whose status is unknown are
    * missing; empty if the procedure has no outbox.
    *
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
@@ -68,13 +69,17 @@ final class OutboxStatuses {
     try {
       for (List<List<OwnedResource>> users : Lists.partition(byUser, MOST)) {
         ask(procedure, users)
-            .forEach(found -> statuses.put(found.resource(), outbox.statusOf(found.entries())));
+            .forEach(
+                found ->
+                    outbox
+                        .statusOf(found.entries())
+                        .ifPresent(status -> statuses.put(found.resource(), status)));
       }
     } catch (JdbiException failure) {
       if (!RecordFinder.mayBeTheOutbox(failure)) {
         throw Failures.of("could not query the outbox", failure);
       }
-      database.statusUnknown(procedure, failure);
+      database.statusUnknown(procedure, Optional.empty(), failure);
     }
     return statuses;
   }

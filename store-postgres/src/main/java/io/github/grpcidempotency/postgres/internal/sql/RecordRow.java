@@ -118,7 +118,7 @@ public record RecordRow(
    * the outbox.
    */
   public ClaimResult.Recorded recorded(RecordedProcedure asked) {
-    return recorded(asked.outbox().flatMap(outbox -> outboxStatus.map(outbox::statusOf)));
+    return recorded(asked.outbox().flatMap(outbox -> outboxStatus.flatMap(outbox::statusOf)));
   }
 
   /**

@@ -70,7 +70,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
       RecordDatabase database, ClaimRequest request, LateClaimSql sql, HandlerTransaction first) {
     this.database = database;
     this.request = request;
-    this.id = database.newId();
+    this.id = database.ids().next();
     this.sql = sql;
     this.first = first;
     this.thread = new HandlerThread(request.procedure().name());

@@ -58,7 +58,7 @@ public final class TransactionAttempt {
   }
 
   public TransactionAttempt(RecordDatabase database, ClaimRequest request) {
-    this(database, request, database.newId());
+    this(database, request, database.ids().next());
   }
 
   /**
@@ -128,7 +128,7 @@ public final class TransactionAttempt {
                     values -> OperationParameters.of(values, request, id),
                     Lock::read,
                     RecordRow::read));
-    database.compareClock(met.first().expires().minus(request.retention()));
+    database.ids().compareClock(met.first().expires().minus(request.retention()));
     Optional<RecordRow> found = met.last();
     if (found.filter(RecordRow::isRecord).isPresent()) {
       RecordRow row = found.get();
@@ -159,15 +159,14 @@ public final class TransactionAttempt {
       return Optional.empty();
     }
     try {
-      return Optional.of(
-          outbox.statusOf(
-              StatementBatch.runForFirst(
-                  transaction.own(),
-                  sql.rollbackWithStatus().orElseThrow(),
-                  values -> values.bind("resource_id", row.resourceId().get().toString()),
-                  RecordRow::outboxStatus)));
+      return outbox.statusOf(
+          StatementBatch.runForFirst(
+              transaction.own(),
+              sql.rollbackWithStatus().orElseThrow(),
+              values -> values.bind("resource_id", row.resourceId().get().toString()),
+              RecordRow::outboxStatus));
     } catch (JdbiException failure) {
-      database.statusUnknown(request.procedure(), failure);
+      database.statusUnknown(request.procedure(), Optional.of(row.id()), failure);
       return Optional.empty();
     }
   }

@@ -1,7 +1,7 @@
 SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};
 
 WITH abandoned AS (
-  SELECT
+  SELECT k.server
     FROM ${schema}.idempotency_keys AS k
    WHERE k.id = :id
      AND k.idempotency_key = :key
@@ -26,4 +26,4 @@ UPDATE ${schema}.idempotency_keys AS k
  WHERE k.id = :id
    AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
-RETURNING k.attempt, ${time_line} AS time_line
+RETURNING k.attempt, ${time_line} AS time_line, abandoned.server AS taken_over_from
