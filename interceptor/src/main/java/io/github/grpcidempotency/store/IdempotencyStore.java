@@ -77,7 +77,8 @@ public interface IdempotencyStore {
 
   /**
    * Returns the distinct first five bytes of the newest recorded answers of a procedure, which name
-   * the keys that have encrypted them. By default, returns nothing.
+   * the keys that have encrypted them; no bytes for answers that are not encrypted. By default,
+   * returns nothing.
    *
    * @throws StoreException if the store cannot be reached
    */

@@ -94,6 +94,7 @@ class IsolationTest {
   /** Statements without a user. They see nothing but what they name themselves. */
   private static final Set<String> MAINTENANCE =
       Set.of(
+          "check/answer_beginnings",
           "maintenance/announce_waits",
           "maintenance/in_flight",
           "maintenance/is_in_flight",

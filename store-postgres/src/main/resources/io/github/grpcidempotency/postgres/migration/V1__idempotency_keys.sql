@@ -180,8 +180,9 @@ BEGIN
 END;
 $$;
 
--- The first five bytes of the answers of a procedure, among the newest 2,000 rows. A server learns from them at its start which keys have
--- encrypted the answers. They contain nothing else of an encrypted answer.
+-- The first five bytes of the encrypted answers of a procedure, among the newest 2,000 rows, and no bytes for answers that are not
+-- encrypted. A server learns from them at its start which keys have encrypted the answers. An encrypted answer begins with a byte that
+-- no message begins with, and the id of its key.
 CREATE FUNCTION ${schema}.answer_beginnings(of_procedure text) RETURNS SETOF bytea
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -189,14 +190,17 @@ AS $$
 BEGIN
   PERFORM set_config('idempotency.operator', 'on', true);
   RETURN QUERY
-    SELECT DISTINCT substring(COALESCE(newest.response_bytes, newest.status_bytes) FROM 1 FOR 5)
-      FROM (SELECT k.procedure, k.response_bytes, k.status_bytes, k.expires
+    SELECT DISTINCT CASE WHEN substring(newest.answer FROM 1 FOR 1) IN ('\x00', '\x01')
+                         THEN substring(newest.answer FROM 1 FOR 5)
+                         ELSE ''
+                     END
+      FROM (SELECT k.procedure, k.expires, COALESCE(k.response_bytes, k.status_bytes) AS answer
               FROM ${schema}.idempotency_keys AS k
              ORDER BY k.id DESC
              LIMIT 2000) AS newest
      WHERE newest.procedure = of_procedure
        AND newest.expires > now()
-       AND num_nonnulls(newest.response_bytes, newest.status_bytes) > 0;
+       AND newest.answer IS NOT NULL;
   PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
