@@ -122,7 +122,8 @@ final class CheckedStore {
       throw new SetupException(
           List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
     }
-    Supplier<OperationCatalog> catalog =
+    // Not assigned to java.util.function.Supplier, which Guava for Android does not implement.
+    com.google.common.base.Supplier<OperationCatalog> catalog =
         Suppliers.memoize(
             () -> {
               IdempotencyStore unused = ready();
@@ -139,7 +140,7 @@ final class CheckedStore {
           unreachable,
           named("its operations cannot be found until its database can be reached"));
     }
-    return catalog;
+    return catalog::get;
   }
 
   private String named(String problem) {
