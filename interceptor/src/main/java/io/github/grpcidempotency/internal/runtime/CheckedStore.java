@@ -117,12 +117,12 @@ final class CheckedStore {
    * @throws SetupException if the store cannot find operations by id
    * @throws StoreException if the store cannot be reached, and is not one of several shards
    */
+  @SuppressWarnings("UnnecessaryMethodReference") // Guava for Android has suppliers of its own
   Supplier<OperationCatalog> operations(Collection<RecordedProcedure> procedures) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
           List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
     }
-    // Not assigned to java.util.function.Supplier, which Guava for Android does not implement.
     com.google.common.base.Supplier<OperationCatalog> catalog =
         Suppliers.memoize(
             () -> {
