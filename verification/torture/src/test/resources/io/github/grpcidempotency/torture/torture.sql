@@ -45,7 +45,7 @@ CREATE FUNCTION torture.note_change() RETURNS trigger
 AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND NEW.expires > OLD.expires
-     AND to_jsonb(NEW) - 'expires' = to_jsonb(OLD) - 'expires' THEN
+     AND to_jsonb(NEW) - 'expires' - 'retained' = to_jsonb(OLD) - 'expires' - 'retained' THEN
     RETURN NULL; -- retained from its last replay
   ELSIF OLD.completed IS NOT NULL AND OLD.expires > clock_timestamp() THEN
     INSERT INTO torture.changes (kind, key, user_id)
