@@ -53,6 +53,7 @@ class ResourceIdTypesTest {
    * The type of a table's ids, an id as a service writes it and as the database returns it, and
    * another id.
    */
+  @SuppressWarnings("ImmutableEnumChecker") // its values do not change
   enum Kind {
     UUID(
         "uuid",
