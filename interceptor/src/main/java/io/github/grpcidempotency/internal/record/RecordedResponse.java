@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.record;
 
+import com.google.common.collect.MapMaker;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -11,12 +12,17 @@ import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentMap;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Creates the record of a response. */
 public final class RecordedResponse {
-  private static final RateLimitedLog log =
-      RateLimitedLog.of(LoggerFactory.getLogger(RecordedResponse.class));
+  private static final Logger logger = LoggerFactory.getLogger(RecordedResponse.class);
+
+  /** One for each descriptor, so that servers in one process do not silence each other. */
+  private static final ConcurrentMap<Procedure, RateLimitedLog> LOGS =
+      new MapMaker().weakKeys().makeMap();
 
   private RecordedResponse() {}
 
@@ -86,8 +92,9 @@ public final class RecordedResponse {
   }
 
   private static void warn(Procedure procedure, UUID operationId, String problem) {
+    RateLimitedLog log = LOGS.computeIfAbsent(procedure, any -> RateLimitedLog.of(logger));
     log.warn(
-        procedure.name() + " " + problem,
+        problem,
         null,
         "%s: cannot read the id of its resource: %s. Operation %s is recorded without a reference%s"
             .formatted(
