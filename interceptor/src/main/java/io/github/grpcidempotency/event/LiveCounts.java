@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.event;
 
+import io.github.grpcidempotency.store.BatchCounts;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -27,4 +28,9 @@ public interface LiveCounts {
 
   /** Returns how many calls are waiting for the end of an operation's asynchronous work. */
   int operationsWaiting();
+
+  /** Returns how often the store has sent statements for several calls at once, so far. */
+  default BatchCounts batches() {
+    return BatchCounts.NONE;
+  }
 }

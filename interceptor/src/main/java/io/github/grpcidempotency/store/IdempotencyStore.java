@@ -35,6 +35,8 @@ public interface IdempotencyStore {
    * reservation whose lease has ended is taken over if {@link ClaimRequest#isFor procedure and
    * fingerprint} are the same.
    *
+   * @throws java.util.concurrent.CancellationException if the call was {@linkplain
+   *     ClaimRequest#gone gone} before the store has sent the claim; a store need not check this
    * @throws StoreException if the store failed; the exception contains the progress of the claim
    *     and the reason
    */
@@ -84,6 +86,11 @@ public interface IdempotencyStore {
    */
   default Set<ByteString> answerBeginnings(String procedure) {
     return Set.of();
+  }
+
+  /** Returns how often this process has sent statements for several calls at once. */
+  default BatchCounts batches() {
+    return BatchCounts.NONE;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */

@@ -22,6 +22,7 @@ import io.github.grpcidempotency.postgres.internal.transaction.LateClaim;
 import io.github.grpcidempotency.postgres.internal.transaction.ReservedTransaction;
 import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
+import io.github.grpcidempotency.store.BatchCounts;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -98,7 +99,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             builder.serverName.get(),
             builder.listen,
             builder.advisoryLocks,
-            builder.timeLines);
+            builder.timeLines,
+            builder.batchConnections,
+            builder.smallestBatch);
     this.beginSql = database.beginSql();
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
@@ -292,6 +295,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   }
 
   @Override
+  public BatchCounts batches() {
+    return database.batches().counts();
+  }
+
+  @Override
   public Duration lease() {
     return database.lease();
   }
@@ -330,6 +338,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private boolean listen = true;
     private boolean advisoryLocks = true;
     private boolean timeLines = true;
+    private int batchConnections = 2;
+    private int smallestBatch = 2;
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -430,6 +440,30 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder timeLines(boolean timeLines) {
       this.timeLines = timeLines;
+      return this;
+    }
+
+    /**
+     * Sets how many connections of the pool the statements of reserved calls use at a time; 2 by
+     * default. Claims, settlements and look-ups of calls that run at the same time share a round
+     * trip and a commit: a call whose connection is busy with such a statement joins the next one.
+     * A call that finds no other call is sent at once. With 0, each call sends its own statements,
+     * on a connection of its own.
+     *
+     * @throws IllegalArgumentException if it is negative
+     */
+    public Builder batchConnections(int connections) {
+      if (connections < 0) {
+        throw new IllegalArgumentException(
+            "the number of connections for batches must not be negative: " + connections);
+      }
+      this.batchConnections = connections;
+      return this;
+    }
+
+    /** Sets how many calls are sent as a batch at least; 1 is for tests. */
+    Builder smallestBatch(int calls) {
+      this.smallestBatch = calls;
       return this;
     }
 

@@ -30,6 +30,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -91,6 +94,13 @@ class IsolationTest {
           entry("claim/retain", Row.COMPLETED),
           entry("claim/take_over", Row.ABANDONED));
 
+  /** Every statement for several calls, and the row that it is tried on. */
+  private static final Map<String, Row> BATCHES =
+      Map.of(
+          "claim/claim_batch", Row.NONE,
+          "settle/complete_batch", Row.IN_FLIGHT,
+          "settle/release_batch", Row.IN_FLIGHT);
+
   /** Statements without a user. They see nothing but what they name themselves. */
   private static final Set<String> MAINTENANCE =
       Set.of(
@@ -101,7 +111,8 @@ class IsolationTest {
           "maintenance/renew",
           "maintenance/sweep",
           "maintenance/sweep_lag",
-          "maintenance/wake");
+          "maintenance/wake",
+          "maintenance/wake_batch");
 
   /** Part of others, and tried by itself: it tells nothing, whatever it has done. */
   private static final Set<String> TACIT = Set.of("settle/refer");
@@ -124,6 +135,7 @@ class IsolationTest {
           "settle/has_changes",
           "settle/is_open",
           "settle/same_time_line",
+          "settle/same_time_line_batch",
           "claim/time_line",
           "check/time_line",
           "check/facts",
@@ -153,7 +165,9 @@ class IsolationTest {
       assertThat(files.map(file -> folder.relativize(file).toString().replace(".sql", "")))
           .containsExactlyInAnyOrderElementsOf(
               Sets.union(
-                  Sets.union(STATEMENTS.keySet(), Sets.union(TACIT, REFUSING)),
+                  Sets.union(
+                      Sets.union(STATEMENTS.keySet(), BATCHES.keySet()),
+                      Sets.union(TACIT, REFUSING)),
                   Sets.union(MAINTENANCE, OTHERS)));
     }
   }
@@ -184,6 +198,32 @@ class IsolationTest {
     boolean changed = !table.rowsOf(owner).equals(rows);
 
     assertThat(seen || changed).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
+  }
+
+  @ParameterizedTest
+  @MethodSource("batches")
+  void aStatementForSeveralCallsWorksForTheirUsersOnly(String statement, Row before, Actor actor) {
+    UUID owner = UUID.randomUUID();
+    ClaimRequest request = rowOf(owner, before);
+    List<String> rows = table.rowsOf(owner);
+
+    boolean seen =
+        !as(
+                "app.current_user_ids",
+                user -> "{%s,%s}".formatted(UUID.randomUUID(), user),
+                actor,
+                owner,
+                handle ->
+                    StatementBatch.runForRows(
+                        handle.getConnection(),
+                        unscoped(statement),
+                        values -> bindBatch(values, request),
+                        row -> Map.<String, Object>of()))
+            .isEmpty();
+    boolean changed = !table.rowsOf(owner).equals(rows);
+
+    assertThat(seen).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
+    assertThat(changed).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
   }
 
   @ParameterizedTest
@@ -398,7 +438,15 @@ class IsolationTest {
   }
 
   private static Stream<Arguments> matrix() {
-    return STATEMENTS.entrySet().stream()
+    return matrix(STATEMENTS);
+  }
+
+  private static Stream<Arguments> batches() {
+    return matrix(BATCHES);
+  }
+
+  private static Stream<Arguments> matrix(Map<String, Row> statements) {
+    return statements.entrySet().stream()
         .flatMap(
             statement ->
                 Stream.of(Actor.values())
@@ -435,9 +483,12 @@ class IsolationTest {
             entry("rollback", "ROLLBACK"),
             entry("use", "")));
     String sql = SqlFile.load(name, parts).replace(ABOVE_READ_COMMITTED, "");
-    int user = sql.indexOf("SELECT set_config('app.current_user_id', :user, true)");
-    return user < 0 ? sql : sql.substring(sql.indexOf(';', user) + 1);
+    Matcher user = SETS_USERS.matcher(sql);
+    return user.find() ? sql.substring(sql.indexOf(';', user.start()) + 1) : sql;
   }
+
+  private static final Pattern SETS_USERS =
+      Pattern.compile("SELECT set_config\\('app.current_user_ids?', :users?, true\\)");
 
   private interface Work {
     List<Map<String, Object>> on(Handle handle);
@@ -457,6 +508,11 @@ class IsolationTest {
 
   /** Does something as the application. If the database forbids it, the result is empty. */
   private static List<Map<String, Object>> as(Actor actor, UUID owner, Work work) {
+    return as("app.current_user_id", UUID::toString, actor, owner, work);
+  }
+
+  private static List<Map<String, Object>> as(
+      String setting, Function<UUID, String> value, Actor actor, UUID owner, Work work) {
     try {
       return Jdbi.create(database.app())
           .inTransaction(
@@ -464,8 +520,9 @@ class IsolationTest {
                 if (actor != Actor.NOBODY) {
                   UUID user = actor == Actor.OWNER_OF_THE_ROW ? owner : UUID.randomUUID();
                   handle
-                      .createQuery("SELECT set_config('app.current_user_id', :user, true)")
-                      .bind("user", user.toString())
+                      .createQuery("SELECT set_config(:setting, :user, true)")
+                      .bind("setting", setting)
+                      .bind("user", value.apply(user))
                       .mapTo(String.class)
                       .one();
                 }
@@ -521,6 +578,26 @@ class IsolationTest {
             "bytea",
             Optional.of(new byte[] {1})
                 .filter(some -> statement.equals("transaction/record_failure")));
+  }
+
+  private static Parameters bindBatch(Parameters values, ClaimRequest request) {
+    UUID owner = request.key().caller().userId();
+    return values
+        .bind("ids", new UUID[] {idOfTheRowOf(owner)})
+        .bind("keys", new String[] {request.key().stored()})
+        .bind("user_ids", new UUID[] {owner})
+        .bind("procedures", new String[] {request.procedure().name()})
+        .bind("hashes", new byte[][] {request.fingerprint().hash().toByteArray()})
+        .bind("hash_versions", new Integer[] {request.fingerprint().version()})
+        .bind("retentions", new Long[] {request.retention().toMillis()})
+        .bind("traces", new byte[1][])
+        .bind("lease_millis", 60_000)
+        .bind("server", "a server")
+        .bind("attempts", new Integer[] {1})
+        .bind("responses", new byte[][] {{1}})
+        .bind("statuses", new byte[1][])
+        .bind("resource_ids", new String[1])
+        .bind("time_lines", new String[1]);
   }
 
   /** A record is only retained longer if that is worth a write. */

@@ -36,6 +36,7 @@ class LayersTest {
       List.of(
           "migration",
           "sql",
+          "batch",
           "driver",
           "carry",
           "database",

@@ -172,7 +172,9 @@ class LockedRowsTest {
             "this",
             true,
             true,
-            false);
+            false,
+            2,
+            2);
     return new ReservedRow(
         records, request, claim.operationId(), claim.attempt(), Optional.empty());
   }

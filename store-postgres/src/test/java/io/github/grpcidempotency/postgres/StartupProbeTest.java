@@ -75,7 +75,7 @@ class StartupProbeTest {
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       verify(pool, TRANSACTIONAL);
 
-      assertThat(proxy.roundTrips()).hasSizeBetween(15, 48);
+      assertThat(proxy.roundTrips()).hasSizeBetween(15, 52);
     }
   }
 

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -145,7 +146,11 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     long begun = System.nanoTime();
     ClaimResult result;
     try {
-      result = engine.claim(request);
+      result = engine.claim(request, transport::isGone);
+    } catch (CancellationException dropped) {
+      waitEnded(WaitEnd.CANCELLED);
+      transport.cancelled();
+      return;
     } catch (StoreException outage) {
       decide(outage, since(begun));
       return;

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.BatchCounts;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -23,9 +24,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
@@ -80,6 +83,11 @@ public final class Engine implements AutoCloseable {
     public int operationsWaiting() {
       return opened.stream().mapToInt(Operations::waiting).sum();
     }
+
+    @Override
+    public BatchCounts batches() {
+      return store.batches();
+    }
   }
 
   Engine(CheckedStore checked, EngineSettings settings, WaitCapacity room, Executor executor) {
@@ -105,16 +113,19 @@ public final class Engine implements AutoCloseable {
    * called, because the owner may have lost its connection to the store. An abandoned reservation
    * of an older server is claimed again with the fingerprint of the older server.
    *
+   * @param gone returns whether nobody waits for the answer any more
+   * @throws java.util.concurrent.CancellationException if the call was gone before its claim was
+   *     sent
    * @throws StoreException if the store failed
    */
-  public ClaimResult claim(KeyedRequest request) {
+  public ClaimResult claim(KeyedRequest request, BooleanSupplier gone) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
     if (own.isPresent()) {
       return own.get();
     }
     return ofStore(
         () -> {
-          ClaimResult met = claim(request.procedure(), request.claim());
+          ClaimResult met = claim(request.procedure(), request.claim().unless(gone));
           Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
           return older.isPresent() ? claim(request.procedure(), older.get()) : met;
         });
@@ -124,8 +135,8 @@ public final class Engine implements AutoCloseable {
   private static <T> T ofStore(Supplier<T> call) {
     try {
       return call.get();
-    } catch (StoreException outage) {
-      throw outage;
+    } catch (StoreException | CancellationException known) {
+      throw known;
     } catch (RuntimeException defect) {
       throw unexpected(defect);
     }

@@ -34,10 +34,19 @@ CREATE FUNCTION ${schema}.current_user_id() RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE
   RETURN NULLIF(current_setting('app.current_user_id', true), '')::uuid;
 
+-- The users of the current transaction if it serves several calls; null if none are set.
+CREATE FUNCTION ${schema}.current_user_ids() RETURNS uuid[]
+  LANGUAGE sql STABLE PARALLEL SAFE
+  RETURN NULLIF(current_setting('app.current_user_ids', true), '')::uuid[];
+
 ALTER TABLE ${schema}.idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE ${schema}.idempotency_keys FORCE ROW LEVEL SECURITY;
 
 CREATE POLICY own_rows ON ${schema}.idempotency_keys FOR ALL USING (user_id = ${schema}.current_user_id());
+
+-- The subquery is evaluated once for a statement instead of once for a row.
+CREATE POLICY rows_of_batch ON ${schema}.idempotency_keys
+  FOR ALL USING (user_id = ANY ((SELECT ${schema}.current_user_ids())::uuid[]));
 
 -- Leases are renewed, and expired rows are deleted, for all users at once, by functions that run as the table's owner. Outside the
 -- operators' functions and answer_beginnings, the owner sees no other rows.

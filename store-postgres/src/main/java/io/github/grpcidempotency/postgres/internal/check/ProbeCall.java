@@ -7,6 +7,9 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.internal.claim.ClaimBatch;
+import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
+import io.github.grpcidempotency.postgres.internal.claim.SettleBatch;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -67,6 +70,8 @@ import org.slf4j.LoggerFactory;
  *       awaited, and query whether the call is running. Through the store's pool, check the result.
  *   <li>Complete the call, which removes the announcement, and replay it.
  *   <li>Reserve another key, and release it.
+ *   <li>Reserve two keys of two users by one statement, as for calls that run at the same time, and
+ *       complete both by one statement.
  *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction.
  *       Check that a duplicate on another connection is refused, or, if the store's pool has only
  *       one connection, that a connection of the maintenance pool cannot take the lock. Check that
@@ -152,7 +157,8 @@ final class ProbeCall {
             problemOfTimeLine(),
             problemOfRefusals(),
             problemOf(this::completeReserved),
-            problemOf(this::releaseReserved))
+            problemOf(this::releaseReserved),
+            problemOf(this::completeSeveral))
         .flatMap(Optional::stream)
         .toList();
   }
@@ -301,6 +307,41 @@ final class ProbeCall {
     Claim claim = win(request);
     step = "release its key";
     check(claim.release() == Settled.DONE, "the key of a trial call was not released");
+  }
+
+  private void completeSeveral(ClaimRequest request) {
+    ClaimRequest another = request(Caller.of(UUID.randomUUID()));
+    try {
+      step = "claim keys in one statement for several calls";
+      List<ClaimBatch.Call> calls =
+          Stream.of(request, another)
+              .map(each -> new ClaimBatch.Call(each, database.ids().next()))
+              .toList();
+      boolean claimed =
+          database
+              .onConnection(connection -> new ClaimBatch(database, false).run(connection, calls))
+              .stream()
+              .allMatch(inserted -> inserted.filter(Optional::isPresent).isPresent());
+      check(claimed, "one statement for several trial calls did not claim their keys");
+      step = "record answers in one statement for several calls";
+      SettleBatch complete = new SettleBatch(database.sql(PROCEDURE).completeBatch().orElseThrow());
+      boolean completed =
+          database
+              .onConnection(
+                  connection ->
+                      complete.run(connection, calls.stream().map(this::answered).toList()))
+              .stream()
+              .allMatch(Optional::isPresent);
+      check(completed, "one statement for several trial calls did not record their answers");
+    } finally {
+      forget(another);
+    }
+  }
+
+  private SettleBatch.Call answered(ClaimBatch.Call call) {
+    return new SettleBatch.Call(
+        new ReservedRow(database, call.request(), call.id(), 1, Optional.empty()),
+        Optional.of(ANSWER));
   }
 
   private void completeTransaction(ClaimRequest request) {
@@ -558,6 +599,10 @@ final class ProbeCall {
 
   /** Creates a request with a new key. Announces that its end is awaited. */
   private ClaimRequest request() {
+    return request(caller);
+  }
+
+  private ClaimRequest request(Caller caller) {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
     keys.add(key.stored());
     return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION, Optional.empty(), false);

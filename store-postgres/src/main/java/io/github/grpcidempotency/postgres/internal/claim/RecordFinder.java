@@ -12,6 +12,7 @@ import io.github.grpcidempotency.store.RecordedProcedure;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jdbi.v3.core.JdbiException;
 
 /** Reads the row of a key, and writes nothing. Thread-safe. */
@@ -57,14 +58,29 @@ public final class RecordFinder {
   }
 
   /**
+   * Reads the row, expired or not, in a batch with other calls if there are any.
+   *
+   * @param gone whether nobody waits for the row any more
+   * @throws java.util.concurrent.CancellationException if nobody did before the query was sent
+   * @throws JdbiException if it cannot be read
+   */
+  Optional<RecordRow> read(BooleanSupplier gone) {
+    return database
+        .batches()
+        .run(new FindBatch(sql.find()), key, 0, gone, () -> database.onConnection(this::read));
+  }
+
+  /**
    * Reads the row, expired or not, for a call that probably has a row. If there is none, the call
    * claims the key. If the connection breaks, the result is empty too, and the claim finds the row.
    *
+   * @param gone whether nobody waits for the row any more
+   * @throws java.util.concurrent.CancellationException if nobody did before the query was sent
    * @throws JdbiException if the row cannot be read for another reason
    */
-  public Optional<RecordRow> readBeforeClaim() {
+  public Optional<RecordRow> readBeforeClaim(BooleanSupplier gone) {
     try {
-      return database.onConnection(this::read);
+      return read(gone);
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
         return Optional.empty();

@@ -125,8 +125,22 @@ public final class Reservation implements Claim {
         .flatMap(answer -> settledWith(answer, outcome))
         .orElseGet(
             () ->
-                onOtherConnection(
-                    "record the answer", connection -> complete(connection, outcome)));
+                isAlone()
+                    ? database.inStore(
+                        "record the answer",
+                        () ->
+                            row.completeInBatch(
+                                outcome,
+                                () ->
+                                    database.onConnection(
+                                        connection -> complete(connection, outcome))))
+                    : onOtherConnection(
+                        "record the answer", connection -> complete(connection, outcome)));
+  }
+
+  /** Returns whether no transaction of the handler has locked the row or recorded an answer. */
+  private boolean isAlone() {
+    return joined.isEmpty() && lockedBy.isEmpty();
   }
 
   /**
@@ -262,7 +276,11 @@ public final class Reservation implements Claim {
 
   @Override
   public Settled release() {
-    return settle("release the key", row::release);
+    return lost || !isAlone()
+        ? settle("release the key", row::release)
+        : database.inStore(
+            "release the key",
+            () -> row.releaseInBatch(() -> settle("release the key", row::release)));
   }
 
   @Override

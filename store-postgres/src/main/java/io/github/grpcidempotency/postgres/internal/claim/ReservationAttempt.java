@@ -16,8 +16,6 @@ import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
@@ -86,7 +84,8 @@ public final class ReservationAttempt {
   }
 
   private ClaimResult claim() {
-    Optional<RecordRow> found = request.retry() ? finder.readBeforeClaim() : reserve(this::insert);
+    Optional<RecordRow> found =
+        request.retry() ? finder.readBeforeClaim(request.gone()) : reserve(this::insert);
     for (int round = 0; round < MAX_ROUNDS; round++) {
       Optional<ClaimResult> result = found.flatMap(this::claimOver);
       if (result.isPresent()) {
@@ -177,22 +176,38 @@ public final class ReservationAttempt {
     return id;
   }
 
+  /** Inserts the row, in a batch with other calls if there are any, or reads the existing row. */
   private Optional<RecordRow> insert(UUID id) {
+    Optional<Inserted> inserted =
+        phase == FailurePhase.NOTHING_SENT
+            ? database
+                .batches()
+                .run(
+                    new ClaimBatch(database, request.procedure().sameDatabase()),
+                    new ClaimBatch.Call(request, id),
+                    0,
+                    request.gone(),
+                    () -> insertAlone(id))
+            : insertAlone(id);
+    return inserted.map(this::reserved).or(() -> finder.read(request.gone()));
+  }
+
+  private Optional<Inserted> insertAlone(UUID id) {
+    long sent = System.nanoTime();
     return database.onConnection(
-        connection -> {
-          Optional<RecordRow> inserted =
-              send(
-                  connection,
-                  sql.claim(),
-                  values -> bind(values, id),
-                  row -> {
-                    readTimeLine(row);
-                    Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
-                    database.ids().compareClock(expires.minus(request.retention()));
-                    return RecordRow.reserved(id, request, database.lease(), expires);
-                  });
-          return inserted.isPresent() ? inserted : finder.read(connection);
-        });
+        connection ->
+            send(
+                connection,
+                sql.claim(),
+                values -> bind(values, id),
+                row -> Inserted.read(row, sent)));
+  }
+
+  private RecordRow reserved(Inserted inserted) {
+    sentNanos = inserted.sent();
+    timeLine = inserted.timeLine();
+    database.ids().compareClock(inserted.expires().minus(request.retention()));
+    return RecordRow.reserved(inserted.id(), request, database.lease(), inserted.expires());
   }
 
   private Optional<RecordRow> replaceExpired(UUID id) {

@@ -17,6 +17,7 @@ import java.sql.Connection;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 
@@ -48,6 +49,35 @@ public record ReservedRow(
           ? Settled.UNREFERRED
           : Settled.LOST;
     }
+  }
+
+  /**
+   * Records an answer, together with those of other calls if there are any.
+   *
+   * @param alone records the answer alone
+   */
+  Settled completeInBatch(RecordedOutcome outcome, Supplier<Settled> alone) {
+    return settleInBatch(sql().completeBatch(), Optional.of(outcome), alone);
+  }
+
+  /**
+   * Deletes the row, together with those of other calls if there are any.
+   *
+   * @param alone deletes the row alone
+   */
+  Settled releaseInBatch(Supplier<Settled> alone) {
+    return settleInBatch(Optional.of(sql().releaseBatch()), Optional.empty(), alone);
+  }
+
+  private Settled settleInBatch(
+      Optional<String> statement, Optional<RecordedOutcome> outcome, Supplier<Settled> alone) {
+    if (statement.isEmpty()) {
+      return alone.get();
+    }
+    SettleBatch.Call call = new SettleBatch.Call(this, outcome);
+    return database
+        .batches()
+        .run(new SettleBatch(statement.get()), call, call.bytes(), () -> false, alone);
   }
 
   private boolean complete(Connection connection, String statement, RecordedOutcome outcome) {

@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.toMap;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.internal.batch.Batches;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.ReservationSql;
@@ -61,6 +62,7 @@ public final class RecordDatabase {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
 
   private final OperationIds ids = new OperationIds();
+  private final Batches batches;
 
   public RecordDatabase(
       DataSource pool,
@@ -72,7 +74,9 @@ public final class RecordDatabase {
       String serverName,
       boolean notifies,
       boolean locks,
-      boolean timeLines) {
+      boolean timeLines,
+      int batchConnections,
+      int smallestBatch) {
     this.pool = pool;
     this.hosts = hosts;
     this.handles = handles;
@@ -85,6 +89,7 @@ public final class RecordDatabase {
     this.timeLines = timeLines;
     this.timeLineSql = TimeLineSql.of(timeLines);
     this.reservationSql = ReservationSql.of(schema, timeLineSql.current());
+    this.batches = new Batches(batchConnections, smallestBatch, this::onOneConnection);
   }
 
   /**
@@ -148,6 +153,11 @@ public final class RecordDatabase {
   /** Returns whether a reservation is bound to the time line of the database. */
   public boolean timeLines() {
     return timeLines;
+  }
+
+  /** Returns the statements that several calls share. */
+  public Batches batches() {
+    return batches;
   }
 
   /** Returns the statements of a procedure. */
@@ -279,8 +289,13 @@ public final class RecordDatabase {
    * Runs work on one connection. Throws every failure of the database as a {@link StoreException}.
    */
   public <T> T inStore(String what, Function<Connection, T> work) {
+    return inStore(what, () -> onConnection(work));
+  }
+
+  /** Runs work. Throws every failure of the database as a {@link StoreException}. */
+  public <T> T inStore(String what, Supplier<T> work) {
     try {
-      return onConnection(work);
+      return work.get();
     } catch (JdbiException failure) {
       throw Failures.of("could not " + what, failure);
     }
@@ -294,7 +309,15 @@ public final class RecordDatabase {
    *     reached
    */
   public <T> T onConnection(Function<Connection, T> work) {
-    Supplier<T> statements = () -> Contention.retrying(() -> once(work));
+    return outsideTransactions(() -> Contention.retrying(() -> once(work)));
+  }
+
+  /** Runs work as above, but once. */
+  private <T> T onOneConnection(Function<Connection, T> work) {
+    return outsideTransactions(() -> once(work));
+  }
+
+  private <T> T outsideTransactions(Supplier<T> statements) {
     return hosts.flatMap(HostTransactions::current).isPresent()
         ? OwnThread.call(statements)
         : statements.get();

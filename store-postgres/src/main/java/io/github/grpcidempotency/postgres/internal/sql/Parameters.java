@@ -68,7 +68,7 @@ public final class Parameters {
   }
 
   /** Binds a value that only some statements use and that is expensive to compute. */
-  Parameters bindLate(String name, Supplier<?> value) {
+  public Parameters bindLate(String name, Supplier<?> value) {
     put(name, value);
     return this;
   }
@@ -81,12 +81,24 @@ public final class Parameters {
   }
 
   public void setOn(PreparedStatement statement) throws SQLException {
+    setOn(statement, 0);
+  }
+
+  /**
+   * Sets the values of a statement that is one of several in its text.
+   *
+   * @param offset how many question marks precede the statement
+   */
+  void setOn(PreparedStatement statement, int offset) throws SQLException {
     for (int i = 0; i < names.count(); i++) {
       Object value = values[names.placeOfMark[i]];
       if (value == null) {
         throw new IllegalStateException("nothing is bound as " + names.marks.get(i));
       }
-      set(statement, i + 1, value instanceof Supplier<?> supplier ? supplier.get() : value);
+      set(
+          statement,
+          offset + i + 1,
+          value instanceof Supplier<?> supplier ? supplier.get() : value);
     }
   }
 
@@ -98,8 +110,7 @@ public final class Parameters {
   private static void set(PreparedStatement statement, int index, Object value)
       throws SQLException {
     if (value instanceof Object[] array) {
-      String type = array instanceof UUID[] ? "uuid" : "text";
-      statement.setArray(index, statement.getConnection().createArrayOf(type, array));
+      statement.setArray(index, statement.getConnection().createArrayOf(typeOf(array), array));
       return;
     }
     if (value instanceof Absent absent) {
@@ -107,6 +118,19 @@ public final class Parameters {
       return;
     }
     statement.setObject(index, value instanceof String text ? textOf(text) : value);
+  }
+
+  private static String typeOf(Object[] array) {
+    if (array instanceof UUID[]) {
+      return "uuid";
+    }
+    if (array instanceof Integer[]) {
+      return "int4";
+    }
+    if (array instanceof Long[]) {
+      return "int8";
+    }
+    return array instanceof byte[][] ? "bytea" : "text";
   }
 
   private static PGobject textOf(String value) throws SQLException {

@@ -16,7 +16,7 @@ public final class ProcedureSql {
   private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
 
   /** Saves the commit mode of the handler's own transactions for claim/time_line.sql. */
-  private static final String ASYNCHRONOUS_COMMIT =
+  static final String ASYNCHRONOUS_COMMIT =
       ", set_config('idempotency.effects_commit', current_setting('synchronous_commit'), true)"
           + ", set_config('synchronous_commit', 'off', true)";
 
@@ -37,6 +37,8 @@ public final class ProcedureSql {
   private final String reclaim;
   private final String complete;
   private final String completeWithoutResource;
+  private final Optional<String> completeBatch;
+  private final String releaseBatch;
   private final LastStatements join;
   private final String release;
   private final String claimInTransaction;
@@ -109,6 +111,25 @@ public final class ProcedureSql {
     String reference = deleted.map(name -> refer(schema, name, value, ":attempt")).orElse("");
     this.complete = complete(update(schema, resource, timeLine.same()), wake, reference);
     this.completeWithoutResource = complete(update(schema, "", timeLine.same()), wake, "");
+    String wakeBatch =
+        wake.isEmpty() ? "" : SqlFile.load("maintenance/wake_batch", Map.of("schema", schema));
+    this.completeBatch =
+        deleted.isPresent()
+            ? Optional.empty()
+            : Optional.of(
+                SqlFile.load(
+                    "settle/complete_batch",
+                    Map.of(
+                        "schema",
+                        schema,
+                        "wake",
+                        wakeBatch,
+                        "resource",
+                        created.map(name -> resourceInBatch(name, idType)).orElse(""),
+                        "time_line",
+                        timeLine.sameInBatch())));
+    this.releaseBatch =
+        SqlFile.load("settle/release_batch", Map.of("schema", schema, "wake", wakeBatch));
     this.join =
         LastStatements.load(
             "settle/join",
@@ -170,6 +191,11 @@ public final class ProcedureSql {
     return "CAST(:resource_id AS " + type.sqlName() + ")";
   }
 
+  private static String resourceInBatch(String column, ResourceIdType type) {
+    return "%s = CAST(own.resource_id AS %s), names_resource = own.resource_id IS NOT NULL,"
+        .formatted(column, type.sqlName());
+  }
+
   /** Returns the type of the procedure's resource ids. */
   public ResourceIdType idType() {
     return idType;
@@ -206,6 +232,19 @@ public final class ProcedureSql {
   /** Records an answer without a resource. */
   public String completeWithoutResource() {
     return completeWithoutResource;
+  }
+
+  /**
+   * Records the answers of several calls, with their resources; empty if the procedure deletes its
+   * resources, because each such record needs statements of its own.
+   */
+  public Optional<String> completeBatch() {
+    return completeBatch;
+  }
+
+  /** Deletes the reservations of several calls. */
+  public String releaseBatch() {
+    return releaseBatch;
   }
 
   /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */

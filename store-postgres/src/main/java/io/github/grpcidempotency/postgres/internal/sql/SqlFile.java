@@ -18,6 +18,10 @@ import java.util.regex.Pattern;
  * one plan for all values: a statement that knows its key needs no other, but PostgreSQL would plan
  * it again for each execution if the table is partitioned. A file that runs within a transaction of
  * a handler restores the host's values.
+ *
+ * <p>Statements for several calls use two more. {@code ${short_lock_timeout}} limits how long the
+ * row of one call delays the others. {@code ${indexed_plans}} prevents a plan that reads the whole
+ * table: such a plan is the cheapest while the table is small, and would be kept while it grows.
  */
 public final class SqlFile {
   /**
@@ -30,7 +34,15 @@ public final class SqlFile {
       "set_config('plan_cache_mode', 'force_generic_plan', true)";
 
   private static final Map<String, String> SETTINGS =
-      Map.of("lock_timeout", LOCK_TIMEOUT, "generic_plans", GENERIC_PLANS);
+      Map.of(
+          "lock_timeout",
+          LOCK_TIMEOUT,
+          "short_lock_timeout",
+          "set_config('lock_timeout', '100ms', true)",
+          "generic_plans",
+          GENERIC_PLANS,
+          "indexed_plans",
+          "set_config('enable_seqscan', 'off', true)");
 
   private static final String KEEP =
       "set_config('idempotency.<setting>', current_setting('<setting>'), true), ";

@@ -6,10 +6,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
@@ -25,6 +27,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StatementBatch {
   private static final Map<String, Positional> PARSED = new ConcurrentHashMap<>();
+  private static final Map<Repeated, String> REPEATED = new ConcurrentHashMap<>();
+
+  /** Statements that are sent several times in one flush. */
+  private record Repeated(String sql, int times) {
+    String text() {
+      return String.join(";\n", Collections.nCopies(times, sql));
+    }
+  }
 
   /** Reads one row. */
   public interface RowReader<T> {
@@ -119,6 +129,49 @@ public final class StatementBatch {
     return read(connection, sql, bindings, results -> readAll(results, reader));
   }
 
+  /** Runs the statements and reads every row of the last one's result. */
+  public static <T> List<T> runForRows(
+      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
+    return read(
+        connection,
+        sql,
+        bindings,
+        results -> {
+          List<T> rows = new ArrayList<>();
+          ResultSet last = lastResult(results);
+          while (last != null && last.next()) {
+            rows.add(reader.read(last));
+          }
+          return rows;
+        });
+  }
+
+  /**
+   * Runs statements that set the user and read a row, for each of several calls in one flush.
+   * Returns the row of each call, if it has one.
+   */
+  public static <C, T> List<Optional<T>> runForEach(
+      Connection connection,
+      String sql,
+      List<C> calls,
+      BiFunction<Parameters, C, Parameters> bindings,
+      RowReader<T> reader) {
+    Positional one = parse(sql);
+    String all = REPEATED.computeIfAbsent(new Repeated(one.sql(), calls.size()), Repeated::text);
+    try (PreparedStatement statement = connection.prepareStatement(all);
+        Results results = new Results(statement)) {
+      for (int call = 0; call < calls.size(); call++) {
+        bindings
+            .apply(new Parameters(one.names()), calls.get(call))
+            .setOn(statement, call * one.names().count());
+      }
+      statement.execute();
+      return readEach(results, reader);
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
+    }
+  }
+
   private static <T> T read(
       Connection connection,
       String sql,
@@ -177,6 +230,19 @@ public final class StatementBatch {
         result = results.statement.getMoreResults() ? results.current() : null) {
       while (!isSetting(result) && result.next()) {
         rows.add(reader.read(result));
+      }
+    }
+    return rows;
+  }
+
+  private static <T> List<Optional<T>> readEach(Results results, RowReader<T> reader)
+      throws SQLException {
+    List<Optional<T>> rows = new ArrayList<>();
+    for (ResultSet result = results.current();
+        result != null;
+        result = results.statement.getMoreResults() ? results.current() : null) {
+      if (!isSetting(result)) {
+        rows.add(result.next() ? Optional.of(reader.read(result)) : Optional.empty());
       }
     }
     return rows;

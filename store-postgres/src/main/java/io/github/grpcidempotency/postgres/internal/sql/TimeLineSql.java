@@ -8,14 +8,16 @@ import java.util.Map;
  * @param current an expression: the time line, or null if the database replicates synchronously, so
  *     that a failover loses nothing
  * @param same a condition: the time line is the same as at the claim
+ * @param sameInBatch the same condition in a statement for several claims
  */
-public record TimeLineSql(String current, String same) {
+public record TimeLineSql(String current, String same, String sameInBatch) {
   /** Returns the SQL. */
   public static TimeLineSql of(boolean read) {
     return read
         ? new TimeLineSql(
             SqlFile.load("claim/time_line", Map.of()),
-            SqlFile.load("settle/same_time_line", Map.of()))
-        : new TimeLineSql("CAST(NULL AS text)", "");
+            SqlFile.load("settle/same_time_line", Map.of()),
+            SqlFile.load("settle/same_time_line_batch", Map.of()))
+        : new TimeLineSql("CAST(NULL AS text)", "", "");
   }
 }

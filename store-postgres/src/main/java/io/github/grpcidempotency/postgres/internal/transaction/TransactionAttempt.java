@@ -87,7 +87,7 @@ public final class TransactionAttempt {
 
   private Optional<RecordRow> findRecord() {
     return new RecordFinder(database, request.key(), request.procedure())
-        .readBeforeClaim()
+        .readBeforeClaim(request.gone())
         .filter(RecordRow::isRecord);
   }
 

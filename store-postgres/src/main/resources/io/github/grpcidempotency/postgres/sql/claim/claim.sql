@@ -14,4 +14,4 @@ SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
     WHERE k.idempotency_key = :key
       AND k.user_id = CAST(:user AS uuid))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING
-RETURNING expires, ${time_line} AS time_line
+RETURNING id, expires, ${time_line} AS time_line

@@ -34,7 +34,8 @@ public final class BenchmarkServer implements AutoCloseable {
 
   private final HikariDataSource pool;
   private final Peers peers;
-  private final IdempotencyInterceptor interceptor;
+  private final IdempotencyInterceptor batched;
+  private final IdempotencyInterceptor alone;
   private final Server server;
 
   private interface Create {
@@ -45,17 +46,23 @@ public final class BenchmarkServer implements AutoCloseable {
     this.pool = pool;
     Handler handler = new Handler(pool, USER);
     this.peers = new Peers(database, pool, handler);
-    this.interceptor =
-        IdempotencyInterceptor.builder(
-                ProcedureOf.everyVariant(), () -> Optional.of(Caller.of(USER)))
-            .store(PostgresIdempotencyStore.builder(pool).build())
-            .build();
+    this.batched = interceptor(true, PostgresIdempotencyStore.builder(pool));
+    this.alone = interceptor(false, PostgresIdempotencyStore.builder(pool).batchConnections(0));
     this.server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(service(handler, peers))
             .intercept(new RequestKey())
-            .intercept(interceptor)
+            .intercept(batched)
+            .intercept(alone)
             .build();
+  }
+
+  private static IdempotencyInterceptor interceptor(
+      boolean batched, PostgresIdempotencyStore.Builder store) {
+    return IdempotencyInterceptor.builder(
+            ProcedureOf.everyVariant(batched), () -> Optional.of(Caller.of(USER)))
+        .store(store.build())
+        .build();
   }
 
   /** Starts a server. */
@@ -122,7 +129,8 @@ public final class BenchmarkServer implements AutoCloseable {
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     }
-    interceptor.close();
+    batched.close();
+    alone.close();
     peers.close();
     pool.close();
   }

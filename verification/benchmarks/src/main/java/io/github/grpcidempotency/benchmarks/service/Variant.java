@@ -16,6 +16,7 @@ public enum Variant {
   BARE_RECORD("bare, and the least record, which protects nothing", Optional.empty()),
   SEPARATE("separate look-up, reserve, complete", Optional.empty()),
   RESERVED("reserved", Optional.of(Execution.RESERVED)),
+  RESERVED_ALONE("reserved, without batches", Optional.of(Execution.RESERVED)),
   RESERVED_SAME_DATABASE("reserved, same database", Optional.of(Execution.RESERVED_SAME_DATABASE)),
   JOINED_COMMIT(
       "reserved, same database, joined completion and commit",
@@ -49,6 +50,11 @@ public enum Variant {
   /** Returns its execution; empty if the library does not execute it. */
   Optional<Execution> execution() {
     return execution;
+  }
+
+  /** Returns whether concurrent calls share statements, as is the default. */
+  boolean isBatched() {
+    return this != RESERVED_ALONE;
   }
 
   /** Returns whether this library runs it. */

@@ -114,7 +114,7 @@ class OperationTest {
             .build();
     Claim abandoned = win(older).claim();
     KeyedRequest same = KeyedRequest.of(KEY, newer, REQUEST);
-    assertThat(engines.of(KEY.caller()).claim(same))
+    assertThat(engines.of(KEY.caller()).claim(same, () -> false))
         .as("while it runs")
         .isInstanceOf(ClaimResult.InFlight.class);
     store.advance(LEASE);
@@ -122,7 +122,9 @@ class OperationTest {
     assertThat(
             engines
                 .of(KEY.caller())
-                .claim(KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build())))
+                .claim(
+                    KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build()),
+                    () -> false))
         .isInstanceOf(ClaimResult.InFlight.class);
     Claim successor = win(same).claim();
 
@@ -147,7 +149,7 @@ class OperationTest {
   }
 
   private Operation win(KeyedRequest request) {
-    ClaimResult result = engines.of(KEY.caller()).claim(request);
+    ClaimResult result = engines.of(KEY.caller()).claim(request, () -> false);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
     return new Operation(request, ((ClaimResult.Won) result).claim(), eventsOf(request));
   }

@@ -1,0 +1,40 @@
+package io.github.grpcidempotency.postgres.internal.batch;
+
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A statement that does for several calls, in one round trip and one commit, the same as another
+ * statement does for one call. Calls with equal statements can share a batch.
+ *
+ * @param <C> the values of one call
+ * @param <T> the result for one call
+ */
+public interface BatchStatement<C, T> {
+  /** The kinds of statements. At most one batch of a kind is usually under way. */
+  enum Kind {
+    CLAIM,
+    /** Claims that are committed without waiting for the disk. */
+    ASYNCHRONOUS_CLAIM,
+    SETTLE,
+    FIND
+  }
+
+  /** Returns the kind of the statement. */
+  Kind kind();
+
+  /** Returns how many calls a batch takes if this number is waiting, which is at least one. */
+  default int size(int waiting) {
+    return waiting;
+  }
+
+  /**
+   * Runs the statement, as one transaction.
+   *
+   * @param connection in autocommit mode
+   * @return a result for each call, in order; empty if the statement did not decide the call, so
+   *     that the call has to run its own statement
+   */
+  List<Optional<T>> run(Connection connection, List<C> calls);
+}

@@ -1,0 +1,59 @@
+package io.github.grpcidempotency.postgres.internal.claim;
+
+import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.store.ClaimRequest;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Inserts the reservations of several calls whose keys have no row.
+ *
+ * @param asynchronous whether the commit does not wait for the disk
+ */
+public record ClaimBatch(RecordDatabase database, boolean asynchronous)
+    implements BatchStatement<ClaimBatch.Call, Optional<Inserted>> {
+  /** A call, and the id of its reservation. */
+  public record Call(ClaimRequest request, UUID id) {}
+
+  @Override
+  public Kind kind() {
+    return asynchronous ? Kind.ASYNCHRONOUS_CLAIM : Kind.CLAIM;
+  }
+
+  @Override
+  public List<Optional<Optional<Inserted>>> run(Connection connection, List<Call> calls) {
+    long sent = System.nanoTime();
+    BatchParameters<Call> all = new BatchParameters<>(calls);
+    return all
+        .resultsById(
+            StatementBatch.runForRows(
+                connection,
+                asynchronous
+                    ? database.reservationSql().claimBatchOfSameDatabase()
+                    : database.reservationSql().claimBatch(),
+                values ->
+                    all.identify(values, call -> call.request().key(), Call::id)
+                        .bind("procedures", all.texts(call -> call.request().procedure().name()))
+                        .bind(
+                            "hashes",
+                            all.bytes(call -> Optional.of(call.request().fingerprint().hash())))
+                        .bind(
+                            "hash_versions",
+                            all.integers(call -> call.request().fingerprint().version()))
+                        .bind(
+                            "retentions", all.longs(call -> call.request().retention().toMillis()))
+                        .bind("traces", all.bytes(call -> call.request().trace()))
+                        .bind("lease_millis", database.lease().toMillis())
+                        .bind("server", database.serverName()),
+                row -> Inserted.read(row, sent)),
+            Inserted::id,
+            Call::id)
+        .stream()
+        .map(Optional::of)
+        .toList();
+  }
+}

@@ -1,0 +1,82 @@
+package io.github.grpcidempotency.postgres.internal.claim;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records the answers of several calls, or deletes their reservations. Skips a row that is not its
+ * call's any more, or that another transaction has locked; then the call's own statement decides.
+ */
+public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call, Settled> {
+  /**
+   * A call, and its answer if it has one.
+   *
+   * @param outcome empty if the reservation is deleted
+   */
+  public record Call(ReservedRow row, Optional<RecordedOutcome> outcome) {
+    /** Returns the size of the answer. */
+    int bytes() {
+      return response().or(this::status).map(ByteString::size).orElse(0);
+    }
+
+    Optional<ByteString> response() {
+      return outcome
+          .filter(RecordedOutcome.Response.class::isInstance)
+          .map(answer -> ((RecordedOutcome.Response) answer).bytes());
+    }
+
+    Optional<ByteString> status() {
+      return outcome
+          .filter(RecordedOutcome.Failure.class::isInstance)
+          .map(answer -> ((RecordedOutcome.Failure) answer).bytes());
+    }
+  }
+
+  @Override
+  public Kind kind() {
+    return Kind.SETTLE;
+  }
+
+  @Override
+  public List<Optional<Settled>> run(Connection connection, List<Call> calls) {
+    BatchParameters<Call> all = new BatchParameters<>(calls);
+    return all
+        .resultsById(
+            StatementBatch.runForRows(
+                connection,
+                sql,
+                values ->
+                    all.identify(
+                            values, call -> call.row().request().key(), call -> call.row().id())
+                        .bind("attempts", all.integers(call -> call.row().attempt()))
+                        .bindLate(
+                            "locks", () -> all.longs(call -> LockId.of(call.row().request().key())))
+                        .bind("responses", all.bytes(Call::response))
+                        .bind("statuses", all.bytes(Call::status))
+                        .bind("resource_ids", all.texts(SettleBatch::resourceId))
+                        .bind("time_lines", all.texts(call -> call.row().timeLine().orElse(null))),
+                row -> row.getObject("id", UUID.class)),
+            id -> id,
+            call -> call.row().id())
+        .stream()
+        .map(settled -> settled.map(id -> Settled.DONE))
+        .toList();
+  }
+
+  private static @Nullable String resourceId(Call call) {
+    return call.outcome()
+        .flatMap(RecordedOutcome::resourceId)
+        .map(ResourceId::toString)
+        .orElse(null);
+  }
+}

@@ -1,0 +1,12 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.OperationStore;
+import java.time.Duration;
+
+/** The contract of a store whose every statement that can serve several calls is one that does. */
+class BatchedContractTest extends PostgresIdempotencyStoreContractTest {
+  @Override
+  protected OperationStore newStore(Duration lease) {
+    return PostgresIdempotencyStore.builder(database().app()).lease(lease).smallestBatch(1).build();
+  }
+}
