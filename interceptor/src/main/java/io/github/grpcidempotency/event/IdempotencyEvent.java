@@ -42,12 +42,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /**
-   * A call carries a malformed key.
-   *
-   * @param source where the key was found
-   * @param problem what is wrong with it
-   */
+  /** A call carries a malformed key. */
   record KeyInvalid(CallInfo call, String source, KeyProblem problem) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
@@ -59,7 +54,6 @@ public sealed interface IdempotencyEvent {
    * A key source could not find out whether a call has a key, or could not trust the key.
    *
    * @param source the source, such as a provider's event
-   * @param failure what went wrong
    */
   record ExtractionFailed(CallInfo call, String source, ExtractionFailure failure)
       implements IdempotencyEvent {
@@ -75,7 +69,6 @@ public sealed interface IdempotencyEvent {
    * @param attempt the number of this run of the operation, from 1; a later run has taken over from
    *     a run whose lease ended
    * @param takenOverFrom the server of that run, if the store keeps the names of servers
-   * @param took how long the claim took
    */
   record Claimed(
       CallInfo call, UUID operationId, int attempt, Optional<String> takenOverFrom, Duration took)
@@ -95,7 +88,6 @@ public sealed interface IdempotencyEvent {
    * A recorded outcome is replayed.
    *
    * @param failure whether the recorded outcome is an error
-   * @param took how long the claim took
    * @param trace the trace position of the run that produced the answer, as its {@link CallScope}
    *     returned it
    */
@@ -116,12 +108,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /**
-   * A duplicate has stopped waiting.
-   *
-   * @param waited how long the duplicate waited
-   * @param end why the wait ended
-   */
+  /** A duplicate has stopped waiting. */
   record WaitEnded(CallInfo call, Duration waited, WaitEnd end) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
@@ -148,10 +135,6 @@ public sealed interface IdempotencyEvent {
   /**
    * A claim was settled. For an answer that is recorded later, there is a {@link RecordedLate}
    * event instead.
-   *
-   * @param settlement how the claim was settled
-   * @param handler how long the handler ran
-   * @param took how long the settlement took
    */
   record ClaimSettled(
       CallInfo call, UUID operationId, Settlement settlement, Duration handler, Duration took)
@@ -165,7 +148,6 @@ public sealed interface IdempotencyEvent {
   /**
    * A claim could not be settled. A retry finds out whether the effect was committed.
    *
-   * @param settlement how the claim should have been settled
    * @param cause what the store threw; empty if the claim's transaction was rolled back
    */
   record SettlementFailed(
@@ -193,11 +175,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /**
-   * An answer could not be recorded. Recording is retried in the background, within limits.
-   *
-   * @param cause why it could not be recorded
-   */
+  /** An answer could not be recorded. Recording is retried in the background, within limits. */
   record RecordingDeferred(CallInfo call, UUID operationId, StoreException cause)
       implements IdempotencyEvent {
     @Override
@@ -222,8 +200,6 @@ public sealed interface IdempotencyEvent {
    * The library gave up recording an answer, although the handler's effect has happened. Recording
    * failed too often or for too long, too many answers were waiting, or the interceptor was closed.
    * Once the lease has ended, a retry runs the handler again.
-   *
-   * @param cause the last failure
    */
   record RecordingAbandoned(CallInfo call, UUID operationId, StoreException cause)
       implements IdempotencyEvent {
@@ -247,8 +223,6 @@ public sealed interface IdempotencyEvent {
   /**
    * The retention of a replayed record should have been restarted, but this failed. The record
    * keeps its expiry time.
-   *
-   * @param cause what the store threw
    */
   record RetentionFailed(CallInfo call, UUID operationId, Throwable cause)
       implements IdempotencyEvent {
@@ -261,10 +235,7 @@ public sealed interface IdempotencyEvent {
   /**
    * The leases of a process were renewed, in one statement for each shard.
    *
-   * @param held how many leases were to be renewed
    * @param lost how many of them belong to another owner now
-   * @param took how long it took
-   * @param shard the shard, if the store has shards
    */
   record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
       implements IdempotencyEvent {
@@ -274,13 +245,7 @@ public sealed interface IdempotencyEvent {
     }
   }
 
-  /**
-   * The leases of a process could not be renewed. Renewal is tried again before the leases end.
-   *
-   * @param held how many leases were to be renewed
-   * @param cause what the store threw
-   * @param shard the shard, if the store has shards
-   */
+  /** The leases of a process could not be renewed. Renewal is tried again before the leases end. */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
       implements IdempotencyEvent {
     @Override
@@ -292,8 +257,6 @@ public sealed interface IdempotencyEvent {
   /**
    * Expired records were swept.
    *
-   * @param records how many records were deleted
-   * @param took how long the sweep took
    * @param lag how long ago the oldest of these records had expired; zero if there was none, empty
    *     if the sweeper does not know
    * @param shard the name of the sweeper's database; empty if it was given none
@@ -309,7 +272,6 @@ public sealed interface IdempotencyEvent {
   /**
    * A sweep failed. The next sweep continues where this sweep ended.
    *
-   * @param cause what the store threw
    * @param shard the name of the sweeper's database; empty if it was given none
    */
   record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {

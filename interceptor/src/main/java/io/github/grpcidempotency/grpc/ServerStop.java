@@ -15,18 +15,9 @@ final class ServerStop {
   private final Optional<Drain> drain;
   private final List<Server> servers;
 
-  private ServerStop(Optional<Drain> drain, List<Server> servers) {
+  ServerStop(Optional<Drain> drain, List<Server> servers) {
     this.drain = drain;
     this.servers = servers;
-  }
-
-  /**
-   * Creates the object that stops the servers.
-   *
-   * @param drain the calls of the servers; empty without a store
-   */
-  static ServerStop of(Optional<Drain> drain, List<Server> servers) {
-    return new ServerStop(drain, servers);
   }
 
   void within(Duration grace) {

@@ -5,7 +5,6 @@ import java.util.Optional;
 /**
  * A key that a source has found.
  *
- * @param value the canonical key
  * @param caller the caller that the source itself has found, such as the principal of a webhook;
  *     empty for the authenticated caller of the call
  * @param name the place of the key for error messages; empty for the name of the source
@@ -21,7 +20,6 @@ public record FoundKey(String value, Optional<Caller> caller, Optional<String> n
     return new FoundKey(value, Optional.empty());
   }
 
-  /** Returns the same key with another value. */
   FoundKey with(String other) {
     return new FoundKey(other, caller, name);
   }

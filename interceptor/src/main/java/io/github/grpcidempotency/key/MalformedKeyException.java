@@ -38,7 +38,6 @@ public final class MalformedKeyException extends RuntimeException {
     return new MalformedKeyException(problem, explanation, explanation, null, null);
   }
 
-  /** Creates the exception with an explanation that contains the length of the key. */
   static MalformedKeyException ofLength(KeyProblem problem, String key) {
     return explained(problem, "it has %d characters".formatted(key.length()));
   }

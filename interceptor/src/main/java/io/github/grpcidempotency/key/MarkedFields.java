@@ -106,7 +106,6 @@ final class MarkedFields {
     }
   }
 
-  /** Returns the types of the marked fields, and all types that contain these types. */
   private static Set<Descriptor> holders(Set<Descriptor> types, Set<FieldDescriptor> marked) {
     Set<Descriptor> holders = new HashSet<>();
     marked.forEach(field -> holders.add(field.getContainingType()));

@@ -6,7 +6,7 @@ import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.ProtobufDurations;
-import io.github.grpcidempotency.internal.method.AnnotatedMethods;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
 import java.util.Arrays;
@@ -32,10 +32,9 @@ record MethodOption(
   }
 
   static Optional<MethodOption> find(io.grpc.MethodDescriptor<?, ?> method) {
-    return AnnotatedMethods.schema(method)
+    return MethodSchema.schema(method)
         .flatMap(
-            schema ->
-                AnnotatedMethods.option(schema).map(option -> new MethodOption(schema, option)));
+            schema -> MethodSchema.option(schema).map(option -> new MethodOption(schema, option)));
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(

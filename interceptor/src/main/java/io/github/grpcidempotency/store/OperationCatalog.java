@@ -26,7 +26,6 @@ public interface OperationCatalog {
    * @param procedures the names of the procedures whose operations are listed
    * @param before the last id of the previous page: only operations with a smaller id are returned;
    *     empty for the first page
-   * @param limit the maximum number of operations
    */
   List<StoredOperation> list(
       Caller caller, Set<String> procedures, Optional<UUID> before, int limit);

@@ -7,6 +7,5 @@ import java.util.UUID;
  * A resource, and the user whose operation refers to it.
  *
  * @param userId the user on whose behalf the resource is read
- * @param resourceId the id of the resource
  */
 public record OwnedResource(UUID userId, ResourceId resourceId) {}

@@ -58,12 +58,10 @@ public final class OperationContext {
     return context.withValue(TRANSACTION, transaction);
   }
 
-  /** Runs an action in this context. */
   public void run(Runnable action) {
     context.run(action);
   }
 
-  /** Runs work in this context. */
   public <T> T call(Callable<T> work) throws Exception {
     return context.call(work);
   }
@@ -107,11 +105,6 @@ public final class OperationContext {
     return Optional.ofNullable(TRANSACTION.get());
   }
 
-  /**
-   * Returns the transaction of the handler.
-   *
-   * @throws IllegalStateException if there is none; the message gives the reason
-   */
   public static StoreTransaction requireTransaction() {
     return transaction()
         .orElseThrow(() -> new IllegalStateException("no transaction is available: " + whyNone()));
@@ -133,7 +126,6 @@ public final class OperationContext {
         + " describe the method with .execution(Execution.TRANSACTIONAL)";
   }
 
-  /** Returns whether an interceptor of this library already serves the call. */
   public static boolean isGuarded() {
     return GUARDED.get() != null;
   }

@@ -26,12 +26,10 @@ public final class Listeners {
     this.all = List.copyOf(all);
   }
 
-  /** Returns whether there are no listeners. */
   public boolean isEmpty() {
     return all.isEmpty();
   }
 
-  /** Passes an event to every listener. */
   public void notify(IdempotencyEvent event) {
     each(event::accept);
   }

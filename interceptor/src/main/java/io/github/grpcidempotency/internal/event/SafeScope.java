@@ -20,17 +20,11 @@ final class SafeScope {
   private final List<CallScope> scopes;
   private final Consumer<Throwable> ignored;
 
-  /**
-   * Nests scopes.
-   *
-   * @param ignored receives the exceptions of scopes
-   */
   SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
     this.scopes = List.copyOf(scopes);
     this.ignored = ignored;
   }
 
-  /** Runs an action within all scopes. */
   void run(Runnable action) {
     run(0, action);
   }

@@ -45,12 +45,10 @@ public final class FieldPath {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
 
-  /** Returns the type of the field. */
   public FieldDescriptor.Type type() {
     return last().getType();
   }
 
-  /** Returns whether the field is required (in proto2). */
   public boolean isRequired() {
     return last().isRequired();
   }
@@ -98,7 +96,6 @@ public final class FieldPath {
         : withEach(nothing, message, field, below -> only(below, depth + 1));
   }
 
-  /** Adds a copy of a field to a message, with a change to each element. */
   private static Message withEach(
       Message.Builder built,
       Message message,

@@ -38,7 +38,6 @@ public record KeyedRequest(
     return of(key, procedure, message, Optional.empty(), false);
   }
 
-  /** Creates the request of a call. */
   public static KeyedRequest of(
       IdempotencyKey key,
       Procedure procedure,
@@ -65,7 +64,6 @@ public record KeyedRequest(
         : new KeyedRequest(key, procedure, fingerprint, message, retention, trace, true);
   }
 
-  /** Returns the request to the store. */
   public ClaimRequest claim() {
     return claim(fingerprint);
   }
@@ -94,7 +92,6 @@ public record KeyedRequest(
         : Optional.empty();
   }
 
-  /** Returns the encryption of the recorded answer. */
   public RecordSeal seal() {
     return new RecordSeal(key, procedure);
   }

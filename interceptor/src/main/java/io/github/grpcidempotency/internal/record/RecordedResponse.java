@@ -40,7 +40,6 @@ public final class RecordedResponse {
         : Optional.empty();
   }
 
-  /** Returns the record of an operation's response, with the id of the resource. */
   public static RecordedOutcome of(KeyedRequest request, Claim claim, Message response) {
     Procedure procedure = request.procedure();
     Optional<ResourceId> resource = resourceId(request, claim, response);

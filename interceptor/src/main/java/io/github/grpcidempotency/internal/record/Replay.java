@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -49,7 +50,6 @@ public sealed interface Replay {
    *
    * @param statusUnknown receives the exception of the status resolver; empty if the store has
    *     logged it
-   * @throws RefusedException if the caller may not get the answer, or the answer cannot be read
    */
   static Replay of(
       Procedure procedure,
@@ -70,7 +70,8 @@ public sealed interface Replay {
 
   /** Returns the refusal of an answer that cannot be read. It stays recorded. */
   static RefusedException unreadable(Exception why) {
-    return new RefusedException(Refusal.recordUnreadable(), Optional.of(why));
+    return new RefusedException(
+        Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(why));
   }
 
   private static RefusedException unavailable(StoreException why) {
@@ -90,10 +91,11 @@ public sealed interface Replay {
     } catch (StoreException unreachable) {
       throw unavailable(unreachable);
     } catch (RuntimeException undecided) {
-      throw new RefusedException(Refusal.replayDenied(), Optional.of(undecided));
+      throw new RefusedException(
+          Refusal.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED), Optional.of(undecided));
     }
     if (!allowed) {
-      throw new RefusedException(Refusal.replayDenied());
+      throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED));
     }
   }
 
@@ -114,7 +116,9 @@ public sealed interface Replay {
       ResponseRebuilder rebuilder =
           procedure
               .responseRebuilder()
-              .orElseThrow(() -> new RefusedException(Refusal.answerTooLarge()));
+              .orElseThrow(
+                  () ->
+                      new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE)));
       return reference
           .resourceId()
           .flatMap(
@@ -126,7 +130,8 @@ public sealed interface Replay {
               message ->
                   response(
                       RecordedResponse.withoutOmitted(procedure, message).toByteString(), true))
-          .orElseThrow(() -> new RefusedException(Refusal.resourceGone()));
+          .orElseThrow(
+              () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE)));
     }
 
     private Replay response(ByteString bytes, boolean reconstructed) {

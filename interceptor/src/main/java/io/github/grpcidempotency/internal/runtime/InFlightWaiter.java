@@ -147,14 +147,6 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /**
-   * Creates a waiter.
-   *
-   * @param find reads the record of a key, and never throws if the store fails
-   * @param leases reports the end of calls of this process
-   * @param store reports the end of calls of other processes
-   * @param room limits how many calls wait
-   */
   InFlightWaiter(
       BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
       LeaseKeeper leases,
@@ -235,7 +227,6 @@ public final class InFlightWaiter implements AutoCloseable {
     queues.endTurn(key);
   }
 
-  /** Ends all waiting. */
   @Override
   public void close() {
     queues.close().forEach(this::resumeWithWhatItMet);

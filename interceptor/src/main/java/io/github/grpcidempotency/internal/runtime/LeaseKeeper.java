@@ -54,11 +54,6 @@ final class LeaseKeeper implements AutoCloseable {
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
-  /**
-   * Creates the keeper of a store's leases.
-   *
-   * @param shard the name of the store, if it is one of several shards
-   */
   LeaseKeeper(IdempotencyStore store, Listeners listeners, Optional<String> shard) {
     this(
         store,
@@ -107,7 +102,6 @@ final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  /** Stops renewing a claim's lease. */
   public void drop(Claim claim) {
     IdempotencyKey key = claim.request().key();
     if (remove(running, key, operation -> operation.claim() == claim)) {
@@ -165,7 +159,6 @@ final class LeaseKeeper implements AutoCloseable {
     return (int) (all(running).count() + all(pending).count());
   }
 
-  /** Stops renewing. Leases then end by themselves. */
   @Override
   public void close() {
     timer.shutdownNow();

@@ -4,7 +4,7 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.record.RecordedResponse;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -40,16 +40,10 @@ public final class Operation {
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /** Creates the operation of a request whose handler starts now. */
   public Operation(KeyedRequest request, Claim claim, CallEvents events) {
     this(request, claim, events, System.nanoTime());
   }
 
-  /**
-   * Creates the operation of a request.
-   *
-   * @param begun when the handler started, by {@link System#nanoTime}
-   */
   Operation(KeyedRequest request, Claim claim, CallEvents events, long begun) {
     this.request = request;
     this.claim = claim;
@@ -58,22 +52,18 @@ public final class Operation {
     this.ended = begun;
   }
 
-  /** Returns the request. */
   public KeyedRequest request() {
     return request;
   }
 
-  /** Returns the claim. */
   public Claim claim() {
     return claim;
   }
 
-  /** Returns the events of this operation. */
   public CallEvents events() {
     return events;
   }
 
-  /** Notes that the handler has ended. */
   void handlerEnded() {
     ended = System.nanoTime();
   }
@@ -83,7 +73,6 @@ public final class Operation {
     return Duration.ofNanos((ended == begun ? System.nanoTime() : ended) - begun);
   }
 
-  /** Returns how long ago the handler ended. */
   Duration sinceHandlerEnded() {
     return Duration.ofNanos(System.nanoTime() - ended);
   }
@@ -99,9 +88,6 @@ public final class Operation {
    * Settles the claim.
    *
    * @param answer returns the answer to record, not encrypted; called only if there is one
-   * @throws StoreException if the store failed, so that it may be unknown whether the claim is
-   *     settled
-   * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   Settled settle(Settlement settlement, Supplier<RecordedOutcome> answer) {
     settling = true;
@@ -132,7 +118,6 @@ public final class Operation {
     return settling;
   }
 
-  /** Returns the procedure that is called. */
   public Procedure procedure() {
     return request.procedure();
   }
@@ -142,7 +127,6 @@ public final class Operation {
     return RecordedResponse.of(request, claim, response);
   }
 
-  /** Returns whether the record of a response is expected to refer to a resource. */
   public boolean namesResource(Message response) {
     return procedure().resourceType().isEmpty()
         || RecordedResponse.resourceId(request, claim, response).isPresent();
@@ -158,10 +142,6 @@ public final class Operation {
   /**
    * Returns the form in which the handler's own transaction records a response. Repeated calls with
    * the same response return the same result.
-   *
-   * @throws IllegalArgumentException if the response is not of the method's response type
-   * @throws TransactionMisuseException if the response is too large to be recorded
-   * @throws StoreException if the response cannot be encrypted
    */
   public RecordedOutcome keptOf(Message response) {
     checkType(response.getDescriptorForType().getFullName());
@@ -177,7 +157,7 @@ public final class Operation {
   private void checkType(String given) {
     procedure()
         .method()
-        .flatMap(MessageTypes::response)
+        .flatMap(MethodSchema::response)
         .map(Descriptor::getFullName)
         .filter(type -> !type.equals(given))
         .ifPresent(
@@ -193,8 +173,6 @@ public final class Operation {
    * rolled back, the key is released.
    *
    * @param answer the answer, not encrypted
-   * @throws StoreException if it is not known whether the answer was recorded
-   * @throws TransactionMisuseException if the answer is too large; the transaction is rolled back
    */
   Settled complete(RecordedOutcome answer) {
     Optional<String> tooLarge = tooLarge(answer);

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * reads several operations of one caller at once. If several calls request the same operation, it
  * is read once. Each call decides for itself whether its caller may see the answer. Thread-safe.
  */
-final class OperationReader implements AutoCloseable {
+public final class OperationReader implements AutoCloseable {
   private static final int READERS = 4;
 
   /** The maximum number of records, with their answers, in the memory of one reader. */
@@ -43,11 +43,6 @@ final class OperationReader implements AutoCloseable {
   private record Asker(
       Consumer<Optional<StoredOperation>> found, Consumer<RuntimeException> failed) {}
 
-  /**
-   * Creates a reader.
-   *
-   * @param executor resumes the calls
-   */
   OperationReader(Supplier<OperationCatalog> catalog, Executor executor) {
     this.catalog = catalog;
     this.executor = executor;
@@ -59,7 +54,7 @@ final class OperationReader implements AutoCloseable {
    * @param found receives the operation, or empty if there is none
    * @param failed receives the exception if the read fails
    */
-  void read(
+  public void read(
       Caller caller,
       UUID operationId,
       Consumer<Optional<StoredOperation>> found,

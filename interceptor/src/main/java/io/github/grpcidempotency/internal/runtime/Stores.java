@@ -30,13 +30,11 @@ public final class Stores {
     this.choice = choice;
   }
 
-  /** Returns one store for all callers. */
   public static Stores of(IdempotencyStore store) {
     CheckedStore only = new CheckedStore(Optional.empty(), store);
     return new Stores(List.of(only), caller -> Optional.of(only));
   }
 
-  /** Returns one store for each shard. */
   public static Stores of(Shards shards) {
     Map<String, CheckedStore> stores = new TreeMap<>();
     shards
@@ -45,7 +43,6 @@ public final class Stores {
     return new Stores(stores.values(), caller -> caller.flatMap(shards::shardOf).map(stores::get));
   }
 
-  /** Returns all stores. */
   Collection<CheckedStore> all() {
     return all;
   }
@@ -55,12 +52,6 @@ public final class Stores {
     return choice.apply(caller);
   }
 
-  /**
-   * Checks all stores at start-up.
-   *
-   * @throws SetupException if there are problems; it lists those of all stores
-   * @throws StoreException if no store can be reached
-   */
   void check(Collection<Procedure> procedures, ClaimTiming timing) {
     List<String> problems = new ArrayList<>();
     List<StoreException> outages = new ArrayList<>();

@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * therefore called on a separate thread for its procedure, and delays only the waiters of that
  * procedure. Thread-safe.
  */
-final class WorkWatch implements AutoCloseable {
+public final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WorkWatch.class));
@@ -84,14 +84,14 @@ final class WorkWatch implements AutoCloseable {
    *     run, neither of the others is called
    * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
-  boolean await(
-      String procedure,
+  public boolean await(
+      Procedure procedure,
       OwnedResource resource,
       Duration limit,
       Runnable ended,
       Runnable over,
       Consumer<Runnable> begun) {
-    Work work = new Work(procedure, resource);
+    Work work = new Work(procedure.name(), resource);
     Waiter waiter = new Waiter(ended, over);
     begun.accept(() -> leave(work, waiter));
     boolean waits =

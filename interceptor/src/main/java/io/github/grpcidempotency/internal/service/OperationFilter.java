@@ -27,11 +27,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
       EnumSet.of(State.STATE_COMPLETED, State.STATE_FAILED, State.STATE_UNSPECIFIED);
   private static final Set<State> ALL = EnumSet.complementOf(EnumSet.of(State.UNRECOGNIZED));
 
-  /**
-   * Parses a filter.
-   *
-   * @throws StatusRuntimeException if the text is not a valid filter
-   */
+  /** Parses a filter. */
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();
     EnumSet<State> states = EnumSet.copyOf(ALL);

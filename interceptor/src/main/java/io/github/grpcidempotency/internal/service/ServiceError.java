@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
@@ -13,11 +14,6 @@ import java.util.UUID;
 /** The errors of the services for operations. */
 final class ServiceError {
   private ServiceError() {}
-
-  /** Returns a refusal of the wire contract. */
-  static RefusedException refused(Refusal refusal) {
-    return new RefusedException(refusal);
-  }
 
   /** Returns the error of a request that is not valid. */
   static StatusRuntimeException invalid(String why) {
@@ -45,6 +41,7 @@ final class ServiceError {
     }
     return failure instanceof StoreException outage
         ? new RefusedException(Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage))
-        : new RefusedException(Refusal.recordUnreadable(), Optional.of(failure));
+        : new RefusedException(
+            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(failure));
   }
 }

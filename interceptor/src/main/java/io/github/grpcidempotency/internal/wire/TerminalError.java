@@ -32,11 +32,6 @@ public record TerminalError(Status status, Metadata trailers) {
     return new RecordedOutcome.Failure(error.build().toByteString());
   }
 
-  /**
-   * Reads a recorded error.
-   *
-   * @throws IllegalStateException if it cannot be read
-   */
   public static TerminalError of(ByteString recorded) {
     RecordedError error = parse(recorded);
     Status status = Status.fromCodeValue(error.getCode());
