@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
@@ -20,6 +21,7 @@ import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
@@ -27,28 +29,13 @@ import org.slf4j.event.Level;
  * Emits the events of one call to the listeners, within the scope in which the call arrived, and to
  * the log. Thread-safe; never throws.
  */
-public final class CallEvents {
-  private final Listeners listeners;
-  private final DecisionLog log;
-  private final SafeScope scope;
-  private final CallInfo call;
-  private final Optional<IdempotencyKey> key;
-  private final Optional<String> source;
-
-  private CallEvents(
-      Listeners listeners,
-      DecisionLog log,
-      SafeScope scope,
-      CallInfo call,
-      Optional<IdempotencyKey> key,
-      Optional<String> source) {
-    this.listeners = listeners;
-    this.log = log;
-    this.scope = scope;
-    this.call = call;
-    this.key = key;
-    this.source = source;
-  }
+public record CallEvents(
+    Listeners listeners,
+    DecisionLog log,
+    SafeScope scope,
+    CallInfo call,
+    Optional<IdempotencyKey> key,
+    Optional<String> source) {
 
   /** Captures the context of a call that arrives on the current thread. */
   public static CallEvents capture(Listeners listeners, DecisionLog log, ProcedureInfo procedure) {
@@ -65,11 +52,6 @@ public final class CallEvents {
     return caller.map(known -> with(infoOf(known), key, source)).orElse(this);
   }
 
-  /**
-   * Returns the events of the same call with its key.
-   *
-   * @param source where the key was found
-   */
   public CallEvents of(IdempotencyKey key, String source) {
     return with(infoOf(key.caller()), Optional.of(key), Optional.of(source));
   }
@@ -104,16 +86,17 @@ public final class CallEvents {
   }
 
   public void keyFound() {
-    emit(new IdempotencyEvent.KeyFound(call, source.orElse("")));
+    emit(IdempotencyListener::keyFound, new IdempotencyEvent.KeyFound(call, source.orElse("")));
   }
 
   /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
-    emit(new IdempotencyEvent.KeyMissing(call, refused));
+    emit(IdempotencyListener::keyMissing, new IdempotencyEvent.KeyMissing(call, refused));
   }
 
   public void keyInvalid(String where, KeyProblem problem) {
     emit(
+        IdempotencyListener::keyInvalid,
         new IdempotencyEvent.KeyInvalid(call, where, problem),
         DecisionLine.of(Level.INFO, "key_invalid", "the key is malformed: " + problem.explanation())
             .because(problem)
@@ -134,6 +117,7 @@ public final class CallEvents {
           case DEFECT -> extraction(Level.ERROR, "the key could not be looked up");
         };
     emit(
+        IdempotencyListener::extractionFailed,
         new IdempotencyEvent.ExtractionFailed(call, where, failure),
         line.because(failure).from(where),
         why);
@@ -147,7 +131,7 @@ public final class CallEvents {
     IdempotencyEvent.Claimed event =
         new IdempotencyEvent.Claimed(
             call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
-    emit(event, lineOf(event), null);
+    emit(IdempotencyListener::claimed, event, lineOf(event), null);
   }
 
   static DecisionLine lineOf(IdempotencyEvent.Claimed event) {
@@ -166,6 +150,7 @@ public final class CallEvents {
     UUID id = recorded.operationId();
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
     emit(
+        IdempotencyListener::replayed,
         new IdempotencyEvent.Replayed(call, id, failure, took, recorded.trace()),
         debug("replay", "the recorded outcome is replayed").about(id),
         null);
@@ -173,6 +158,7 @@ public final class CallEvents {
 
   public void attached() {
     emit(
+        IdempotencyListener::attached,
         new IdempotencyEvent.Attached(call),
         debug("attach", "the call waits for the call that holds its key"),
         null);
@@ -180,6 +166,7 @@ public final class CallEvents {
 
   public void waitEnded(Duration waited, WaitEnd end) {
     emit(
+        IdempotencyListener::waitEnded,
         new IdempotencyEvent.WaitEnded(call, waited, end),
         debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end),
         null);
@@ -208,12 +195,6 @@ public final class CallEvents {
     refused(refusal, operationId, null);
   }
 
-  /**
-   * Emits the event of a call that is about to be refused.
-   *
-   * @param operationId the operation that has the key, if it is known
-   * @param why the failure that caused it, if there is one
-   */
   public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
     RefusalReason reason = refusal.reason();
     Level level = levelOf(reason, operationId);
@@ -222,6 +203,7 @@ public final class CallEvents {
             ? "; check that authentication runs before the idempotency interceptor"
             : "";
     emit(
+        IdempotencyListener::refused,
         new IdempotencyEvent.Refused(call, reason, refusal.detail(), operationId),
         DecisionLine.of(
                 why != null && level != Level.ERROR ? Level.WARN : level,
@@ -265,6 +247,7 @@ public final class CallEvents {
                 "the outcome is unknown; the key stays reserved until its lease ends")
             : debug("settle", "the outcome is settled");
     emit(
+        IdempotencyListener::settled,
         new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took),
         line.about(operationId).because(settlement),
         null);
@@ -274,6 +257,7 @@ public final class CallEvents {
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
     emit(
+        IdempotencyListener::settlementFailed,
         new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause),
         warning(
                 "settlement_failed",
@@ -286,6 +270,7 @@ public final class CallEvents {
 
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
     emit(
+        IdempotencyListener::unprotected,
         new IdempotencyEvent.Unprotected(call, cause),
         warning("unprotected", "a call is not protected: " + cause.words()).because(cause),
         why);
@@ -293,6 +278,7 @@ public final class CallEvents {
 
   public void leaseLost(UUID operationId) {
     emit(
+        IdempotencyListener::leaseLost,
         new IdempotencyEvent.LeaseLost(call, operationId),
         warning(
                 "lease_lost",
@@ -303,6 +289,7 @@ public final class CallEvents {
 
   public void recordingDeferred(UUID operationId, StoreException cause) {
     emit(
+        IdempotencyListener::recordingDeferred,
         new IdempotencyEvent.RecordingDeferred(call, operationId, cause),
         warning(
                 "recording_deferred",
@@ -314,6 +301,7 @@ public final class CallEvents {
 
   public void recordedLate(UUID operationId, Duration late) {
     emit(
+        IdempotencyListener::recordedLate,
         new IdempotencyEvent.RecordedLate(call, operationId, late),
         DecisionLine.of(
                 Level.INFO,
@@ -325,6 +313,7 @@ public final class CallEvents {
 
   public void recordingAbandoned(UUID operationId, StoreException cause) {
     emit(
+        IdempotencyListener::recordingAbandoned,
         new IdempotencyEvent.RecordingAbandoned(call, operationId, cause),
         DecisionLine.of(
                 Level.ERROR,
@@ -344,6 +333,7 @@ public final class CallEvents {
    */
   public void statusUnknown(UUID operationId, Optional<RuntimeException> why) {
     emit(
+        IdempotencyListener::statusUnknown,
         new IdempotencyEvent.StatusUnknown(call, operationId),
         DecisionLine.of(
                 why.isPresent() ? Level.WARN : Level.DEBUG,
@@ -355,6 +345,7 @@ public final class CallEvents {
 
   public void retentionFailed(UUID operationId, Throwable cause) {
     emit(
+        IdempotencyListener::retentionFailed,
         new IdempotencyEvent.RetentionFailed(call, operationId, cause),
         warning("retention_failed", "the record's retention could not be extended")
             .about(operationId),
@@ -373,16 +364,20 @@ public final class CallEvents {
     return cause.failureCause().word();
   }
 
-  private void emit(IdempotencyEvent event, DecisionLine line, @Nullable Throwable why) {
+  private <E> void emit(
+      BiConsumer<IdempotencyListener, E> method,
+      E event,
+      DecisionLine line,
+      @Nullable Throwable why) {
     scope.run(
         () -> {
           log.write(line, call, key, source, why);
-          listeners.notify(event);
+          listeners.notify(method, event);
         });
   }
 
   /** Emits an event that another line of the call covers. */
-  private void emit(IdempotencyEvent event) {
-    scope.run(() -> listeners.notify(event));
+  private <E> void emit(BiConsumer<IdempotencyListener, E> method, E event) {
+    scope.run(() -> listeners.notify(method, event));
   }
 }

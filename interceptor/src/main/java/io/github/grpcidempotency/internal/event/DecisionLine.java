@@ -15,7 +15,6 @@ import org.slf4j.event.Level;
  *   <li>Error: an operator has to act.
  * </ul>
  *
- * @param decision the kind of event
  * @param reason the reason, from a small set of names
  * @param cause a further detail
  * @param source the key source, unless it is the source of the call's key

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
@@ -177,12 +178,16 @@ final class LeaseKeeper implements AutoCloseable {
     try {
       renewed = store.renew(kept.stream().map(Operation::claim).toList());
     } catch (Throwable failure) {
-      listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
+      listeners.notify(
+          IdempotencyListener::renewalFailed,
+          new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     int lost = dropLost(kept, renewed);
-    listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
+    listeners.notify(
+        IdempotencyListener::leasesRenewed,
+        new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
   }
 
   /** Drops operations that have another owner now, and returns how many there were. */
