@@ -10,14 +10,14 @@ import java.util.Optional;
  * @param name the place of the key for error messages; empty for the name of the source
  */
 public record FoundKey(String value, Optional<Caller> caller, Optional<String> name) {
-  /** Creates a key with the name of its source. */
-  public FoundKey(String value, Optional<Caller> caller) {
-    this(value, caller, Optional.empty());
-  }
-
   /** Returns a key of the authenticated caller. */
   public static FoundKey of(String value) {
-    return new FoundKey(value, Optional.empty());
+    return new FoundKey(value, Optional.empty(), Optional.empty());
+  }
+
+  /** Returns a key of the caller that the source itself has found. */
+  public static FoundKey of(String value, Caller caller) {
+    return new FoundKey(value, Optional.of(caller), Optional.empty());
   }
 
   FoundKey with(String other) {

@@ -64,7 +64,6 @@ public final class IdempotentWork implements AutoCloseable {
                 ForkJoinPool.commonPool()));
   }
 
-  /** Returns a builder. */
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {
     return new Builder(Stores.of(store), kinds);
   }

@@ -13,19 +13,13 @@ import java.util.function.Supplier;
  * The context of one handler: the current gRPC {@link Context} with the operation and the
  * transaction of the handler. The static methods read the context of the current thread.
  */
-public final class OperationContext {
+public record OperationContext(Context context) {
   private static final Context.Key<Operation> OPERATION = Context.key("idempotency-operation");
   private static final Context.Key<PendingClaim> PENDING = Context.key("idempotency-pending");
   private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
   private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
-
-  private final Context context;
-
-  private OperationContext(Context context) {
-    this.context = context;
-  }
 
   /** Returns the context of a handler whose claim was won. */
   public static OperationContext of(Operation operation) {

@@ -25,14 +25,6 @@ import java.util.Optional;
 public final class KeyDecider {
   private KeyDecider() {}
 
-  /**
-   * Returns the decision for a call.
-   *
-   * @param policy the key policy of its procedure
-   * @param key the key that its source found
-   * @param caller the authenticated caller
-   * @param sourceName the name of the key source
-   */
   public static KeyDecision decide(
       KeyPolicy policy, Optional<FoundKey> key, Optional<Caller> caller, String sourceName) {
     String keyName = key.flatMap(FoundKey::name).orElse(sourceName);

@@ -13,7 +13,6 @@ import java.util.UUID;
 /**
  * Why a call is not served. Reveals nothing about other users, keys or requests.
  *
- * @param reason the machine-readable reason
  * @param metadata further details of the error, for programs
  * @param retryAfter when to retry; empty if a retry is pointless
  * @param explanation further details of the error, for people; empty if the reason is sufficient

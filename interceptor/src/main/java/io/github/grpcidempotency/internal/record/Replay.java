@@ -3,6 +3,7 @@ package io.github.grpcidempotency.internal.record;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -25,9 +26,7 @@ public sealed interface Replay {
   /**
    * A response.
    *
-   * @param bytes the message
    * @param status the status of the asynchronous work; empty if it can never be read
-   * @param omitted the fields that were not recorded
    * @param reconstructed whether the response was rebuilt from its resource
    */
   record Response(
@@ -37,11 +36,7 @@ public sealed interface Replay {
       boolean reconstructed)
       implements Replay {}
 
-  /**
-   * A terminal error.
-   *
-   * @param bytes the error, in the form in which it was recorded
-   */
+  /** A terminal error. */
   record Failure(ByteString bytes) implements Replay {}
 
   /**
@@ -129,7 +124,7 @@ public sealed interface Replay {
           .map(
               message ->
                   response(
-                      RecordedResponse.withoutOmitted(procedure, message).toByteString(), true))
+                      FieldPath.without(message, procedure.omittedFields()).toByteString(), true))
           .orElseThrow(
               () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE)));
     }

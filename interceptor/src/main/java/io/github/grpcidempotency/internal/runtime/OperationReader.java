@@ -48,12 +48,7 @@ public final class OperationReader implements AutoCloseable {
     this.executor = executor;
   }
 
-  /**
-   * Reads an operation. The result is at least as new as this call.
-   *
-   * @param found receives the operation, or empty if there is none
-   * @param failed receives the exception if the read fails
-   */
+  /** Reads an operation. The result is at least as new as this call. */
   public void read(
       Caller caller,
       UUID operationId,

@@ -72,11 +72,7 @@ public final class Setup {
     };
   }
 
-  /**
-   * Returns whether calls of a procedure are claimed with their handlers' first statements.
-   *
-   * @param timing the setting for transactional procedures without a setting of their own
-   */
+  /** Returns whether calls of a procedure are claimed with their handlers' first statements. */
   static boolean claimsWithFirstStatement(Procedure procedure, ClaimTiming timing) {
     return procedure.execution() == Execution.TRANSACTIONAL
         && procedure.claimTiming().orElse(timing) == ClaimTiming.WITH_FIRST_STATEMENT;

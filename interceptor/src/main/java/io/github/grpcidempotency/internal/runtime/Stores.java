@@ -18,17 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One store for all callers, or one store for each shard. Thread-safe. */
-public final class Stores {
+public record Stores(
+    Collection<CheckedStore> all, Function<Optional<Caller>, Optional<CheckedStore>> choice) {
   private static final Logger logger = LoggerFactory.getLogger(Stores.class);
-
-  private final Collection<CheckedStore> all;
-  private final Function<Optional<Caller>, Optional<CheckedStore>> choice;
-
-  private Stores(
-      Collection<CheckedStore> all, Function<Optional<Caller>, Optional<CheckedStore>> choice) {
-    this.all = all;
-    this.choice = choice;
-  }
 
   public static Stores of(IdempotencyStore store) {
     CheckedStore only = new CheckedStore(Optional.empty(), store);
@@ -41,10 +33,6 @@ public final class Stores {
         .stores()
         .forEach((name, store) -> stores.put(name, new CheckedStore(Optional.of(name), store)));
     return new Stores(stores.values(), caller -> caller.flatMap(shards::shardOf).map(stores::get));
-  }
-
-  Collection<CheckedStore> all() {
-    return all;
   }
 
   /** Returns the store of a caller; empty if the caller has no shard, or is unknown. */

@@ -8,7 +8,7 @@ import io.github.grpcidempotency.internal.wait.WaitQueues;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
@@ -77,8 +77,6 @@ public final class WorkWatch implements AutoCloseable {
   /**
    * Waits for the end of asynchronous work.
    *
-   * @param resource the resource of the work
-   * @param ended called once the work has ended
    * @param over called instead if the limit is over, or this object is closed
    * @param begun receives a task that ends the wait, before the wait starts; after the task has
    *     run, neither of the others is called

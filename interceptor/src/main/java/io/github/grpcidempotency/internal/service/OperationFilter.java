@@ -13,7 +13,6 @@ import java.util.regex.Pattern;
  * A filter for listing operations, in the syntax of AIP-160: terms such as {@code done = true}
  * joined by {@code AND}, over an operation's procedure, its state, and whether it is done.
  *
- * @param procedure the procedure to list; empty for all
  * @param states the states that an operation may be in
  */
 record OperationFilter(Optional<String> procedure, Set<State> states) {

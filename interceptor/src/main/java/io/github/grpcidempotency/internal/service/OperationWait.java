@@ -12,7 +12,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.StoredOperation;
 import io.grpc.Context;
 import io.grpc.stub.ServerCallStreamObserver;

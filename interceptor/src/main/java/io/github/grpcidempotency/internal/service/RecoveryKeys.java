@@ -29,17 +29,7 @@ import java.util.Set;
  * Finds the keys that a {@code Recover} request may refer to. If a key source computes the key from
  * a value, the client can send the value, the text of the key, or the request.
  */
-final class RecoveryKeys {
-  private final Procedure procedure;
-  private final Caller caller;
-  private final RecoverRequest asked;
-
-  private RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
-    this.procedure = procedure;
-    this.caller = caller;
-    this.asked = asked;
-  }
-
+record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
   /** Returns the possible keys, the most likely first; at least one. */
   static List<IdempotencyKey> of(Procedure procedure, Caller caller, RecoverRequest asked) {
     RecoveryKeys key = new RecoveryKeys(procedure, caller, asked);

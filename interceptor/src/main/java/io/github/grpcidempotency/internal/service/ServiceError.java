@@ -20,11 +20,7 @@ final class ServiceError {
     return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
   }
 
-  /**
-   * Returns the error for the client, and emits an event if the failure is a refusal.
-   *
-   * @param operationId the operation, if it is known
-   */
+  /** Returns the error for the client, and emits an event if the failure is a refusal. */
   static StatusRuntimeException of(
       RuntimeException failure, CallEvents events, Optional<UUID> operationId) {
     if (failure instanceof StatusRuntimeException said) {

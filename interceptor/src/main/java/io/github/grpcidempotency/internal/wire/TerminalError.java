@@ -13,7 +13,6 @@ import java.util.stream.Stream;
 /**
  * A terminal error, which is sent and recorded unchanged.
  *
- * @param status code and description
  * @param trailers the trailers that are sent with every replay
  */
 public record TerminalError(Status status, Metadata trailers) {

@@ -56,7 +56,7 @@ class KeyDeciderTest {
 
   @Test
   void theCallerOfAKeyOverridesTheCallerOfTheCall() {
-    FoundKey key = new FoundKey(KEY, Optional.of(PRINCIPAL));
+    FoundKey key = FoundKey.of(KEY, PRINCIPAL);
 
     KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
     assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
