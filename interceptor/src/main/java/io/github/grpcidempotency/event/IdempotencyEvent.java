@@ -14,60 +14,31 @@ import java.util.UUID;
  */
 public sealed interface IdempotencyEvent {
 
-  /** Calls the listener's method for this kind of event. */
-  void accept(IdempotencyListener listener);
-
   /**
    * A call carries a well-formed key of a known caller.
    *
    * @param source where the key was found, as in error messages: a header, a field, a provider's
    *     event
    */
-  record KeyFound(CallInfo call, String source) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.keyFound(this);
-    }
-  }
+  record KeyFound(CallInfo call, String source) implements IdempotencyEvent {}
 
   /**
    * A call has no key, although its procedure accepts keys.
    *
    * @param refused whether the call is refused, because its procedure requires a key
    */
-  record KeyMissing(CallInfo call, boolean refused) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.keyMissing(this);
-    }
-  }
+  record KeyMissing(CallInfo call, boolean refused) implements IdempotencyEvent {}
 
-  /**
-   * A call carries a malformed key.
-   *
-   * @param source where the key was found
-   * @param problem what is wrong with it
-   */
-  record KeyInvalid(CallInfo call, String source, KeyProblem problem) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.keyInvalid(this);
-    }
-  }
+  /** A call carries a malformed key. */
+  record KeyInvalid(CallInfo call, String source, KeyProblem problem) implements IdempotencyEvent {}
 
   /**
    * A key source could not find out whether a call has a key, or could not trust the key.
    *
    * @param source the source, such as a provider's event
-   * @param failure what went wrong
    */
   record ExtractionFailed(CallInfo call, String source, ExtractionFailure failure)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.extractionFailed(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * A claim was won.
@@ -75,7 +46,6 @@ public sealed interface IdempotencyEvent {
    * @param attempt the number of this run of the operation, from 1; a later run has taken over from
    *     a run whose lease ended
    * @param takenOverFrom the server of that run, if the store keeps the names of servers
-   * @param took how long the claim took
    */
   record Claimed(
       CallInfo call, UUID operationId, int attempt, Optional<String> takenOverFrom, Duration took)
@@ -84,50 +54,24 @@ public sealed interface IdempotencyEvent {
     public boolean takeover() {
       return attempt > 1;
     }
-
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.claimed(this);
-    }
   }
 
   /**
    * A recorded outcome is replayed.
    *
    * @param failure whether the recorded outcome is an error
-   * @param took how long the claim took
    * @param trace the trace position of the run that produced the answer, as its {@link CallScope}
    *     returned it
    */
   record Replayed(
       CallInfo call, UUID operationId, boolean failure, Duration took, Optional<ByteString> trace)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.replayed(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /** A duplicate starts to wait for the call that owns its key. */
-  record Attached(CallInfo call) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.attached(this);
-    }
-  }
+  record Attached(CallInfo call) implements IdempotencyEvent {}
 
-  /**
-   * A duplicate has stopped waiting.
-   *
-   * @param waited how long the duplicate waited
-   * @param end why the wait ended
-   */
-  record WaitEnded(CallInfo call, Duration waited, WaitEnd end) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.waitEnded(this);
-    }
-  }
+  /** A duplicate has stopped waiting. */
+  record WaitEnded(CallInfo call, Duration waited, WaitEnd end) implements IdempotencyEvent {}
 
   /**
    * A call is refused.
@@ -138,184 +82,89 @@ public sealed interface IdempotencyEvent {
    */
   record Refused(
       CallInfo call, RefusalReason reason, Optional<String> detail, Optional<UUID> operationId)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.refused(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * A claim was settled. For an answer that is recorded later, there is a {@link RecordedLate}
    * event instead.
-   *
-   * @param settlement how the claim was settled
-   * @param handler how long the handler ran
-   * @param took how long the settlement took
    */
   record ClaimSettled(
       CallInfo call, UUID operationId, Settlement settlement, Duration handler, Duration took)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.settled(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * A claim could not be settled. A retry finds out whether the effect was committed.
    *
-   * @param settlement how the claim should have been settled
    * @param cause what the store threw; empty if the claim's transaction was rolled back
    */
   record SettlementFailed(
       CallInfo call, UUID operationId, Settlement settlement, Optional<StoreException> cause)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.settlementFailed(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /** A call with a key runs, or ran, without the protection of the store. */
-  record Unprotected(CallInfo call, UnprotectedCause cause) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.unprotected(this);
-    }
-  }
+  record Unprotected(CallInfo call, UnprotectedCause cause) implements IdempotencyEvent {}
 
   /** A call that ran found that another call owns its key now. It changed nothing in the store. */
-  record LeaseLost(CallInfo call, UUID operationId) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.leaseLost(this);
-    }
-  }
+  record LeaseLost(CallInfo call, UUID operationId) implements IdempotencyEvent {}
 
-  /**
-   * An answer could not be recorded. Recording is retried in the background, within limits.
-   *
-   * @param cause why it could not be recorded
-   */
+  /** An answer could not be recorded. Recording is retried in the background, within limits. */
   record RecordingDeferred(CallInfo call, UUID operationId, StoreException cause)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.recordingDeferred(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * A deferred answer has been recorded.
    *
    * @param late the time between the end of the handler and the recording
    */
-  record RecordedLate(CallInfo call, UUID operationId, Duration late) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.recordedLate(this);
-    }
-  }
+  record RecordedLate(CallInfo call, UUID operationId, Duration late) implements IdempotencyEvent {}
 
   /**
    * The library gave up recording an answer, although the handler's effect has happened. Recording
    * failed too often or for too long, too many answers were waiting, or the interceptor was closed.
    * Once the lease has ended, a retry runs the handler again.
-   *
-   * @param cause the last failure
    */
   record RecordingAbandoned(CallInfo call, UUID operationId, StoreException cause)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.recordingAbandoned(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * A replay has the status {@code processing}, because the status of the asynchronous work could
    * not be read.
    */
-  record StatusUnknown(CallInfo call, UUID operationId) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.statusUnknown(this);
-    }
-  }
+  record StatusUnknown(CallInfo call, UUID operationId) implements IdempotencyEvent {}
 
   /**
    * The retention of a replayed record should have been restarted, but this failed. The record
    * keeps its expiry time.
-   *
-   * @param cause what the store threw
    */
   record RetentionFailed(CallInfo call, UUID operationId, Throwable cause)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.retentionFailed(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * The leases of a process were renewed, in one statement for each shard.
    *
-   * @param held how many leases were to be renewed
    * @param lost how many of them belong to another owner now
-   * @param took how long it took
-   * @param shard the shard, if the store has shards
    */
   record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.leasesRenewed(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
-  /**
-   * The leases of a process could not be renewed. Renewal is tried again before the leases end.
-   *
-   * @param held how many leases were to be renewed
-   * @param cause what the store threw
-   * @param shard the shard, if the store has shards
-   */
+  /** The leases of a process could not be renewed. Renewal is tried again before the leases end. */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.renewalFailed(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * Expired records were swept.
    *
-   * @param records how many records were deleted
-   * @param took how long the sweep took
    * @param lag how long ago the oldest of these records had expired; zero if there was none, empty
    *     if the sweeper does not know
    * @param shard the name of the sweeper's database; empty if it was given none
    */
   record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)
-      implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.swept(this);
-    }
-  }
+      implements IdempotencyEvent {}
 
   /**
    * A sweep failed. The next sweep continues where this sweep ended.
    *
-   * @param cause what the store threw
    * @param shard the name of the sweeper's database; empty if it was given none
    */
-  record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {
-    @Override
-    public void accept(IdempotencyListener listener) {
-      listener.sweepFailed(this);
-    }
-  }
+  record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {}
 }

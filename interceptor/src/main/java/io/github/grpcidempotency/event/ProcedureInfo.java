@@ -10,8 +10,5 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
  *
  * @param name the procedure's full name; for a request about an unknown operation, the name of the
  *     called service
- * @param entry how the calls reach the library
- * @param keyPolicy whether its calls must carry a key
- * @param execution how the handler's effect and its record are committed
  */
 public record ProcedureInfo(String name, Entry entry, KeyPolicy keyPolicy, Execution execution) {}

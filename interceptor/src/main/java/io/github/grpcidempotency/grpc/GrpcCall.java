@@ -26,6 +26,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -148,7 +149,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
             own.get(),
             engines.drain(),
             found,
-            KeyedRequest.of(key, procedure, message, found.trace(), RetryHint.isIn(headers)),
+            KeyedRequest.of(
+                key, procedure, message, found.trace(), RequestHeaders.hintAtRetry(headers)),
             keyName);
     keyed = Optional.of(machine);
     machine.start();
@@ -211,7 +213,6 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     unprotected.run(() -> runHandler(new PrefetchedCall<>(call), headers));
   }
 
-  /** Starts the handler in the current context, and passes the request to it. */
   private void runHandler(ServerCall<RequestT, ResponseT> target, Metadata sent) {
     Context guarded = OperationContext.guarded();
     Context before = guarded.attach();
@@ -246,13 +247,11 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     }
   }
 
-  /** Returns the answer with which the handler has closed its call. */
   Answer answer(Metadata sent, Optional<ResponseT> message, Status status, Metadata trailers) {
     return new HandlerAnswer<>(
         call, procedure.failurePolicy(), engines.log(), sent, message, status, trailers);
   }
 
-  /** Returns the answer of a handler that has violated the protocol. */
   Answer violation(Runnable leaveToGrpc) {
     return new GrpcError(Status.INTERNAL, procedure.failurePolicy(), leaveToGrpc);
   }
@@ -278,7 +277,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public OutagePolicy outagePolicy() {
-    return ProtectionDemand.outagePolicy(procedure, headers);
+    return RequestHeaders.outagePolicy(procedure, headers);
   }
 
   @Override
@@ -366,6 +365,17 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   @Override
   public boolean keep() {
     return call.keep();
+  }
+
+  /** A call whose messages were already requested. */
+  private static final class PrefetchedCall<RequestT, ResponseT>
+      extends SimpleForwardingServerCall<RequestT, ResponseT> {
+    PrefetchedCall(ServerCall<RequestT, ResponseT> call) {
+      super(call);
+    }
+
+    @Override
+    public void request(int numMessages) {}
   }
 
   /**

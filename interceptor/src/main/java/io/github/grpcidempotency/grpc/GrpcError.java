@@ -3,7 +3,7 @@ package io.github.grpcidempotency.grpc;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.call.Answer;
-import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -26,8 +26,8 @@ record GrpcError(Status status, FailurePolicy policy, Runnable leaveToGrpc) impl
   }
 
   @Override
-  public Outcome.Failed error() {
-    return new Outcome.Failed(Code.forNumber(status.getCode().value()), false);
+  public HandlerError error() {
+    return new HandlerError(Code.forNumber(status.getCode().value()), false);
   }
 
   @Override

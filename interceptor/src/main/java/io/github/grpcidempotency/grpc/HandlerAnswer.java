@@ -4,7 +4,7 @@ import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.context.OperationContext;
-import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -50,11 +50,11 @@ final class HandlerAnswer<ResponseT> implements Answer {
   }
 
   @Override
-  public Outcome.Failed error() {
+  public HandlerError error() {
     OperationContext.request()
         .ifPresent(request -> trailers = ResourceGone.explain(failure(), trailers, request, log));
     boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
-    return new Outcome.Failed(Code.forNumber(failure().getCode().value()), marked);
+    return new HandlerError(Code.forNumber(failure().getCode().value()), marked);
   }
 
   @Override

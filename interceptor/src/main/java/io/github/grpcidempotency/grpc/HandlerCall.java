@@ -34,7 +34,6 @@ final class HandlerCall<RequestT, ResponseT>
   @Override
   public void request(int numMessages) {}
 
-  /** Returns whether the handler's answer would be dropped. */
   @Override
   public boolean isCancelled() {
     return run.isDropped() || super.isCancelled();

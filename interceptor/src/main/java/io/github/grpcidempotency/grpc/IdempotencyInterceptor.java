@@ -10,6 +10,7 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -30,9 +31,10 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
-import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;
@@ -50,6 +52,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,6 +73,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+
+  /** Like gRPC's default executor, starts threads as needed, and ends idle threads. */
+  private static final Executor DEFAULT_EXECUTOR =
+      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-call"));
 
   /** The name of the caller resolver in events. */
   private static final String CALLERS = "caller";
@@ -103,12 +110,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                         builder.executor)));
   }
 
-  /**
-   * Returns a builder.
-   *
-   * @param procedures the descriptors of the RPCs to make idempotent
-   * @param callers finds the caller of a call
-   */
+  /** Returns a builder. */
   public static Builder builder(Procedures procedures, CallerResolver callers) {
     return new Builder(procedures, callers);
   }
@@ -124,7 +126,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
     Procedure procedure = found.get();
     if (engines.isEmpty()) {
-      return runUnrecorded(procedure, "the interceptor has no store", call, headers, next);
+      return runUnrecorded(procedure, call, headers, next);
     }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
@@ -140,9 +142,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     Optional<Engine> engine = engines.get().of(caller);
     CallEvents events = arrived.of(caller).onShard(engine.flatMap(Engine::shard));
     KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
-    Function<Message, KeyDecision> keyOf = finder::decide;
+    Function<Message, KeyDecision> keyOf = request -> finder.decide(Optional.of(request));
     if (!finder.readsRequest()) {
-      KeyDecision decision = finder.decide();
+      KeyDecision decision = finder.decide(Optional.empty());
       if (decision instanceof KeyDecision.Refuse refused) {
         events.refused(refused.refusal(), Optional.empty(), null);
         ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
@@ -159,7 +161,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         .start();
   }
 
-  /** Reports a call of a method that has the option but no descriptor in this interceptor. */
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> runUndescribed(
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
@@ -173,18 +174,17 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             present
                 .events(annotated.get(), Entry.CALL)
                 .unprotected(UnprotectedCause.NOT_DESCRIBED, null));
-    return runUnrecorded(
-        annotated.get(), "the interceptor has no descriptor of the method", call, headers, next);
+    return runUnrecorded(annotated.get(), call, headers, next);
   }
 
   private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runUnrecorded(
       Procedure procedure,
-      String why,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
-    if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
-      ResponseWriter.unavailable(call, new StoreException(why, null));
+    if (RequestHeaders.requireProtection(headers)
+        && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
+      ResponseWriter.refuse(call, Refusal.storeUnavailable(FailureCause.OTHER), "no key");
       return new ServerCall.Listener<>() {};
     }
     return next.startCall(call, headers);
@@ -245,7 +245,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    */
   public void drain(Duration grace, Server... servers) {
     checkArgument(servers.length > 0, "no server was passed: pass the servers to stop");
-    ServerStop.of(engines.map(Engines::drain), List.of(servers)).within(grace);
+    new ServerStop(engines.map(Engines::drain), List.of(servers)).within(grace);
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
@@ -255,7 +255,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     engines.ifPresent(Engines::close);
   }
 
-  /** Refuses a call whose caller resolver threw an exception. */
   private static <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
       CallEvents events, ServerCall<RequestT, ?> call, RuntimeException failed) {
     events.extractionFailed(CALLERS, ExtractionFailure.DEFECT, failed);
@@ -282,7 +281,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private Duration callLimit = Duration.ofHours(1);
     private WaitLimits waitLimits = WaitLimits.defaults();
-    private Executor executor = DefaultExecutor.shared();
+    private Executor executor = DEFAULT_EXECUTOR;
 
     private Builder(Procedures procedures, CallerResolver callers) {
       this.procedures = procedures;

@@ -36,11 +36,6 @@ final class KeyFinder {
   private final CallEvents events;
   private final KeySource source;
 
-  /**
-   * Creates a finder.
-   *
-   * @param events receives an event if the key is malformed or missing
-   */
   KeyFinder(
       Procedure procedure,
       String keyHeader,
@@ -48,7 +43,7 @@ final class KeyFinder {
       Metadata headers,
       CallEvents events) {
     this.procedure = procedure;
-    this.policy = ProtectionDemand.keyPolicy(procedure, headers);
+    this.policy = RequestHeaders.keyPolicy(procedure, headers);
     this.caller = caller;
     this.headers = headers;
     this.events = events;
@@ -59,22 +54,16 @@ final class KeyFinder {
             .orElseGet(() -> KeySource.metadata(keyHeader).as(procedure.keyFormat()));
   }
 
-  /** Returns whether the decision needs the request. */
   boolean readsRequest() {
     return policy != KeyPolicy.HANDLER_INTERNAL && source.readsRequest();
   }
 
-  /** Decides without the request. */
-  KeyDecision decide() {
-    return decide(Optional.empty());
-  }
-
-  /** Decides with the request. */
-  KeyDecision decide(Message request) {
-    return decide(Optional.of(request));
-  }
-
-  private KeyDecision decide(Optional<Message> request) {
+  /**
+   * Decides how the call continues.
+   *
+   * @param request the request; empty if the decision does not {@linkplain #readsRequest need} it
+   */
+  KeyDecision decide(Optional<Message> request) {
     if (policy == KeyPolicy.HANDLER_INTERNAL) {
       return new KeyDecision.Unkeyed();
     }
@@ -91,7 +80,8 @@ final class KeyFinder {
         return onMalformed(malformed, malformed.keyName().orElse(each.name()));
       } catch (UnauthenticatedKeyException unproven) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAUTHENTICATED, unproven);
-        return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
+        return new KeyDecision.Refuse(
+            Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), source.name());
       } catch (StoreException unreachable) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
         return new KeyDecision.Refuse(
@@ -106,7 +96,7 @@ final class KeyFinder {
 
   private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
     if (policy == KeyPolicy.PROHIBITED) {
-      return new KeyDecision.Refuse(Refusal.keyProhibited(), where);
+      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), where);
     }
     if (caller.isEmpty() && policy == KeyPolicy.OPTIONAL) {
       return noCaller();

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.method.AnnotatedMethods;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.grpc.MethodDescriptor;
@@ -23,9 +23,9 @@ final class MethodsWithoutDescriptor {
   static List<String> problems(Procedures procedures) {
     return procedures.all().stream()
         .flatMap(procedure -> procedure.method().stream())
-        .flatMap(AnnotatedMethods::ofServiceOf)
+        .flatMap(MethodSchema::ofServiceOf)
         .distinct()
-        .filter(schema -> procedures.find(AnnotatedMethods.fullName(schema)).isEmpty())
+        .filter(schema -> procedures.find(MethodSchema.fullName(schema)).isEmpty())
         .map(MethodsWithoutDescriptor::problem)
         .sorted()
         .toList();
@@ -37,12 +37,12 @@ final class MethodsWithoutDescriptor {
     if (known != null) {
       return known;
     }
-    Optional<Descriptors.MethodDescriptor> schema = AnnotatedMethods.schema(method);
+    Optional<Descriptors.MethodDescriptor> schema = MethodSchema.schema(method);
     if (schema.isEmpty()) {
       return Optional.empty();
     }
     Optional<Procedure> described =
-        schema.flatMap(AnnotatedMethods::option).map(option -> describe(method));
+        schema.flatMap(MethodSchema::option).map(option -> describe(method));
     seen.put(method.getFullMethodName(), described);
     return described;
   }
@@ -58,6 +58,6 @@ final class MethodsWithoutDescriptor {
             + " descriptor of the method, so its calls would not be protected; add"
             + " Procedures.builder().addAnnotated(%s.getServiceDescriptor()) or"
             + " Procedure.annotated(%s.get%sMethod()).build()")
-        .formatted(AnnotatedMethods.fullName(schema), generated, generated, schema.getName());
+        .formatted(MethodSchema.fullName(schema), generated, generated, schema.getName());
   }
 }

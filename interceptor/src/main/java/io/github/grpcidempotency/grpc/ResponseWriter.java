@@ -12,13 +12,13 @@ import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -27,7 +27,6 @@ import java.util.UUID;
 final class ResponseWriter {
   private ResponseWriter() {}
 
-  /** Sends a recorded response again. */
   static <ResponseT> void replay(
       ServerCall<?, ResponseT> call,
       ResponseT message,
@@ -48,7 +47,6 @@ final class ResponseWriter {
     call.close(Status.OK, trailers);
   }
 
-  /** Sends a recorded error again. */
   static void replay(ServerCall<?, ?> call, TerminalError error, UUID operationId) {
     stampError(error.trailers(), operationId);
     error.trailers().put(REPLAYED, "true");
@@ -58,11 +56,6 @@ final class ResponseWriter {
   /** Sends an error of the wire contract, without headers. */
   static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
     close(call, RefusalError.of(refusal, keyName));
-  }
-
-  /** Reports to the client of a call without a key that its transaction could not be started. */
-  static void unavailable(ServerCall<?, ?> call, StoreException failure) {
-    close(call, RefusalError.of(Refusal.storeUnavailable(failure.failureCause()), "no key"));
   }
 
   /** Sends an error with its trailers, which gRPC drops from an exception that is thrown. */
@@ -81,14 +74,13 @@ final class ResponseWriter {
     trailers.put(OPERATION, operationId.toString());
   }
 
-  /** Adds the trailers of a response. */
   static void stamp(
       Metadata trailers, UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
     for (Metadata.Key<String> ours :
         List.of(STATUS, REPLAYED, RECONSTRUCTED, OPERATION, EXPIRES, OMITTED)) {
       trailers.discardAll(ours);
     }
-    status.ifPresent(known -> trailers.put(STATUS, known.trailer()));
+    status.ifPresent(known -> trailers.put(STATUS, known.name().toLowerCase(Locale.ROOT)));
     trailers.put(OPERATION, operationId.toString());
     trailers.put(EXPIRES, expires.toString());
   }

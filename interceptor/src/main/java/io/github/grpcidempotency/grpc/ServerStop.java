@@ -7,27 +7,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** Stops servers: {@link IdempotencyInterceptor#drain}. */
-final class ServerStop {
+/**
+ * Stops servers: {@link IdempotencyInterceptor#drain}.
+ *
+ * @param drain the calls of the servers; empty without a store
+ */
+record ServerStop(Optional<Drain> drain, List<Server> servers) {
   /** The time for sending the last answers and closing the transports. */
   private static final Duration TO_SEND = Duration.ofSeconds(1);
-
-  private final Optional<Drain> drain;
-  private final List<Server> servers;
-
-  private ServerStop(Optional<Drain> drain, List<Server> servers) {
-    this.drain = drain;
-    this.servers = servers;
-  }
-
-  /**
-   * Creates the object that stops the servers.
-   *
-   * @param drain the calls of the servers; empty without a store
-   */
-  static ServerStop of(Optional<Drain> drain, List<Server> servers) {
-    return new ServerStop(drain, servers);
-  }
 
   void within(Duration grace) {
     servers.forEach(Server::shutdown);

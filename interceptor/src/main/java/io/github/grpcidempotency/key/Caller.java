@@ -25,7 +25,7 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
    * Represents "outside all tenants" or "outside all projects" in a namespace. No tenant or project
    * can have this name.
    */
-  public static final String ABOVE = "-";
+  private static final String ABOVE = "-";
 
   /**
    * The namespace of {@link #ofSubject}, which never changes: the name-based UUID of {@code

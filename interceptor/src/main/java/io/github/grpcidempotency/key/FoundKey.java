@@ -5,23 +5,21 @@ import java.util.Optional;
 /**
  * A key that a source has found.
  *
- * @param value the canonical key
  * @param caller the caller that the source itself has found, such as the principal of a webhook;
  *     empty for the authenticated caller of the call
  * @param name the place of the key for error messages; empty for the name of the source
  */
 public record FoundKey(String value, Optional<Caller> caller, Optional<String> name) {
-  /** Creates a key with the name of its source. */
-  public FoundKey(String value, Optional<Caller> caller) {
-    this(value, caller, Optional.empty());
-  }
-
   /** Returns a key of the authenticated caller. */
   public static FoundKey of(String value) {
-    return new FoundKey(value, Optional.empty());
+    return new FoundKey(value, Optional.empty(), Optional.empty());
   }
 
-  /** Returns the same key with another value. */
+  /** Returns a key of the caller that the source itself has found. */
+  public static FoundKey of(String value, Caller caller) {
+    return new FoundKey(value, Optional.of(caller), Optional.empty());
+  }
+
   FoundKey with(String other) {
     return new FoundKey(other, caller, name);
   }

@@ -5,7 +5,6 @@ import java.util.Optional;
 /**
  * A canonical key and its caller, which together identify one operation.
  *
- * @param caller the caller that the key belongs to
  * @param value the key in the canonical form of its format
  */
 public record IdempotencyKey(Caller caller, String value) {
@@ -49,7 +48,6 @@ public record IdempotencyKey(Caller caller, String value) {
     return Optional.empty();
   }
 
-  /** Returns whether a text is short enough for a key. */
   static boolean isShort(String value) {
     return value.length() <= MAX_CHARACTERS;
   }

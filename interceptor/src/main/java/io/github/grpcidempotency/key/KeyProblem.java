@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.key;
 
-import java.util.Locale;
-
 /** The kind of problem of a malformed key. */
 public enum KeyProblem {
   /** The key is empty. */
@@ -26,10 +24,5 @@ public enum KeyProblem {
   /** Returns the problem as a sentence that begins with "it", for the key. */
   public String explanation() {
     return explanation;
-  }
-
-  /** Returns the problem as a word, as in the metadata of the client's error. */
-  public String word() {
-    return name().toLowerCase(Locale.ROOT);
   }
 }

@@ -78,14 +78,14 @@ public interface KeySource {
    * apart. By convention it ends with a colon, which client keys cannot contain.
    */
   default KeySource prefixed(String prefix) {
-    return KeySources.prefixed(this, prefix);
+    return new KeySources.Mapped(this, key -> prefix + key, Optional.empty());
   }
 
   /**
    * Returns the source that reads a header. More than one value, or an empty value, is malformed.
    */
   static KeySource metadata(String name) {
-    return KeySources.metadata(name);
+    return new KeySources.Metadata(name);
   }
 
   /**
@@ -95,7 +95,7 @@ public interface KeySource {
    * @param path field names, joined by dots
    */
   static KeySource requestField(String path) {
-    return KeySources.requestField(path);
+    return new KeySources.RequestField(path);
   }
 
   /** Returns the source that reads the field {@code request_id}, a random UUID (AIP-155). */
@@ -122,11 +122,11 @@ public interface KeySource {
    * @param paths the fields, at least one
    */
   static KeySource content(String... paths) {
-    return KeySources.content(List.of(paths));
+    return new KeySources.Content(List.of(paths));
   }
 
   /** Returns the source that calls several sources in order and returns the first key found. */
   static KeySource firstOf(KeySource... sources) {
-    return KeySources.firstOf(List.of(sources));
+    return new KeySources.FirstOf(List.of(sources));
   }
 }

@@ -19,30 +19,8 @@ import java.util.stream.Collectors;
 final class KeySources {
   private KeySources() {}
 
-  static KeySource metadata(String name) {
-    return new Metadata(name);
-  }
-
-  static KeySource requestField(String path) {
-    return new RequestField(path);
-  }
-
-  static KeySource content(List<String> paths) {
-    if (paths.isEmpty()) {
-      throw new IllegalArgumentException("a content key needs at least one field");
-    }
-    return new Content(paths);
-  }
-
-  static KeySource firstOf(List<KeySource> sources) {
-    if (sources.isEmpty()) {
-      throw new IllegalArgumentException("firstOf needs at least one source");
-    }
-    return new FirstOf(sources);
-  }
-
   static KeySource formatted(KeySource source, KeyFormat format) {
-    return new MappedKeySource(
+    return new Mapped(
         source,
         key -> {
           if (!IdempotencyKey.isShort(key)) {
@@ -54,17 +32,12 @@ final class KeySources {
         Optional.of(format.description()));
   }
 
-  /** Calls a source, and checks the result. */
   static Optional<FoundKey> findIn(KeySource source, KeyCall call) {
     return Objects.requireNonNull(
         source.find(call), () -> "the key source " + source.name() + " returned null");
   }
 
-  static KeySource prefixed(KeySource source, String prefix) {
-    return new MappedKeySource(source, key -> prefix + key, Optional.empty());
-  }
-
-  private record Metadata(String name) implements KeySource {
+  record Metadata(String name) implements KeySource {
     /** A header that gRPC can carry as text. */
     private static final Pattern NAME =
         Pattern.compile("(?!.*-bin$)[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
@@ -113,7 +86,7 @@ final class KeySources {
     }
   }
 
-  private record RequestField(String path) implements KeySource {
+  record RequestField(String path) implements KeySource {
     @Override
     public String name() {
       return path;
@@ -144,7 +117,13 @@ final class KeySources {
     }
   }
 
-  private record Content(List<String> paths) implements KeySource {
+  record Content(List<String> paths) implements KeySource {
+    Content {
+      if (paths.isEmpty()) {
+        throw new IllegalArgumentException("a content key needs at least one field");
+      }
+    }
+
     @Override
     public String name() {
       return String.join(", ", paths);
@@ -179,7 +158,13 @@ final class KeySources {
     }
   }
 
-  private record FirstOf(List<KeySource> sources) implements KeySource {
+  record FirstOf(List<KeySource> sources) implements KeySource {
+    FirstOf {
+      if (sources.isEmpty()) {
+        throw new IllegalArgumentException("firstOf needs at least one source");
+      }
+    }
+
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return sources.stream()
@@ -223,8 +208,7 @@ final class KeySources {
    *
    * @param expected a description of the keys that can be converted; empty if all can
    */
-  private record MappedKeySource(
-      KeySource source, UnaryOperator<String> spelling, Optional<String> expected)
+  record Mapped(KeySource source, UnaryOperator<String> spelling, Optional<String> expected)
       implements KeySource {
     @Override
     public String name() {
@@ -236,9 +220,7 @@ final class KeySources {
       List<KeySource> mapped = source.alternatives();
       return mapped.size() == 1 && mapped.get(0).equals(source)
           ? List.of(this)
-          : mapped.stream()
-              .<KeySource>map(each -> new MappedKeySource(each, spelling, expected))
-              .toList();
+          : mapped.stream().<KeySource>map(each -> new Mapped(each, spelling, expected)).toList();
     }
 
     @Override

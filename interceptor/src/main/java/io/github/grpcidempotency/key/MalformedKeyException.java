@@ -15,7 +15,6 @@ public final class MalformedKeyException extends RuntimeException {
   private final @Nullable String expected;
   private final @Nullable String keyName;
 
-  /** Creates the exception with a message that describes the problem. */
   public MalformedKeyException(String message) {
     this(KeyProblem.OTHER, message, KeyProblem.OTHER.explanation(), null, null);
   }
@@ -38,12 +37,10 @@ public final class MalformedKeyException extends RuntimeException {
     return new MalformedKeyException(problem, explanation, explanation, null, null);
   }
 
-  /** Creates the exception with an explanation that contains the length of the key. */
   static MalformedKeyException ofLength(KeyProblem problem, String key) {
     return explained(problem, "it has %d characters".formatted(key.length()));
   }
 
-  /** Returns the kind of problem. */
   public KeyProblem problem() {
     return problem;
   }

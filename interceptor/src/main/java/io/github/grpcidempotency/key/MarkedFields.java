@@ -16,20 +16,18 @@ import java.util.Set;
 /**
  * The fields that a request's schema excludes from the fingerprint by the option {@code
  * (idempotency.v1.fingerprint_ignored_since)}, at any depth.
+ *
+ * @param since the marked fields, and the first versions that exclude them
+ * @param holders types that contain a marked field, at any depth
  */
-final class MarkedFields {
+record MarkedFields(Map<FieldDescriptor, Integer> since, Set<Descriptor> holders) {
   /** An {@code ExtensionLite}, because every version of protobuf has the methods that take one. */
   private static final ExtensionLite<FieldOptions, Integer> OPTION =
       ProcedureProto.fingerprintIgnoredSince;
 
-  private final Map<FieldDescriptor, Integer> since;
-
-  /** Types that contain a marked field, at any depth. */
-  private final Set<Descriptor> holders;
-
-  private MarkedFields(Map<FieldDescriptor, Integer> since, Set<Descriptor> holders) {
-    this.since = Map.copyOf(since);
-    this.holders = Set.copyOf(holders);
+  MarkedFields {
+    since = Map.copyOf(since);
+    holders = Set.copyOf(holders);
   }
 
   static MarkedFields none() {
@@ -106,7 +104,6 @@ final class MarkedFields {
     }
   }
 
-  /** Returns the types of the marked fields, and all types that contain these types. */
   private static Set<Descriptor> holders(Set<Descriptor> types, Set<FieldDescriptor> marked) {
     Set<Descriptor> holders = new HashSet<>();
     marked.forEach(field -> holders.add(field.getContainingType()));

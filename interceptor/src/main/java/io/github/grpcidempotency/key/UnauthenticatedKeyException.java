@@ -8,7 +8,6 @@ package io.github.grpcidempotency.key;
 public final class UnauthenticatedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Creates the exception with a message that describes the problem. */
   public UnauthenticatedKeyException(String message) {
     super(message);
   }

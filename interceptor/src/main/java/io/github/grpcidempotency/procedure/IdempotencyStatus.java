@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.procedure;
 
-import java.util.Locale;
-
 /** The status of the asynchronous work behind a created resource. */
 public enum IdempotencyStatus {
   /** The work is not done yet, or its status is unknown. */
@@ -9,12 +7,5 @@ public enum IdempotencyStatus {
   /** The work is done, or there is no asynchronous work. */
   COMPLETED,
   /** The work has failed. The resource exists, but its asynchronous work was not done. */
-  FAILED;
-
-  private final String trailer = name().toLowerCase(Locale.ROOT);
-
-  /** Returns the value of the {@code idempotency-status} trailer. */
-  public String trailer() {
-    return trailer;
-  }
+  FAILED
 }

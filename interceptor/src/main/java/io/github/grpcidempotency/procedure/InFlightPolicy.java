@@ -33,7 +33,6 @@ public record InFlightPolicy(Duration limit) {
    * Returns a policy that lets a duplicate wait for the first call's answer. If that call leaves no
    * answer, the duplicate runs. A waiting call holds neither a thread nor a connection.
    *
-   * @param limit the longest time to wait
    * @throws IllegalArgumentException if it is negative, or longer than 36,500 days
    */
   public static InFlightPolicy attach(Duration limit) {

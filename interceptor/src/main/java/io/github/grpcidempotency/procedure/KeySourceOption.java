@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.procedure;
 
+import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.proto.v1.KeyFormat;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 
 /** One {@code key_sources} entry of a method's option. */
 record KeySourceOption(
@@ -44,13 +46,14 @@ record KeySourceOption(
   }
 
   private KeySource formatted(KeySource source) {
-    KeyFormatOption format =
-        new KeyFormatOption(declared.getFormat(), declared.getPattern(), problems);
     return switch (declared.getSourceCase()) {
       case METADATA, REQUEST_FIELD, SOURCE_NOT_SET ->
-          format.toFormat().map(source::as).orElse(source);
+          format(declared.getFormat(), declared.getPattern(), problems)
+              .map(source::as)
+              .orElse(source);
       case REQUEST_ID, ASSIGNED_ID, CONTENT -> {
-        if (declared.getFormat() != KeyFormat.KEY_FORMAT_UNSPECIFIED
+        if (declared.getFormat()
+                != io.github.grpcidempotency.proto.v1.KeyFormat.KEY_FORMAT_UNSPECIFIED
             || !declared.getPattern().isEmpty()) {
           problems.accept(
               "a key source with request_id, assigned_id or content must not have a"
@@ -68,5 +71,40 @@ record KeySourceOption(
   private Optional<KeySource> none(String problem) {
     problems.accept(problem);
     return Optional.empty();
+  }
+
+  /** Returns the format of a key. Reports a problem if the format and the pattern do not fit. */
+  static Optional<KeyFormat> format(
+      io.github.grpcidempotency.proto.v1.KeyFormat declared,
+      String pattern,
+      Consumer<String> problems) {
+    if (declared == io.github.grpcidempotency.proto.v1.KeyFormat.KEY_FORMAT_PATTERN) {
+      return compiled(pattern, problems);
+    }
+    if (!pattern.isEmpty()) {
+      problems.accept("a key pattern has no effect without the format KEY_FORMAT_PATTERN");
+    }
+    return switch (declared) {
+      case KEY_FORMAT_UUID -> Optional.of(KeyFormat.uuid());
+      case KEY_FORMAT_UUID4 -> Optional.of(KeyFormat.uuid4());
+      case KEY_FORMAT_OPAQUE -> Optional.of(KeyFormat.opaque());
+      case KEY_FORMAT_SCHEDULE -> Optional.of(KeyFormat.schedule());
+      case KEY_FORMAT_PATTERN, KEY_FORMAT_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+    };
+  }
+
+  private static Optional<KeyFormat> compiled(String pattern, Consumer<String> problems) {
+    if (pattern.isEmpty()) {
+      problems.accept("the key format KEY_FORMAT_PATTERN needs a pattern");
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(KeyFormat.matching(Pattern.compile(pattern)));
+    } catch (PatternSyntaxException malformed) {
+      problems.accept(
+          "the key's pattern is malformed: %s near index %d"
+              .formatted(malformed.getDescription(), malformed.getIndex()));
+      return Optional.empty();
+    }
   }
 }

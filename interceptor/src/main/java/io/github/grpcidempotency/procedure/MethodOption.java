@@ -1,12 +1,11 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
-import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.ProtobufDurations;
-import io.github.grpcidempotency.internal.method.AnnotatedMethods;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
 import java.util.Arrays;
@@ -21,8 +20,7 @@ import java.util.stream.Stream;
  * The {@code (idempotency.v1.procedure)} option of one method in the compiled schema. Its mistakes
  * become problems of its descriptor.
  */
-record MethodOption(
-    MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
+record MethodOption(io.github.grpcidempotency.proto.v1.Procedure declared) {
   static MethodOption of(io.grpc.MethodDescriptor<?, ?> method) {
     return find(method)
         .orElseThrow(
@@ -32,10 +30,7 @@ record MethodOption(
   }
 
   static Optional<MethodOption> find(io.grpc.MethodDescriptor<?, ?> method) {
-    return AnnotatedMethods.schema(method)
-        .flatMap(
-            schema ->
-                AnnotatedMethods.option(schema).map(option -> new MethodOption(schema, option)));
+    return MethodSchema.schema(method).flatMap(MethodSchema::option).map(MethodOption::new);
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
@@ -115,8 +110,7 @@ record MethodOption(
     }
     if (declared.getKeyFormat() != KeyFormat.KEY_FORMAT_UNSPECIFIED
         || !declared.getKeyPattern().isEmpty()) {
-      new KeyFormatOption(declared.getKeyFormat(), declared.getKeyPattern(), builder::problem)
-          .toFormat()
+      KeySourceOption.format(declared.getKeyFormat(), declared.getKeyPattern(), builder::problem)
           .ifPresent(builder::keyFormat);
     }
     switch (declared.getKeyPolicy()) {

@@ -12,7 +12,6 @@ public enum OutagePolicy {
   /** The call is refused with {@code UNAVAILABLE}. */
   FAIL_CLOSED;
 
-  /** Returns the default policy of a procedure. */
   static OutagePolicy of(Execution execution, KeyPolicy keyPolicy) {
     return execution == Execution.RESERVED && keyPolicy == KeyPolicy.OPTIONAL
         ? FAIL_OPEN

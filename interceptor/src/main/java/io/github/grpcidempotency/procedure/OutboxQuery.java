@@ -133,7 +133,6 @@ public final class OutboxQuery implements StatusSource {
       return this;
     }
 
-    /** Returns the query. */
     public OutboxQuery build() {
       return new OutboxQuery(this);
     }

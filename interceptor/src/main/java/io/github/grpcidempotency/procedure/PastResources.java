@@ -16,7 +16,6 @@ public interface PastResources {
   /**
    * Returns whether the resource once existed and this caller is allowed to know that.
    *
-   * @param caller the caller of the delete
    * @param resourceId the id in the request; a client may send any text
    */
   boolean existed(Caller caller, ResourceId resourceId);

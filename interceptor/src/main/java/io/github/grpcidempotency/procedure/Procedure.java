@@ -77,10 +77,7 @@ public final class Procedure {
     return method;
   }
 
-  /**
-   * Returns the name of the procedure, which is stored in records. For a method it is {@code
-   * package.Service/Method}.
-   */
+  /** Returns the name in records; for a method, {@code package.Service/Method}. */
   public String name() {
     return name;
   }
@@ -100,10 +97,7 @@ public final class Procedure {
     return keyFormat;
   }
 
-  /**
-   * Returns the rules for comparing the request of a retry with the first request; the whole
-   * request by default, without fields that its schema excludes ({@link Fingerprinter#ofSchema}).
-   */
+  /** Returns the rules for comparing the request of a retry with the first request. */
   public Fingerprinter fingerprinter() {
     return fingerprinter;
   }
@@ -113,29 +107,17 @@ public final class Procedure {
     return resourceType;
   }
 
-  /**
-   * Returns the id of the created resource from a response. Called once per executed call, after
-   * the handler succeeded. If it throws, the record has no reference to the resource, and the
-   * response is sent unchanged.
-   */
+  /** Returns the id of the created resource from a response; empty if it contains none. */
   public Optional<ResourceId> resourceId(Message response) {
     return resourceId.apply(response);
   }
 
-  /**
-   * Returns whether a call deletes its resource instead of creating it; false by default. The
-   * record of a delete refers to the resource only while its row exists, for example after a soft
-   * deletion.
-   */
+  /** Returns whether a call deletes its resource instead of creating it; false by default. */
   public boolean deletes() {
     return deletedId.isPresent();
   }
 
-  /**
-   * Returns the id of the resource that a request deletes; empty if the request names none. Called
-   * after the handler has ended, for procedures that {@link #deletes() delete}. If it throws, the
-   * record has no reference to the resource, and the response is sent unchanged.
-   */
+  /** Returns the id of the resource that a request deletes; empty if the request names none. */
   public Optional<ResourceId> deletedId(Message request) {
     return deletedId.flatMap(id -> id.apply(request));
   }
@@ -148,43 +130,27 @@ public final class Procedure {
     return integerIdField;
   }
 
-  /**
-   * Returns the {@link PastResources}, which adds a reason to the error of a delete that does not
-   * find its resource; empty by default.
-   */
+  /** Returns what is known of resources that do not exist any more; empty by default. */
   public Optional<PastResources> pastResources() {
     return pastResources;
   }
 
-  /**
-   * Returns the rebuilder, which rebuilds a response from its resource; empty if responses are
-   * recorded. With a rebuilder, only a reference to the resource is recorded.
-   */
+  /** Returns the rebuilder of responses; empty if responses are recorded. */
   public Optional<ResponseRebuilder> responseRebuilder() {
     return responseRebuilder;
   }
 
-  /**
-   * Returns the source of the resource's status; empty for a procedure without asynchronous work,
-   * which is {@code completed} at once.
-   */
+  /** Returns the source of the resource's status; empty without asynchronous work. */
   public Optional<StatusSource> statusSource() {
     return statusSource;
   }
 
-  /**
-   * Returns how long a record answers retries; 24 hours by default. Called for every new key, so
-   * the value can change while the server runs. Existing records are not changed.
-   */
+  /** Returns how long a new record answers retries. Called for every new key. */
   public Duration retention() {
     return retention.current();
   }
 
-  /**
-   * Returns whether every replay restarts the retention, with the value at that time; by default
-   * the retention counts from the record's creation. If it is restarted, a replay writes to the
-   * store, unless less than a tenth of the retention has passed.
-   */
+  /** Returns whether every replay restarts the retention. */
   public boolean retainedFromLastReplay() {
     return retainedFromLastReplay;
   }
@@ -194,65 +160,46 @@ public final class Procedure {
     return responseProtection;
   }
 
-  /**
-   * Returns the paths of response fields that are not recorded. Replays do not contain these
-   * fields, and list them in the trailer {@code idempotency-omitted}.
-   */
+  /** Returns the paths of response fields that are not recorded. */
   public Set<String> omittedFields() {
     return omittedFields;
   }
 
-  /**
-   * Returns the maximum size of a recorded response in bytes; 1 MiB by default. See {@link
-   * ProcedureBuilder#maxRecordedBytes} for larger responses.
-   */
+  /** Returns the maximum size of a recorded response in bytes. */
   public int maxRecordedBytes() {
     return maxRecordedBytes;
   }
 
-  /**
-   * Returns the guard that decides whether an answer may be replayed; by default every answer may.
-   */
+  /** Returns the guard that decides whether an answer may be replayed. */
   public Optional<ReplayGuard> replayGuard() {
     return replayGuard;
   }
 
-  /**
-   * Returns what happens to a call with a key during an outage of the store. By default an {@link
-   * Execution#RESERVED} procedure with an optional key fails open, because such a service would
-   * also run without the library, and every other procedure fails closed. A transactional procedure
-   * always fails closed.
-   */
+  /** Returns what happens to a call with a key during an outage of the store. */
   public OutagePolicy outagePolicy() {
     return outagePolicy;
   }
 
-  /** Returns how the handler's effect and its record are committed. There is no default. */
+  /** Returns how the handler's effect and its record are committed. */
   public Execution execution() {
     return execution;
   }
 
-  /**
-   * Returns when the key of a transactional call is claimed; empty for the interceptor's own
-   * setting, which is {@link ClaimTiming#BEFORE_HANDLER} by default.
-   */
+  /** Returns when a transactional call is claimed; empty for the interceptor's setting. */
   public Optional<ClaimTiming> claimTiming() {
     return claimTiming;
   }
 
-  /**
-   * Returns what happens to a duplicate while the first call is running; it is refused by default.
-   */
+  /** Returns what happens to a duplicate while the first call is running. */
   public InFlightPolicy inFlightPolicy() {
     return inFlightPolicy;
   }
 
-  /** Returns what the handler's errors mean for the key; by default every error frees it. */
+  /** Returns what the handler's errors mean for the key. */
   public FailurePolicy failurePolicy() {
     return failurePolicy;
   }
 
-  /** Returns the problems that the builder has found. */
   List<String> problems() {
     return problems;
   }

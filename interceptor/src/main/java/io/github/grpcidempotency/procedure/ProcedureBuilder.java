@@ -2,7 +2,7 @@ package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
@@ -65,7 +65,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     this.method = method;
     this.fingerprinter =
         method
-            .flatMap(MessageTypes::request)
+            .flatMap(MethodSchema::request)
             .map(Fingerprinter::ofSchema)
             .orElseGet(Fingerprinter::wholeRequest);
   }
@@ -76,11 +76,13 @@ public final class ProcedureBuilder<ResponseT extends Message> {
    * @param idField the path of a string or integer field: field names joined by dots
    */
   public ProcedureBuilder<ResponseT> resource(ResourceType type, String idField) {
-    return creating(type, idIn(idField, method.flatMap(MessageTypes::response), "creates"));
+    return creating(type, idIn(idField, method.flatMap(MethodSchema::response), "creates"));
   }
 
   /**
-   * Sets the type of the created resource, and a function that returns its id from the response.
+   * Sets the type of the created resource, and a function that returns its id from the response. If
+   * the function throws, the record has no reference to the resource, and the response is sent
+   * unchanged.
    */
   public ProcedureBuilder<ResponseT> resource(
       ResourceType type, Function<? super ResponseT, ResourceId> id) {
@@ -102,12 +104,13 @@ public final class ProcedureBuilder<ResponseT extends Message> {
    * @param idField the path of a string or integer field: field names joined by dots
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, String idField) {
-    return deleting(type, idIn(idField, method.flatMap(MessageTypes::request), "deletes"));
+    return deleting(type, idIn(idField, method.flatMap(MethodSchema::request), "deletes"));
   }
 
   /**
    * Sets the type of the deleted resource, and a function that returns its id from the request, for
-   * example if the id is part of a name.
+   * example if the id is part of a name. The record refers to the resource only while its row
+   * exists, for example after a soft deletion.
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, ResourceId> id) {
     this.integerIdField = Optional.empty();
@@ -194,7 +197,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Sets how long a record answers retries. */
+  /** Sets how long a record answers retries; 24 hours by default. */
   public ProcedureBuilder<ResponseT> retention(Duration retention) {
     return retention(() -> retention);
   }
@@ -209,7 +212,11 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Restarts the retention on every replay, with the value at that time. */
+  /**
+   * Restarts the retention on every replay, with the value at that time; by default it counts from
+   * the record's creation. A replay then writes to the store, unless less than a tenth of the
+   * retention has passed.
+   */
   public ProcedureBuilder<ResponseT> retainFromLastReplay() {
     this.retainedFromLastReplay = true;
     return this;
@@ -218,7 +225,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /**
    * Sets what happens to a call with a key during an outage of the store. By default an {@link
    * Execution#RESERVED} procedure with an optional key fails open, because such a service would
-   * also run without the library, and every other procedure fails closed.
+   * also run without the library, and every other procedure fails closed. A transactional procedure
+   * cannot fail open.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
@@ -271,7 +279,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /**
    * Sets the paths of response fields that are not recorded; within a repeated message, the field
-   * of every element.
+   * of every element. Replays list them in the trailer {@code idempotency-omitted}.
    */
   public ProcedureBuilder<ResponseT> omit(String... paths) {
     this.omittedFields = Set.copyOf(List.of(paths));
@@ -307,13 +315,12 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Sets the guard that decides whether an answer may be replayed. */
+  /** Sets the guard that decides whether an answer may be replayed; by default every answer may. */
   public ProcedureBuilder<ResponseT> guard(ReplayGuard guard) {
     this.replayGuard = Optional.of(guard);
     return this;
   }
 
-  /** Adds a problem, which is reported together with all others. */
   void problem(String problem) {
     problems.add(problem);
   }
@@ -327,7 +334,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.REQUIRED : KeyPolicy.OPTIONAL);
   }
 
-  /** Returns all problems of the settings. */
   List<String> problems() {
     List<String> all = new ArrayList<>(problems);
     if (execution.isEmpty() && needsExecution(effectiveKeyPolicy())) {

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import io.github.grpcidempotency.internal.field.FieldPath;
-import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import java.util.ArrayList;
@@ -46,8 +46,8 @@ final class ProcedureCheck {
 
   private void checkMethod(MethodDescriptor<?, ?> method) {
     checkCallable(method);
-    Optional<Descriptor> request = MessageTypes.request(method);
-    Optional<Descriptor> response = MessageTypes.response(method);
+    Optional<Descriptor> request = MethodSchema.request(method);
+    Optional<Descriptor> response = MethodSchema.response(method);
     if (request.isEmpty() || response.isEmpty()) {
       problems.add("its request or its response is not a protobuf message");
       return;
@@ -151,7 +151,6 @@ final class ProcedureCheck {
     }
   }
 
-  /** Adds a problem for each setting that has no effect. */
   private void checkNoOtherSettings(String why) {
     Map<String, Boolean> isSet = new LinkedHashMap<>();
     isSet.put("key source", procedure.keySource().isPresent());

@@ -26,7 +26,6 @@ public final class Procedures {
     this.problems = List.copyOf(problems);
   }
 
-  /** Returns the collection of these descriptors. */
   public static Procedures of(Procedure... procedures) {
     Builder builder = builder();
     for (Procedure procedure : procedures) {
@@ -35,7 +34,6 @@ public final class Procedures {
     return builder.build();
   }
 
-  /** Returns a builder. */
   public static Builder builder() {
     return new Builder();
   }
@@ -128,7 +126,6 @@ public final class Procedures {
       return builder.build();
     }
 
-    /** Returns the collection of these descriptors. */
     public Procedures build() {
       List<String> problems = new ArrayList<>();
       Map<String, Procedure> byName = new LinkedHashMap<>();

@@ -15,7 +15,6 @@ public interface ReplayGuard {
   /**
    * Returns whether the caller may get the answer.
    *
-   * @param caller the caller of the retry
    * @param resourceId the resource that the record refers to; empty if there is none, or if it has
    *     been deleted
    */

@@ -17,12 +17,10 @@ public final class ResourceId {
     this.text = text;
   }
 
-  /** Returns the id that is a UUID. */
   public static ResourceId of(UUID id) {
     return new ResourceId(id.toString());
   }
 
-  /** Returns the id that is a number. */
   public static ResourceId of(long id) {
     return new ResourceId(Long.toString(id));
   }

@@ -8,13 +8,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** A field that contains a resource id: a singular field of text or of an integer type. */
-final class ResourceIdField {
-  private final FieldPath path;
-
-  private ResourceIdField(FieldPath path) {
-    this.path = path;
-  }
-
+record ResourceIdField(FieldPath path) {
   /** Returns the field; empty if there is none, or if its type is not that of an id. */
   static Optional<ResourceIdField> of(Descriptor message, String path) {
     return FieldPath.of(message, path)

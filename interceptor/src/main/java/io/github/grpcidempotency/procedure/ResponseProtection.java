@@ -30,7 +30,6 @@ public interface ResponseProtection {
   /**
    * Checks at start-up whether recorded answers can be decrypted. By default, does nothing.
    *
-   * @param procedure the name of the procedure
    * @param beginnings the first five bytes of the procedure's newest recorded answers, as far as
    *     the store returns them
    * @throws IllegalStateException if the server must not start

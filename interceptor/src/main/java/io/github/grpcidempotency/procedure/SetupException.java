@@ -11,7 +11,6 @@ public final class SetupException extends IllegalStateException {
 
   private final transient List<String> problems;
 
-  /** Creates the exception from all problems, one sentence each. */
   public SetupException(List<String> problems) {
     super("idempotency cannot be set up:\n  " + String.join("\n  ", problems));
     this.problems = List.copyOf(problems);

@@ -14,10 +14,8 @@ public interface CompletionWatch extends AutoCloseable {
    */
   void add(IdempotencyKey key);
 
-  /** Stops watching a key. */
   void remove(IdempotencyKey key);
 
-  /** Stops watching. */
   @Override
   void close();
 }

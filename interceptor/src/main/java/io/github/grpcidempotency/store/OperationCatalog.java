@@ -2,6 +2,7 @@ package io.github.grpcidempotency.store;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.ResourceId;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,13 @@ import java.util.UUID;
  * <p>Thread-safe; every method may block, and throws a {@link StoreException} if the store fails.
  */
 public interface OperationCatalog {
+  /**
+   * A resource, and the user whose operation refers to it.
+   *
+   * @param userId the user on whose behalf the resource is read
+   */
+  record OwnedResource(UUID userId, ResourceId resourceId) {}
+
   /** Returns the operations with these ids that belong to the caller, in no particular order. */
   List<StoredOperation> find(Caller caller, Collection<UUID> operationIds);
 
@@ -26,7 +34,6 @@ public interface OperationCatalog {
    * @param procedures the names of the procedures whose operations are listed
    * @param before the last id of the previous page: only operations with a smaller id are returned;
    *     empty for the first page
-   * @param limit the maximum number of operations
    */
   List<StoredOperation> list(
       Caller caller, Set<String> procedures, Optional<UUID> before, int limit);

@@ -7,11 +7,7 @@ import java.util.Optional;
 /** The answer that every retry gets. Its bytes are opaque to a store. */
 public sealed interface RecordedOutcome {
 
-  /**
-   * Visits an outcome. The compiler checks that every visitor handles every kind.
-   *
-   * @param <T> the result of the visitor
-   */
+  /** Visits an outcome. The compiler checks that every visitor handles every kind. */
   interface Visitor<T> {
     T response(Response response);
 

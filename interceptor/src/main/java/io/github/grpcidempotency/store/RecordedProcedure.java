@@ -9,7 +9,6 @@ import java.util.Optional;
 /**
  * The properties of a procedure that a store needs.
  *
- * @param name the procedure's name in records
  * @param resourceType the type of the resource in its answers, for a store that keeps references
  * @param deletes whether its calls delete the resource; a store that keeps references then keeps
  *     none to a resource that does not exist when the answer is recorded

@@ -18,7 +18,6 @@ public final class StoreException extends RuntimeException {
     this(message, cause, FailurePhase.ANSWER_LOST, FailureCause.OTHER);
   }
 
-  /** Creates a failure. */
   public StoreException(
       String message, @Nullable Throwable cause, FailurePhase phase, FailureCause failureCause) {
     super(message, cause);
@@ -31,7 +30,6 @@ public final class StoreException extends RuntimeException {
     return phase;
   }
 
-  /** Returns why the store failed. */
   public FailureCause failureCause() {
     return failureCause;
   }

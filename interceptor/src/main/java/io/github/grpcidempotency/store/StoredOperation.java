@@ -8,9 +8,6 @@ import java.util.UUID;
 /**
  * An operation with its record.
  *
- * @param id its id
- * @param key its key
- * @param procedure its procedure's name
  * @param created when its key was claimed
  * @param answered when its answer was recorded; empty if it has none yet
  * @param standing the recorded outcome, or the state of the running call

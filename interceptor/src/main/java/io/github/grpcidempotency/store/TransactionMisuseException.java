@@ -8,7 +8,6 @@ package io.github.grpcidempotency.store;
 public final class TransactionMisuseException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Creates the exception with a message that describes the problem. */
   public TransactionMisuseException(String message) {
     super(message);
   }

@@ -64,20 +64,11 @@ public final class IdempotentWork implements AutoCloseable {
                 ForkJoinPool.commonPool()));
   }
 
-  /**
-   * Returns a builder.
-   *
-   * @param kinds the procedures of the work
-   */
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {
     return new Builder(Stores.of(store), kinds);
   }
 
-  /**
-   * Returns a builder for work whose callers are on several databases.
-   *
-   * @param kinds the procedures of the work
-   */
+  /** Returns a builder for work whose callers are on several databases. */
   public static Builder builder(Shards shards, Procedure... kinds) {
     return new Builder(Stores.of(shards), kinds);
   }
@@ -93,8 +84,6 @@ public final class IdempotentWork implements AutoCloseable {
    *     io.github.grpcidempotency.key.ScheduleKey} or a message's id; tokens and the keys of the
    *     caller's calls are in the same namespace
    * @param input the input of the work; the same token with another input is refused
-   * @param results parses a recorded result
-   * @param work does the work and returns the result to record
    * @throws WorkRefusedException if there is no result: the work is running elsewhere, its result
    *     could not be recorded yet, the input differs, the store cannot be reached, or the guard
    *     denies the replay

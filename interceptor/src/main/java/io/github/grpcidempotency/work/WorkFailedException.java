@@ -11,13 +11,11 @@ public final class WorkFailedException extends Exception {
 
   private final Code code;
 
-  /** Creates the exception. */
   public WorkFailedException(Code code, String message) {
     super(message);
     this.code = code;
   }
 
-  /** Returns the failure's code. */
   public Code code() {
     return code;
   }

@@ -19,7 +19,6 @@ public final class WorkRefusedException extends Exception {
     this.retryAfter = refusal.retryAfter().orElse(null);
   }
 
-  /** Returns the reason. */
   public RefusalReason reason() {
     return reason;
   }

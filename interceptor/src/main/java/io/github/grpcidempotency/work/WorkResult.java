@@ -11,11 +11,8 @@ import java.util.UUID;
  * The result of a piece of work.
  *
  * @param value the result of this run, or the recorded result
- * @param replayed whether the result comes from the record of an earlier run
  * @param status the status of the asynchronous work behind the created resource; empty if the
  *     record refers to no resource, although the procedure has a status resolver
- * @param operationId the id of its record
- * @param expires when the record expires
  * @param omitted on a replay, the paths of fields that were not recorded and are missing in the
  *     value
  */

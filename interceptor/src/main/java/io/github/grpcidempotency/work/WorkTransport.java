@@ -11,7 +11,7 @@ import io.github.grpcidempotency.internal.call.KeyedCall;
 import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.call.Transport;
 import io.github.grpcidempotency.internal.context.OperationContext;
-import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -207,7 +207,7 @@ final class WorkTransport<T extends Message> implements Transport {
     }
 
     @Override
-    public Outcome.Failed error() {
+    public HandlerError error() {
       throw new AssertionError("the work has a result");
     }
 
@@ -255,8 +255,8 @@ final class WorkTransport<T extends Message> implements Transport {
     }
 
     @Override
-    public Outcome.Failed error() {
-      return new Outcome.Failed(code, false);
+    public HandlerError error() {
+      return new HandlerError(code, false);
     }
 
     @Override

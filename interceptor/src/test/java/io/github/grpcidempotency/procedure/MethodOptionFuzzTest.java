@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import com.code_intelligence.jazzer.mutation.annotation.NotNull;
-import com.google.protobuf.Descriptors;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.record.RecordedResponse;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
@@ -18,7 +17,6 @@ import io.github.grpcidempotency.testing.v1.Nested;
 import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.grpc.MethodDescriptor;
-import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -27,9 +25,6 @@ import java.util.UUID;
 class MethodOptionFuzzTest {
   private static final MethodDescriptor<CreateThingRequest, Nested> METHOD =
       OptionServiceGrpc.getUnannotatedMethod();
-  private static final Descriptors.MethodDescriptor SCHEMA =
-      ((ProtoMethodDescriptorSupplier) METHOD.getSchemaDescriptor()).getMethodDescriptor();
-
   private static final Caller CALLER = Caller.of(new UUID(1, 2));
   private static final CreateThingRequest REQUEST =
       CreateThingRequest.newBuilder()
@@ -49,7 +44,7 @@ class MethodOptionFuzzTest {
   @FuzzTest
   void anyOptionGivesAProcedureThatWorksOrListsItsProblems(
       io.github.grpcidempotency.proto.v1.@NotNull Procedure option) {
-    Procedure procedure = new MethodOption(SCHEMA, option).describe(Procedure.of(METHOD)).build();
+    Procedure procedure = new MethodOption(option).describe(Procedure.of(METHOD)).build();
     List<String> problems = Procedures.of(procedure).problems();
     if (problems.isEmpty()) {
       assertWorks(procedure);
@@ -62,7 +57,7 @@ class MethodOptionFuzzTest {
     procedure.keySource().ifPresent(MethodOptionFuzzTest::assertFindsAKeyOrRefuses);
     procedure.keyFormat().canonicalize("a-key");
     KeyedRequest.of(new IdempotencyKey(CALLER, "a-key"), procedure, REQUEST);
-    Message recorded = RecordedResponse.withoutOmitted(procedure, RESPONSE);
+    Message recorded = FieldPath.without(RESPONSE, procedure.omittedFields());
     assertThat(recorded.getDescriptorForType()).isEqualTo(RESPONSE.getDescriptorForType());
     procedure.resourceType().ifPresent(type -> assertNamesAResource(procedure));
     assertThat(procedure.retention()).isPositive();

@@ -351,8 +351,7 @@ class MethodOptionTest {
   }
 
   private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
-    return new MethodOption(
-            MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
+    return new MethodOption(declared)
         .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
         .defaultExecution(() -> Optional.of(Execution.RESERVED))
         .build()

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.postgres.internal.check.PoolCheck;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
@@ -21,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -41,7 +41,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final DataSource pool;
   private final Jdbi jdbi;
-  private final Listeners listeners;
+  private final List<IdempotencyListener> listeners;
   private final String sweepSql;
   private final String lagSql;
   private final Duration interval;
@@ -62,7 +62,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private ExpirySweeper(Builder builder) {
     this.pool = builder.dataSource;
     this.jdbi = Jdbi.create(pool);
-    this.listeners = new Listeners(builder.listeners);
+    this.listeners = List.copyOf(builder.listeners);
     this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", builder.schema));
     this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", builder.schema));
     this.interval = builder.interval;
@@ -117,12 +117,24 @@ public final class ExpirySweeper implements AutoCloseable {
       lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
-      listeners.notify(new IdempotencyEvent.SweepFailed(failure, shard));
+      IdempotencyEvent.SweepFailed event = new IdempotencyEvent.SweepFailed(failure, shard);
+      notifyEach(listener -> listener.sweepFailed(event));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
-    listeners.notify(new IdempotencyEvent.Swept(swept, took, lag, shard));
+    IdempotencyEvent.Swept event = new IdempotencyEvent.Swept(swept, took, lag, shard);
+    notifyEach(listener -> listener.swept(event));
     return swept;
+  }
+
+  private void notifyEach(Consumer<IdempotencyListener> event) {
+    for (IdempotencyListener listener : listeners) {
+      try {
+        event.accept(listener);
+      } catch (Throwable thrown) {
+        log.warn(thrown.getClass().getName(), thrown, "an idempotency listener failed");
+      }
+    }
   }
 
   /**

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.thing.EventDelivery;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.search.RequiredSearch;
@@ -26,7 +27,7 @@ class CountingTest {
   private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
   private void hear(IdempotencyEvent... events) {
-    Stream.of(events).forEach(event -> event.accept(metrics));
+    Stream.of(events).forEach(event -> EventDelivery.deliver(event, metrics));
   }
 
   @Test

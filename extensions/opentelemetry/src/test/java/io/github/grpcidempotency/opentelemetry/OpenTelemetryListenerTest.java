@@ -20,6 +20,7 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.thing.EventDelivery;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
@@ -197,7 +198,8 @@ class OpenTelemetryListenerTest {
     CallScope scope = captured(call);
     call.end();
 
-    scope.run(() -> new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME).accept(listener));
+    scope.run(
+        () -> listener.recordedLate(new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME)));
 
     SpanData late = named(TraceNames.RECORD_LATE);
     assertThat(late)
@@ -258,8 +260,8 @@ class OpenTelemetryListenerTest {
   @ParameterizedTest
   @MethodSource("everything")
   void withoutASpanNothingIsWritten(IdempotencyEvent event) {
-    event.accept(listener);
-    event.accept(OpenTelemetryListener.of(OpenTelemetry.noop()));
+    EventDelivery.deliver(event, listener);
+    EventDelivery.deliver(event, OpenTelemetryListener.of(OpenTelemetry.noop()));
 
     assertThat(traces.getSpans()).isEmpty();
   }
@@ -274,7 +276,10 @@ class OpenTelemetryListenerTest {
             TraceFlags.getDefault(),
             TraceState.getDefault());
 
-    Context.root().with(Span.wrap(unsampled)).wrap(() -> event.accept(listener)).run();
+    Context.root()
+        .with(Span.wrap(unsampled))
+        .wrap(() -> EventDelivery.deliver(event, listener))
+        .run();
 
     assertThat(traces.getSpans()).isEmpty();
   }
@@ -375,7 +380,7 @@ class OpenTelemetryListenerTest {
     Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
     CallScope scope = captured(call);
     for (IdempotencyEvent event : events) {
-      scope.run(() -> event.accept(listener));
+      scope.run(() -> EventDelivery.deliver(event, listener));
     }
     call.end();
     return named("call");

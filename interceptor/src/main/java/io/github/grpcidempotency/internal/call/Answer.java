@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.call;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.time.Instant;
@@ -17,7 +17,7 @@ public interface Answer {
    * Returns the error. Called once, before the run is settled, in the handler's context and while
    * the handler's transaction is still open.
    */
-  Outcome.Failed error();
+  HandlerError error();
 
   /** Returns the record of the error. Called after {@link #error}. */
   RecordedOutcome recordOfError();

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.call;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.context.OperationContext;
@@ -82,12 +83,6 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
   /** A place in the queue of a key, and the executor on which the call continues. */
   private record Turn(InFlightWaiter.Waiter waiter, Executor rest) {}
 
-  /**
-   * Creates a call.
-   *
-   * @param drain gets this call until it is answered
-   * @param keyName where the key was found, for error messages
-   */
   public KeyedCall(
       Transport transport,
       Engine engine,
@@ -112,7 +107,6 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     return events;
   }
 
-  /** Serves the call. */
   public void start() {
     events.keyFound();
     drain.add(this);
@@ -236,7 +230,7 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
       refuse(refused.refusal(), Optional.of(id), refused.why().orElse(null));
       return;
     } catch (Exception unreadable) {
-      refuse(Refusal.recordUnreadable(), Optional.of(id), unreadable);
+      refuse(Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(id), unreadable);
       return;
     }
     events.replayed(recorded, claimTook);
@@ -307,7 +301,6 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     }
   }
 
-  /** Ends the wait of this call although another call is still running. */
   private void giveUpWaiting(ClaimResult.InFlight running) {
     long now = System.nanoTime();
     wait = wait.map(waited -> new Wait(waited.begun(), now));

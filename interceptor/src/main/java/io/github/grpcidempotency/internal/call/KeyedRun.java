@@ -32,7 +32,6 @@ final class KeyedRun extends Run {
   private volatile boolean deferred;
   private Optional<StoreException> outage = Optional.empty();
 
-  /** Creates the run of a claim that was won. */
   KeyedRun(KeyedCall call, Transport transport, Engine engine, Operation operation) {
     super(
         transport,
@@ -46,11 +45,6 @@ final class KeyedRun extends Run {
     this.won = Optional.of(operation);
   }
 
-  /**
-   * Creates the run of a claim that is sent with the handler's first statement.
-   *
-   * @param claimTook how long the claim has taken so far
-   */
   KeyedRun(
       KeyedCall call,
       Transport transport,

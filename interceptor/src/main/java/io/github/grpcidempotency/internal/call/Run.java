@@ -5,6 +5,7 @@ import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.RunningCalls;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -56,17 +57,13 @@ public abstract class Run implements RunningCalls.Call {
   final Engine engine;
   final Procedure procedure;
   final OperationContext context;
+  final RateLimitedLog log;
   private final boolean bound;
   private final AtomicReference<Phase> phase;
 
   /** Empty if the handler was given up. */
   private final CompletableFuture<Optional<Answer>> end = new CompletableFuture<>();
 
-  /**
-   * Creates a run.
-   *
-   * @param pending whether it is not known yet whether the claim is won
-   */
   Run(
       Transport transport,
       Engine engine,
@@ -77,6 +74,7 @@ public abstract class Run implements RunningCalls.Call {
     this.engine = engine;
     this.procedure = procedure;
     this.context = context;
+    this.log = engine.log();
     this.bound = engine.bindsThreads(procedure);
     this.phase = new AtomicReference<>(pending || bound ? Phase.HOLDING : Phase.OPEN);
   }
@@ -87,13 +85,11 @@ public abstract class Run implements RunningCalls.Call {
   /** Continues the call, whose claim was not won. */
   abstract void startOver();
 
-  /** Settles an answer, and sends it. */
   abstract void settle(Answer answer);
 
   /** Settles an exception of the handler, and throws it unless it does not count. */
   abstract void settleThrown(Answer thrown);
 
-  /** Settles a handler that was given up. */
   abstract void settleUnanswered();
 
   /** Rolls back a handler that was given up before its claim was confirmed. */
@@ -102,7 +98,6 @@ public abstract class Run implements RunningCalls.Call {
   /** Returns whether an answer of the handler counts although the handler throws after it. */
   abstract boolean isDeferred();
 
-  /** Returns the context of the handler. */
   public final OperationContext context() {
     return context;
   }
@@ -112,7 +107,6 @@ public abstract class Run implements RunningCalls.Call {
     return phase.get() == Phase.DROPPED || (end.isDone() && end.join().isEmpty());
   }
 
-  /** Runs the handler. */
   final void start() {
     if (transport.limitsHandler()) {
       engine.running().begin(this);
@@ -185,14 +179,12 @@ public abstract class Run implements RunningCalls.Call {
     } else if (first && phase.get() == Phase.OPEN) {
       settleWith(() -> settleThrown(answer));
     } else if (isDeferred()) {
-      engine
-          .log()
-          .warn(
-              procedure.name() + " threw",
-              thrown,
-              ("%s: the handler of %s answered and then threw; its answer counts only if its"
-                      + " transaction commits")
-                  .formatted(procedure.name(), subject()));
+      log.warn(
+          procedure.name() + " threw",
+          thrown,
+          ("%s: the handler of %s answered and then threw; its answer counts only if its"
+                  + " transaction commits")
+              .formatted(procedure.name(), subject()));
     } else {
       answer.sendUnrecorded();
     }

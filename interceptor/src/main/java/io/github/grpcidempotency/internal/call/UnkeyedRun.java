@@ -76,13 +76,10 @@ public final class UnkeyedRun extends Run {
       transport.misused(misuse);
       return;
     } catch (StoreException failure) {
-      engine
-          .log()
-          .warn(
-              procedure.name() + " commit",
-              failure,
-              procedure.name()
-                  + ": the transaction of a call without a key could not be committed");
+      log.warn(
+          procedure.name() + " commit",
+          failure,
+          procedure.name() + ": the transaction of a call without a key could not be committed");
       if (failure.failureCause().mayBeDone()) {
         unknown();
       } else {
@@ -90,13 +87,11 @@ public final class UnkeyedRun extends Run {
       }
       return;
     } catch (RuntimeException defect) {
-      engine
-          .log()
-          .warn(
-              procedure.name() + " unknown",
-              defect,
-              procedure.name()
-                  + ": it is unknown whether the transaction of a call without a key was committed");
+      log.warn(
+          procedure.name() + " unknown",
+          defect,
+          procedure.name()
+              + ": it is unknown whether the transaction of a call without a key was committed");
       unknown();
       return;
     }

@@ -13,19 +13,13 @@ import java.util.function.Supplier;
  * The context of one handler: the current gRPC {@link Context} with the operation and the
  * transaction of the handler. The static methods read the context of the current thread.
  */
-public final class OperationContext {
+public record OperationContext(Context context) {
   private static final Context.Key<Operation> OPERATION = Context.key("idempotency-operation");
   private static final Context.Key<PendingClaim> PENDING = Context.key("idempotency-pending");
   private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
   private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
-
-  private final Context context;
-
-  private OperationContext(Context context) {
-    this.context = context;
-  }
 
   /** Returns the context of a handler whose claim was won. */
   public static OperationContext of(Operation operation) {
@@ -58,12 +52,10 @@ public final class OperationContext {
     return context.withValue(TRANSACTION, transaction);
   }
 
-  /** Runs an action in this context. */
   public void run(Runnable action) {
     context.run(action);
   }
 
-  /** Runs work in this context. */
   public <T> T call(Callable<T> work) throws Exception {
     return context.call(work);
   }
@@ -107,11 +99,6 @@ public final class OperationContext {
     return Optional.ofNullable(TRANSACTION.get());
   }
 
-  /**
-   * Returns the transaction of the handler.
-   *
-   * @throws IllegalStateException if there is none; the message gives the reason
-   */
   public static StoreTransaction requireTransaction() {
     return transaction()
         .orElseThrow(() -> new IllegalStateException("no transaction is available: " + whyNone()));
@@ -133,7 +120,6 @@ public final class OperationContext {
         + " describe the method with .execution(Execution.TRANSACTIONAL)";
   }
 
-  /** Returns whether an interceptor of this library already serves the call. */
   public static boolean isGuarded() {
     return GUARDED.get() != null;
   }

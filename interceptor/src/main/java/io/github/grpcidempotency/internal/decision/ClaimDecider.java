@@ -32,9 +32,6 @@ public final class ClaimDecider {
   /**
    * Returns the decision for a call.
    *
-   * @param met the result of its claim
-   * @param procedure the procedure that is called
-   * @param comparison compares the request with a recorded one
    * @param timeLeft how long the call may still wait: until its deadline or the end of its limit;
    *     empty if it has no deadline and has not waited
    */

@@ -18,14 +18,9 @@ public sealed interface Decision {
     void refuse(Refusal refusal);
   }
 
-  /** Calls the actor's method for this kind of decision. */
   void accept(Actor actor);
 
-  /**
-   * Run the handler and settle.
-   *
-   * @param claim the claim that was won
-   */
+  /** Run the handler and settle. */
   record Execute(Claim claim) implements Decision {
     @Override
     public void accept(Actor actor) {
@@ -33,11 +28,7 @@ public sealed interface Decision {
     }
   }
 
-  /**
-   * Answer with the recorded outcome.
-   *
-   * @param recorded the record
-   */
+  /** Answer with the recorded outcome. */
   record Replay(ClaimResult.Recorded recorded) implements Decision {
     @Override
     public void accept(Actor actor) {
@@ -48,7 +39,6 @@ public sealed interface Decision {
   /**
    * Wait for the running call, then decide again.
    *
-   * @param running the running call
    * @param limit how long to wait at most, counted from the duplicate's arrival
    */
   record Attach(ClaimResult.InFlight running, Duration limit) implements Decision {
@@ -58,11 +48,7 @@ public sealed interface Decision {
     }
   }
 
-  /**
-   * Answer with an error.
-   *
-   * @param refusal why
-   */
+  /** Answer with an error. */
   record Refuse(Refusal refusal) implements Decision {
     @Override
     public void accept(Actor actor) {

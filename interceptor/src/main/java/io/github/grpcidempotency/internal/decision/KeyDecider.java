@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.decision;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -24,14 +25,6 @@ import java.util.Optional;
 public final class KeyDecider {
   private KeyDecider() {}
 
-  /**
-   * Returns the decision for a call.
-   *
-   * @param policy the key policy of its procedure
-   * @param key the key that its source found
-   * @param caller the authenticated caller
-   * @param sourceName the name of the key source
-   */
   public static KeyDecision decide(
       KeyPolicy policy, Optional<FoundKey> key, Optional<Caller> caller, String sourceName) {
     String keyName = key.flatMap(FoundKey::name).orElse(sourceName);
@@ -41,16 +34,16 @@ public final class KeyDecider {
     }
     if (key.isEmpty()) {
       return required
-          ? new KeyDecision.Refuse(Refusal.keyRequired(), keyName)
+          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED), keyName)
           : new KeyDecision.Unkeyed();
     }
     if (policy == KeyPolicy.PROHIBITED) {
-      return new KeyDecision.Refuse(Refusal.keyProhibited(), keyName);
+      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), keyName);
     }
     Optional<Caller> owner = key.get().caller().or(() -> caller);
     if (owner.isEmpty()) {
       return required
-          ? new KeyDecision.Refuse(Refusal.callerRequired(), keyName)
+          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), keyName)
           : new KeyDecision.Unkeyed();
     }
     Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());

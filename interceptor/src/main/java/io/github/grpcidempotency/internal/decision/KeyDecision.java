@@ -5,12 +5,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 /** How a call continues, with or without a key. */
 public sealed interface KeyDecision {
 
-  /**
-   * The call is an operation.
-   *
-   * @param key its identity
-   * @param keyName the name of the key's source in error messages
-   */
+  /** The call is an operation. */
   record Keyed(IdempotencyKey key, String keyName) implements KeyDecision {}
 
   /**
@@ -19,11 +14,6 @@ public sealed interface KeyDecision {
    */
   record Unkeyed() implements KeyDecision {}
 
-  /**
-   * Answer with an error.
-   *
-   * @param refusal why
-   * @param keyName the name of the key's source in the error message
-   */
+  /** Answer with an error. */
   record Refuse(Refusal refusal, String keyName) implements KeyDecision {}
 }

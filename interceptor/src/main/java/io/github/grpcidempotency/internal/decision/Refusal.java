@@ -5,6 +5,7 @@ import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -12,7 +13,6 @@ import java.util.UUID;
 /**
  * Why a call is not served. Reveals nothing about other users, keys or requests.
  *
- * @param reason the machine-readable reason
  * @param metadata further details of the error, for programs
  * @param retryAfter when to retry; empty if a retry is pointless
  * @param explanation further details of the error, for people; empty if the reason is sufficient
@@ -46,12 +46,10 @@ public record Refusal(
     this(reason, metadata, retryAfter, Optional.empty());
   }
 
-  /** Returns the refusal of a malformed key. */
   public static Refusal invalidKey(KeyProblem problem) {
     return invalidKey(problem, problem.explanation());
   }
 
-  /** Returns the refusal of a malformed key. */
   public static Refusal invalidKey(MalformedKeyException malformed) {
     return invalidKey(malformed.problem(), malformed.explanation());
   }
@@ -59,62 +57,9 @@ public record Refusal(
   private static Refusal invalidKey(KeyProblem problem, String explanation) {
     return new Refusal(
         RefusalReason.IDEMPOTENCY_KEY_INVALID,
-        Map.of(PROBLEM, problem.word()),
+        Map.of(PROBLEM, problem.name().toLowerCase(Locale.ROOT)),
         Optional.empty(),
         Optional.of(explanation));
-  }
-
-  /** Returns the refusal of a call without a key whose method requires one. */
-  public static Refusal keyRequired() {
-    return pointless(RefusalReason.IDEMPOTENCY_KEY_REQUIRED);
-  }
-
-  /** Returns the refusal of a call with a key whose method prohibits keys. */
-  public static Refusal keyProhibited() {
-    return pointless(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED);
-  }
-
-  /** Returns the refusal of an unauthenticated call. */
-  public static Refusal callerRequired() {
-    return pointless(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED);
-  }
-
-  /** Returns the refusal of a replay that the guard denies. */
-  public static Refusal replayDenied() {
-    return pointless(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
-  }
-
-  /** Returns the refusal of a call whose recorded answer cannot be read. The record stays. */
-  public static Refusal recordUnreadable() {
-    return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
-  }
-
-  /** Returns the refusal of a call whose answer was recorded without its body. */
-  public static Refusal answerTooLarge() {
-    return pointless(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE);
-  }
-
-  /**
-   * Returns the refusal of a replay whose answer cannot be rebuilt, because the resource does not
-   * exist any more.
-   */
-  public static Refusal resourceGone() {
-    return pointless(RefusalReason.IDEMPOTENCY_RESOURCE_GONE);
-  }
-
-  /** Returns the refusal of a request for the outcome of a call that this caller has not made. */
-  public static Refusal keyUnknown() {
-    return pointless(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
-  }
-
-  /** Returns the refusal of an operation that does not exist, or belongs to another caller. */
-  public static Refusal operationUnknown() {
-    return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
-  }
-
-  /** Returns the refusal to delete an operation that is not done. */
-  public static Refusal operationUnfinished() {
-    return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
   }
 
   /** Returns the refusal of a duplicate if the remaining lease of the first call is unknown. */
@@ -122,7 +67,6 @@ public record Refusal(
     return inProgress(RETRY_DELAY);
   }
 
-  /** Returns the refusal of a duplicate. */
   static Refusal inProgress(Optional<Duration> leaseLeft) {
     return inProgress(leaseLeft.orElse(RETRY_DELAY));
   }
@@ -161,12 +105,10 @@ public record Refusal(
         .orElse(this);
   }
 
-  /** Returns the refusal of a call whose store or key source failed. */
   public static Refusal storeUnavailable(FailureCause cause) {
     return unavailable(cause.word());
   }
 
-  /** Returns the refusal of a call whose caller has no shard, and therefore no store. */
   public static Refusal noShard() {
     return unavailable("no_shard");
   }
@@ -189,7 +131,8 @@ public record Refusal(
         .naming(operationId);
   }
 
-  private static Refusal pointless(RefusalReason reason) {
+  /** Returns the refusal of a call whose retry is pointless. */
+  public static Refusal of(RefusalReason reason) {
     return new Refusal(reason, Map.of(), Optional.empty());
   }
 

@@ -4,7 +4,9 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEnd;
@@ -19,34 +21,21 @@ import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
 
 /**
  * Emits the events of one call to the listeners, within the scope in which the call arrived, and to
  * the log. Thread-safe; never throws.
  */
-public final class CallEvents {
-  private final Listeners listeners;
-  private final DecisionLog log;
-  private final SafeScope scope;
-  private final CallInfo call;
-  private final Optional<IdempotencyKey> key;
-  private final Optional<String> source;
-
-  private CallEvents(
-      Listeners listeners,
-      DecisionLog log,
-      SafeScope scope,
-      CallInfo call,
-      Optional<IdempotencyKey> key,
-      Optional<String> source) {
-    this.listeners = listeners;
-    this.log = log;
-    this.scope = scope;
-    this.call = call;
-    this.key = key;
-    this.source = source;
-  }
+public record CallEvents(
+    Listeners listeners,
+    DecisionLog log,
+    SafeScope scope,
+    CallInfo call,
+    Optional<IdempotencyKey> key,
+    Optional<String> source) {
 
   /** Captures the context of a call that arrives on the current thread. */
   public static CallEvents capture(Listeners listeners, DecisionLog log, ProcedureInfo procedure) {
@@ -59,21 +48,14 @@ public final class CallEvents {
         Optional.empty());
   }
 
-  /** Returns the events of the same call with its caller. */
   public CallEvents of(Optional<Caller> caller) {
     return caller.map(known -> with(infoOf(known), key, source)).orElse(this);
   }
 
-  /**
-   * Returns the events of the same call with its key.
-   *
-   * @param source where the key was found
-   */
   public CallEvents of(IdempotencyKey key, String source) {
     return with(infoOf(key.caller()), Optional.of(key), Optional.of(source));
   }
 
-  /** Returns the events of the same call with its procedure. */
   public CallEvents about(ProcedureInfo procedure) {
     return with(new CallInfo(procedure, call.tenant(), call.project(), call.shard()), key, source);
   }
@@ -99,59 +81,97 @@ public final class CallEvents {
     scope.run(action);
   }
 
-  /** Returns the call's position in its trace. */
   public Optional<ByteString> trace() {
     return scope.trace();
   }
 
-  /** Emits the event of a call with a well-formed key. */
   public void keyFound() {
-    emit(new IdempotencyEvent.KeyFound(call, source.orElse("")), null);
+    emit(IdempotencyListener::keyFound, new IdempotencyEvent.KeyFound(call, source.orElse("")));
   }
 
   /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
-    emit(new IdempotencyEvent.KeyMissing(call, refused), null);
+    emit(IdempotencyListener::keyMissing, new IdempotencyEvent.KeyMissing(call, refused));
   }
 
-  /** Emits the event of a call with a malformed key. */
   public void keyInvalid(String where, KeyProblem problem) {
-    emit(new IdempotencyEvent.KeyInvalid(call, where, problem), null);
-  }
-
-  /** Emits the event of a failure of a key source or of the caller resolver. */
-  public void extractionFailed(String where, ExtractionFailure failure, Throwable why) {
-    emit(new IdempotencyEvent.ExtractionFailed(call, where, failure), why);
-  }
-
-  /** Emits the event of a claim that was won. */
-  public void claimed(Claim claim, Duration took) {
     emit(
-        new IdempotencyEvent.Claimed(
-            call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took),
+        IdempotencyListener::keyInvalid,
+        new IdempotencyEvent.KeyInvalid(call, where, problem),
+        DecisionLine.of(Level.INFO, "key_invalid", "the key is malformed: " + problem.explanation())
+            .because(problem)
+            .from(where),
         null);
   }
 
-  /** Emits the event of a record that is about to be replayed. */
+  /**
+   * Emits the event of a failure of a key source or of the caller resolver. An unauthenticated key
+   * is only a debug line, because the refusal of the call is logged too.
+   */
+  public void extractionFailed(String where, ExtractionFailure failure, Throwable why) {
+    DecisionLine line =
+        switch (failure) {
+          case UNAUTHENTICATED ->
+              extraction(Level.DEBUG, "the sender cannot prove that the key is theirs");
+          case UNAVAILABLE -> extraction(Level.WARN, "the key could not be looked up");
+          case DEFECT -> extraction(Level.ERROR, "the key could not be looked up");
+        };
+    emit(
+        IdempotencyListener::extractionFailed,
+        new IdempotencyEvent.ExtractionFailed(call, where, failure),
+        line.because(failure).from(where),
+        why);
+  }
+
+  private static DecisionLine extraction(Level level, String words) {
+    return DecisionLine.of(level, "extraction_failed", words);
+  }
+
+  public void claimed(Claim claim, Duration took) {
+    IdempotencyEvent.Claimed event =
+        new IdempotencyEvent.Claimed(
+            call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
+    emit(IdempotencyListener::claimed, event, lineOf(event), null);
+  }
+
+  static DecisionLine lineOf(IdempotencyEvent.Claimed event) {
+    DecisionLine line =
+        event.takeover()
+            ? DecisionLine.of(
+                Level.INFO,
+                "takeover",
+                "run %d takes over from %s, whose lease has ended"
+                    .formatted(event.attempt(), event.takenOverFrom().orElse("an owner")))
+            : debug("claim", "the key is claimed");
+    return line.about(event.operationId());
+  }
+
   public void replayed(ClaimResult.Recorded recorded, Duration took) {
+    UUID id = recorded.operationId();
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
     emit(
-        new IdempotencyEvent.Replayed(
-            call, recorded.operationId(), failure, took, recorded.trace()),
+        IdempotencyListener::replayed,
+        new IdempotencyEvent.Replayed(call, id, failure, took, recorded.trace()),
+        debug("replay", "the recorded outcome is replayed").about(id),
         null);
   }
 
-  /** Emits the event of a call that starts to wait. */
   public void attached() {
-    emit(new IdempotencyEvent.Attached(call), null);
+    emit(
+        IdempotencyListener::attached,
+        new IdempotencyEvent.Attached(call),
+        debug("attach", "the call waits for the call that holds its key"),
+        null);
   }
 
-  /** Emits the event of a call that has stopped waiting. */
   public void waitEnded(Duration waited, WaitEnd end) {
-    emit(new IdempotencyEvent.WaitEnded(call, waited, end), null);
+    emit(
+        IdempotencyListener::waitEnded,
+        new IdempotencyEvent.WaitEnded(call, waited, end),
+        debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end),
+        null);
   }
 
-  /** Returns why the wait ends for a call that gets this result. */
   public static WaitEnd endOfWait(ClaimResult result) {
     if (result instanceof ClaimResult.Won) {
       return WaitEnd.CLAIMED;
@@ -162,16 +182,6 @@ public final class CallEvents {
     return result instanceof ClaimResult.InFlight running && running.outcomeUnknown()
         ? WaitEnd.OUTCOME_UNKNOWN
         : WaitEnd.GAVE_UP;
-  }
-
-  /**
-   * Emits the event of a call that is about to be refused.
-   *
-   * @param operationId the operation that has the key, if it is known
-   * @param why the failure that caused it, if there is one
-   */
-  public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
-    emit(new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
   }
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
@@ -185,41 +195,134 @@ public final class CallEvents {
     refused(refusal, operationId, null);
   }
 
-  /** Emits the event of a claim that was settled. */
-  public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
-    emit(new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took), null);
+  public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
+    RefusalReason reason = refusal.reason();
+    Level level = levelOf(reason, operationId);
+    String advice =
+        reason == RefusalReason.IDEMPOTENCY_CALLER_REQUIRED
+            ? "; check that authentication runs before the idempotency interceptor"
+            : "";
+    emit(
+        IdempotencyListener::refused,
+        new IdempotencyEvent.Refused(call, reason, refusal.detail(), operationId),
+        DecisionLine.of(
+                why != null && level != Level.ERROR ? Level.WARN : level,
+                "refuse",
+                "the call is refused: " + reason + advice)
+            .about(operationId)
+            .because(reason)
+            .causedBy(refusal.detail()),
+        why);
   }
 
-  /** Emits the event of a claim that could not be settled. */
+  /** A refusal for which another line was written is only a debug line. */
+  private static Level levelOf(RefusalReason reason, Optional<UUID> operationId) {
+    return switch (reason) {
+      case IDEMPOTENCY_KEY_INVALID,
+          IDEMPOTENCY_IN_PROGRESS,
+          IDEMPOTENCY_KEY_UNKNOWN,
+          IDEMPOTENCY_OPERATION_UNKNOWN,
+          IDEMPOTENCY_OPERATION_UNFINISHED ->
+          Level.DEBUG;
+      case IDEMPOTENCY_KEY_REQUIRED,
+          IDEMPOTENCY_KEY_PROHIBITED,
+          IDEMPOTENCY_CALLER_REQUIRED,
+          IDEMPOTENCY_REPLAY_DENIED,
+          IDEMPOTENCY_RESOURCE_GONE,
+          IDEMPOTENCY_OUTCOME_UNKNOWN,
+          IDEMPOTENCY_SHUTTING_DOWN ->
+          Level.INFO;
+      case IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_ANSWER_TOO_LARGE -> Level.WARN;
+      case IDEMPOTENCY_STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
+      case IDEMPOTENCY_RECORD_UNREADABLE -> Level.ERROR;
+    };
+  }
+
+  public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
+    DecisionLine line =
+        settlement == Settlement.MARK_UNKNOWN
+            ? DecisionLine.of(
+                Level.INFO,
+                "settle",
+                "the outcome is unknown; the key stays reserved until its lease ends")
+            : debug("settle", "the outcome is settled");
+    emit(
+        IdempotencyListener::settled,
+        new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took),
+        line.about(operationId).because(settlement),
+        null);
+  }
+
   public void settlementFailed(UUID operationId, Settlement settlement, @Nullable Throwable why) {
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
-    emit(new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause), why);
+    emit(
+        IdempotencyListener::settlementFailed,
+        new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause),
+        warning(
+                "settlement_failed",
+                "the outcome could not be settled; a retry finds out what was committed")
+            .about(operationId)
+            .because(settlement)
+            .causedBy(cause.map(CallEvents::word)),
+        why);
   }
 
-  /** Emits the event of a call that runs, or ran, unprotected. */
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
-    emit(new IdempotencyEvent.Unprotected(call, cause), why);
+    emit(
+        IdempotencyListener::unprotected,
+        new IdempotencyEvent.Unprotected(call, cause),
+        warning("unprotected", "a call is not protected: " + cause.words()).because(cause),
+        why);
   }
 
-  /** Emits the event of a call whose key has another owner now. */
   public void leaseLost(UUID operationId) {
-    emit(new IdempotencyEvent.LeaseLost(call, operationId), null);
+    emit(
+        IdempotencyListener::leaseLost,
+        new IdempotencyEvent.LeaseLost(call, operationId),
+        warning(
+                "lease_lost",
+                "the call lost its lease while it was running, so its answer is not recorded")
+            .about(operationId),
+        null);
   }
 
-  /** Emits the event of an answer that could not be recorded yet. */
   public void recordingDeferred(UUID operationId, StoreException cause) {
-    emit(new IdempotencyEvent.RecordingDeferred(call, operationId, cause), cause);
+    emit(
+        IdempotencyListener::recordingDeferred,
+        new IdempotencyEvent.RecordingDeferred(call, operationId, cause),
+        warning(
+                "recording_deferred",
+                "the answer could not be recorded; trying again in the background")
+            .about(operationId)
+            .causedBy(Optional.of(word(cause))),
+        cause);
   }
 
-  /** Emits the event of a deferred answer that was recorded. */
   public void recordedLate(UUID operationId, Duration late) {
-    emit(new IdempotencyEvent.RecordedLate(call, operationId, late), null);
+    emit(
+        IdempotencyListener::recordedLate,
+        new IdempotencyEvent.RecordedLate(call, operationId, late),
+        DecisionLine.of(
+                Level.INFO,
+                "recorded_late",
+                "the answer was recorded " + late.toMillis() + " ms after its handler ended")
+            .about(operationId),
+        null);
   }
 
-  /** Emits the event of a deferred answer that will not be recorded. */
   public void recordingAbandoned(UUID operationId, StoreException cause) {
-    emit(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
+    emit(
+        IdempotencyListener::recordingAbandoned,
+        new IdempotencyEvent.RecordingAbandoned(call, operationId, cause),
+        DecisionLine.of(
+                Level.ERROR,
+                "recording_abandoned",
+                "gave up recording the answer; a retry runs the handler again once the lease has"
+                    + " ended")
+            .about(operationId)
+            .causedBy(Optional.of(word(cause))),
+        cause);
   }
 
   /**
@@ -229,19 +332,52 @@ public final class CallEvents {
    *     logged the reason
    */
   public void statusUnknown(UUID operationId, Optional<RuntimeException> why) {
-    emit(new IdempotencyEvent.StatusUnknown(call, operationId), why.orElse(null));
+    emit(
+        IdempotencyListener::statusUnknown,
+        new IdempotencyEvent.StatusUnknown(call, operationId),
+        DecisionLine.of(
+                why.isPresent() ? Level.WARN : Level.DEBUG,
+                "status_unknown",
+                "the status could not be resolved; it is reported as processing")
+            .about(operationId),
+        why.orElse(null));
   }
 
-  /** Emits the event of a record whose retention could not be restarted. */
   public void retentionFailed(UUID operationId, Throwable cause) {
-    emit(new IdempotencyEvent.RetentionFailed(call, operationId, cause), cause);
+    emit(
+        IdempotencyListener::retentionFailed,
+        new IdempotencyEvent.RetentionFailed(call, operationId, cause),
+        warning("retention_failed", "the record's retention could not be extended")
+            .about(operationId),
+        cause);
   }
 
-  private void emit(IdempotencyEvent event, @Nullable Throwable why) {
+  private static DecisionLine debug(String decision, String words) {
+    return DecisionLine.of(Level.DEBUG, decision, words);
+  }
+
+  private static DecisionLine warning(String decision, String words) {
+    return DecisionLine.of(Level.WARN, decision, words);
+  }
+
+  private static String word(StoreException cause) {
+    return cause.failureCause().word();
+  }
+
+  private <E> void emit(
+      BiConsumer<IdempotencyListener, E> method,
+      E event,
+      DecisionLine line,
+      @Nullable Throwable why) {
     scope.run(
         () -> {
-          log.write(event, call, key, source, why);
-          listeners.notify(event);
+          log.write(line, call, key, source, why);
+          listeners.notify(method, event);
         });
+  }
+
+  /** Emits an event that another line of the call covers. */
+  private <E> void emit(BiConsumer<IdempotencyListener, E> method, E event) {
+    scope.run(() -> listeners.notify(method, event));
   }
 }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.internal.event;
 import com.google.common.hash.HashFunction;
 import com.google.common.hash.Hashing;
 import io.github.grpcidempotency.event.CallInfo;
-import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.nio.charset.StandardCharsets;
@@ -32,20 +31,10 @@ public final class DecisionLog {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(LOGGER));
   private final Optional<HashFunction> hashes;
 
-  /**
-   * Creates a log.
-   *
-   * @param keyHashSecret the secret for hashes of keys, users and tenants; empty to leave them out
-   */
   public DecisionLog(Optional<byte[]> keyHashSecret) {
     this.hashes = keyHashSecret.map(Hashing::hmacSha256);
   }
 
-  /**
-   * Returns a copy of a secret.
-   *
-   * @throws IllegalArgumentException if it is too short
-   */
   public static byte[] checkSecret(byte[] secret) {
     if (secret.length < MIN_SECRET) {
       throw new IllegalArgumentException(
@@ -55,21 +44,21 @@ public final class DecisionLog {
   }
 
   void write(
-      IdempotencyEvent event,
+      DecisionLine line,
       CallInfo call,
       Optional<IdempotencyKey> key,
       Optional<String> source,
       @Nullable Throwable why) {
     try {
-      DecisionLine.of(event, why != null)
-          .filter(line -> log.isEnabled(line.level()))
-          .ifPresent(line -> write(line, call, key, source, why));
+      if (log.isEnabled(line.level())) {
+        append(line, call, key, source, why);
+      }
     } catch (Throwable unwritten) {
       // A failure of the log must not affect the call.
     }
   }
 
-  private void write(
+  private void append(
       DecisionLine line,
       CallInfo call,
       Optional<IdempotencyKey> key,

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.event;
 
 import io.github.grpcidempotency.event.CallScope;
-import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
@@ -9,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
@@ -26,14 +26,9 @@ public final class Listeners {
     this.all = List.copyOf(all);
   }
 
-  /** Returns whether there are no listeners. */
-  public boolean isEmpty() {
-    return all.isEmpty();
-  }
-
-  /** Passes an event to every listener. */
-  public void notify(IdempotencyEvent event) {
-    each(event::accept);
+  /** Calls a method of every listener with an event. */
+  public <E> void notify(BiConsumer<IdempotencyListener, E> method, E event) {
+    each(listener -> method.accept(listener, event));
   }
 
   /** Notifies every listener of the start of an interceptor or of an {@code IdempotentWork}. */

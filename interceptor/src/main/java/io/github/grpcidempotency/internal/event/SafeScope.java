@@ -12,25 +12,13 @@ import org.jspecify.annotations.Nullable;
  * The scopes of all listeners, nested in each other. An action runs exactly once within them, even
  * if a scope fails, and only exceptions of the action itself reach the caller. Thread-safe if the
  * scopes are.
+ *
+ * @param ignored receives the exceptions of scopes
  */
-final class SafeScope {
+record SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
   /** A scope without a context. */
   static final SafeScope NONE = new SafeScope(List.of(), thrown -> {});
 
-  private final List<CallScope> scopes;
-  private final Consumer<Throwable> ignored;
-
-  /**
-   * Nests scopes.
-   *
-   * @param ignored receives the exceptions of scopes
-   */
-  SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
-    this.scopes = List.copyOf(scopes);
-    this.ignored = ignored;
-  }
-
-  /** Runs an action within all scopes. */
   void run(Runnable action) {
     run(0, action);
   }

@@ -5,6 +5,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Message;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
@@ -14,11 +15,9 @@ import java.util.function.UnaryOperator;
  * the last are messages. A repeated field stands for all its elements. A path cannot lead into a
  * map.
  */
-public final class FieldPath {
-  private final List<FieldDescriptor> fields;
-
-  private FieldPath(List<FieldDescriptor> fields) {
-    this.fields = List.copyOf(fields);
+public record FieldPath(List<FieldDescriptor> fields) {
+  public FieldPath {
+    fields = List.copyOf(fields);
   }
 
   /** Returns the path within messages of a type; empty if there is no such field. */
@@ -45,12 +44,10 @@ public final class FieldPath {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
 
-  /** Returns the type of the field. */
   public FieldDescriptor.Type type() {
     return last().getType();
   }
 
-  /** Returns whether the field is required (in proto2). */
   public boolean isRequired() {
     return last().isRequired();
   }
@@ -68,6 +65,16 @@ public final class FieldPath {
       at = (Message) at.getField(field);
     }
     return Optional.of(at.getField(last()));
+  }
+
+  /** Returns a message without some of its fields. */
+  public static Message without(Message message, Collection<String> paths) {
+    Message left = message;
+    for (String path : paths) {
+      Optional<FieldPath> field = of(message.getDescriptorForType(), path);
+      left = field.isPresent() ? field.get().without(left) : left;
+    }
+    return left;
   }
 
   /** Returns the message without the field. */
@@ -98,7 +105,6 @@ public final class FieldPath {
         : withEach(nothing, message, field, below -> only(below, depth + 1));
   }
 
-  /** Adds a copy of a field to a message, with a change to each element. */
   private static Message withEach(
       Message.Builder built,
       Message message,

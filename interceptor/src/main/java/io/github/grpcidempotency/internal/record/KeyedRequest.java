@@ -15,12 +15,8 @@ import java.util.Optional;
  * A call, or a piece of work, with a key: the request to the store, and the data that the store
  * does not need. Immutable.
  *
- * @param key the operation, within its caller's scope
- * @param procedure the procedure that is called
  * @param fingerprint the request's fingerprint under the newest rules
  * @param message the request itself, for comparison with records under older rules
- * @param retention the procedure's retention at the time of the call
- * @param trace the call's position in its trace
  * @param retry whether the call repeats an earlier call, or has already found another call with its
  *     key. It is then claimed before its handler, and the store looks for a record first
  */
@@ -38,7 +34,6 @@ public record KeyedRequest(
     return of(key, procedure, message, Optional.empty(), false);
   }
 
-  /** Creates the request of a call. */
   public static KeyedRequest of(
       IdempotencyKey key,
       Procedure procedure,
@@ -65,7 +60,6 @@ public record KeyedRequest(
         : new KeyedRequest(key, procedure, fingerprint, message, retention, trace, true);
   }
 
-  /** Returns the request to the store. */
   public ClaimRequest claim() {
     return claim(fingerprint);
   }
@@ -94,7 +88,6 @@ public record KeyedRequest(
         : Optional.empty();
   }
 
-  /** Returns the encryption of the recorded answer. */
   public RecordSeal seal() {
     return new RecordSeal(key, procedure);
   }

@@ -17,18 +17,13 @@ import java.util.Optional;
  * Encrypts and decrypts the recorded answer of one operation, if its procedure has an encryption.
  */
 public record RecordSeal(IdempotencyKey key, Procedure procedure) {
-  /**
-   * Encrypts an answer.
-   *
-   * @throws StoreException if the encryption fails, so that the answer cannot be recorded now
-   */
   public RecordedOutcome seal(RecordedOutcome answer) {
     Optional<ResponseProtection> protection = procedure.responseProtection();
     if (protection.isEmpty()) {
       return answer;
     }
     try {
-      return answer.accept(new Sealer(protection.get()));
+      return seal(answer, protection.get());
     } catch (RuntimeException failure) {
       // The encryption may be temporarily unavailable, like a store.
       throw new StoreException(
@@ -39,11 +34,6 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
     }
   }
 
-  /**
-   * Decrypts a recorded answer.
-   *
-   * @throws IllegalStateException if it cannot be decrypted
-   */
   public ByteString open(ByteString stored) {
     return procedure
         .responseProtection()
@@ -51,28 +41,14 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
         .orElse(stored);
   }
 
-  private final class Sealer implements RecordedOutcome.Visitor<RecordedOutcome> {
-    private final ResponseProtection protection;
-
-    Sealer(ResponseProtection protection) {
-      this.protection = protection;
-    }
-
-    @Override
-    public RecordedOutcome response(RecordedOutcome.Response response) {
+  private RecordedOutcome seal(RecordedOutcome answer, ResponseProtection protection) {
+    if (answer instanceof RecordedOutcome.Response response) {
       return new RecordedOutcome.Response(
           checked(protection.seal(response.bytes(), binding())), response.resourceId());
     }
-
-    @Override
-    public RecordedOutcome reference(RecordedOutcome.Reference reference) {
-      return reference;
-    }
-
-    @Override
-    public RecordedOutcome failure(RecordedOutcome.Failure failure) {
-      return new RecordedOutcome.Failure(checked(protection.seal(failure.bytes(), binding())));
-    }
+    return answer instanceof RecordedOutcome.Failure failure
+        ? new RecordedOutcome.Failure(checked(protection.seal(failure.bytes(), binding())))
+        : answer;
   }
 
   private ByteString checked(ByteString bytes) {

@@ -21,18 +21,12 @@ public final class RefusedException extends RuntimeException {
     this(refusal, Optional.empty());
   }
 
-  /**
-   * Creates the exception.
-   *
-   * @param why the failure that caused it, if there is one
-   */
   public RefusedException(Refusal refusal, Optional<Exception> why) {
     super(refusal.reason().name(), why.orElse(null), false, false);
     this.refusal = refusal;
     this.why = why;
   }
 
-  /** Returns the error for the caller. */
   public Refusal refusal() {
     return refusal;
   }

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -24,9 +26,7 @@ public sealed interface Replay {
   /**
    * A response.
    *
-   * @param bytes the message
    * @param status the status of the asynchronous work; empty if it can never be read
-   * @param omitted the fields that were not recorded
    * @param reconstructed whether the response was rebuilt from its resource
    */
   record Response(
@@ -36,11 +36,7 @@ public sealed interface Replay {
       boolean reconstructed)
       implements Replay {}
 
-  /**
-   * A terminal error.
-   *
-   * @param bytes the error, in the form in which it was recorded
-   */
+  /** A terminal error. */
   record Failure(ByteString bytes) implements Replay {}
 
   /**
@@ -49,7 +45,6 @@ public sealed interface Replay {
    *
    * @param statusUnknown receives the exception of the status resolver; empty if the store has
    *     logged it
-   * @throws RefusedException if the caller may not get the answer, or the answer cannot be read
    */
   static Replay of(
       Procedure procedure,
@@ -70,7 +65,8 @@ public sealed interface Replay {
 
   /** Returns the refusal of an answer that cannot be read. It stays recorded. */
   static RefusedException unreadable(Exception why) {
-    return new RefusedException(Refusal.recordUnreadable(), Optional.of(why));
+    return new RefusedException(
+        Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(why));
   }
 
   private static RefusedException unavailable(StoreException why) {
@@ -90,10 +86,11 @@ public sealed interface Replay {
     } catch (StoreException unreachable) {
       throw unavailable(unreachable);
     } catch (RuntimeException undecided) {
-      throw new RefusedException(Refusal.replayDenied(), Optional.of(undecided));
+      throw new RefusedException(
+          Refusal.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED), Optional.of(undecided));
     }
     if (!allowed) {
-      throw new RefusedException(Refusal.replayDenied());
+      throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED));
     }
   }
 
@@ -114,7 +111,9 @@ public sealed interface Replay {
       ResponseRebuilder rebuilder =
           procedure
               .responseRebuilder()
-              .orElseThrow(() -> new RefusedException(Refusal.answerTooLarge()));
+              .orElseThrow(
+                  () ->
+                      new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE)));
       return reference
           .resourceId()
           .flatMap(
@@ -125,8 +124,9 @@ public sealed interface Replay {
           .map(
               message ->
                   response(
-                      RecordedResponse.withoutOmitted(procedure, message).toByteString(), true))
-          .orElseThrow(() -> new RefusedException(Refusal.resourceGone()));
+                      FieldPath.without(message, procedure.omittedFields()).toByteString(), true))
+          .orElseThrow(
+              () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE)));
     }
 
     private Replay response(ByteString bytes, boolean reconstructed) {

@@ -16,8 +16,6 @@ public final class ReplayStatus {
   /**
    * Returns the status for the first answer: {@code processing} if there is asynchronous work,
    * otherwise {@code completed}. Empty if there is such work but the record refers to no resource.
-   *
-   * @param refers whether the record refers to a resource
    */
   public static Optional<IdempotencyStatus> first(Procedure procedure, boolean refers) {
     if (procedure.statusSource().isEmpty()) {

@@ -15,7 +15,6 @@ final class CallerRunsExecutor implements Executor {
       RateLimitedLog.of(LoggerFactory.getLogger(CallerRunsExecutor.class));
   private final Executor executor;
 
-  /** Wraps a service's executor. */
   public CallerRunsExecutor(Executor executor) {
     this.executor = executor;
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.common.base.Suppliers;
 import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
@@ -11,6 +12,7 @@ import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Collection;
 import java.util.List;
@@ -32,11 +34,6 @@ final class CheckedStore {
   private final ReentrantLock checking = new ReentrantLock();
   private volatile Optional<Runnable> unchecked = Optional.empty();
 
-  /**
-   * Creates the store of an engine.
-   *
-   * @param shard the name of the store, if it is one of several shards
-   */
   CheckedStore(Optional<String> shard, IdempotencyStore store) {
     this.shard = shard;
     this.store = store;
@@ -47,19 +44,12 @@ final class CheckedStore {
     return shard;
   }
 
-  /** Returns the store, checked or not. */
   IdempotencyStore store() {
     return store;
   }
 
-  /**
-   * Checks the store at start-up.
-   *
-   * @throws SetupException if there are problems; it lists all of them
-   * @throws StoreException if the store cannot be reached
-   */
   void check(Collection<Procedure> procedures, ClaimTiming timing) {
-    Runnable check = () -> Setup.check(store, shard, procedures, timing);
+    Runnable check = () -> verify(procedures, timing);
     try {
       check.run();
     } catch (SetupException wrong) {
@@ -73,6 +63,47 @@ final class CheckedStore {
                   + unreachable.getMessage(),
               unreachable,
               unreachable.failureCause());
+    }
+  }
+
+  private void verify(Collection<Procedure> procedures, ClaimTiming timing) {
+    try {
+      store.verify(procedures.stream().map(RecordedProcedure::of).toList(), shard);
+      for (Procedure procedure : procedures) {
+        procedure
+            .responseProtection()
+            .ifPresent(
+                protection ->
+                    protection.verify(procedure.name(), store.answerBeginnings(procedure.name())));
+      }
+      verifyTransactions(procedures, timing);
+    } catch (SetupException wrong) {
+      throw wrong;
+    } catch (IllegalStateException wrong) {
+      throw new SetupException(List.of(String.valueOf(wrong.getMessage())));
+    }
+  }
+
+  private void verifyTransactions(Collection<Procedure> procedures, ClaimTiming timing) {
+    List<Procedure> transactional =
+        procedures.stream()
+            .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
+            .toList();
+    if (transactional.isEmpty()) {
+      return;
+    }
+    if (!(store instanceof TransactionalStore withTransactions)) {
+      throw new SetupException(
+          transactional.stream()
+              .map(
+                  each ->
+                      "%s: it is TRANSACTIONAL, but %s does not support transactions"
+                          .formatted(each.name(), store.getClass().getSimpleName()))
+              .toList());
+    }
+    withTransactions.verifyTransactions();
+    if (transactional.stream().anyMatch(each -> Setup.claimsWithFirstStatement(each, timing))) {
+      withTransactions.verifyLateClaims();
     }
   }
 
@@ -113,9 +144,6 @@ final class CheckedStore {
   /**
    * Opens the operations of procedures. If the database of a shard cannot be reached, they are
    * opened when they are first used.
-   *
-   * @throws SetupException if the store cannot find operations by id
-   * @throws StoreException if the store cannot be reached, and is not one of several shards
    */
   @SuppressWarnings("UnnecessaryMethodReference") // Guava for Android has suppliers of its own
   Supplier<OperationCatalog> operations(Collection<RecordedProcedure> procedures) {

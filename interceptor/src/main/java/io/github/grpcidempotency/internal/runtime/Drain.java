@@ -27,7 +27,9 @@ public final class Drain {
     void stopWaiting();
 
     /** Refuses the call now, whether it waits or runs. Its handler continues. */
-    void cutOff();
+    default void cutOff() {
+      stopWaiting();
+    }
   }
 
   /** Adds a call. The call is refused at once if the server does not serve calls any more. */
@@ -36,7 +38,6 @@ public final class Drain {
     stopIfDraining(call);
   }
 
-  /** Removes a call that has ended. */
   public void remove(Call call) {
     calls.remove(call);
   }

@@ -81,7 +81,7 @@ public final class Engine implements AutoCloseable {
 
     @Override
     public int operationsWaiting() {
-      return opened.stream().mapToInt(Operations::waiting).sum();
+      return opened.stream().mapToInt(each -> each.work().count()).sum();
     }
 
     @Override

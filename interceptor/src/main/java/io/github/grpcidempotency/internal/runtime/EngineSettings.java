@@ -10,14 +10,11 @@ import java.util.concurrent.Executor;
 /**
  * The settings of all engines of an interceptor.
  *
- * @param listeners receive the events of calls and leases
- * @param decisions writes the events to the log
  * @param keyName the name of the header that contains the key
  * @param claimTiming when transactional calls are claimed, for procedures without a setting of
  *     their own
  * @param callLimit how long a call without a deadline may run
  * @param waitLimits how many calls may wait, for all shards together
- * @param executor resumes calls that have waited
  */
 public record EngineSettings(
     Listeners listeners,

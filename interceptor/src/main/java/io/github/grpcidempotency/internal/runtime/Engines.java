@@ -4,7 +4,6 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
@@ -14,6 +13,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +26,7 @@ public final class Engines implements AutoCloseable {
   private final EngineSettings settings;
   private final Stores stores;
   private final Map<CheckedStore, Engine> engines = new LinkedHashMap<>();
-  private final ProcedureInfos infos = new ProcedureInfos();
+  private final Map<Entry, Map<String, ProcedureInfo>> infos = new ConcurrentHashMap<>();
   private final Executor executor;
   private final Drain drain = new Drain();
 
@@ -44,26 +44,18 @@ public final class Engines implements AutoCloseable {
     return stores.of(caller).map(engines::get);
   }
 
-  /**
-   * Returns the engine of a caller.
-   *
-   * @throws RefusedException if the caller has no shard
-   */
   public Engine of(Caller caller) {
     return of(Optional.of(caller)).orElseThrow(() -> new RefusedException(Refusal.noShard()));
   }
 
-  /** Returns all engines. */
   public Collection<Engine> all() {
     return engines.values();
   }
 
-  /** Returns the calls that are refused when their server stops. */
   public Drain drain() {
     return drain;
   }
 
-  /** Returns the executor that resumes calls that have waited. */
   public Executor executor() {
     return executor;
   }
@@ -93,15 +85,22 @@ public final class Engines implements AutoCloseable {
 
   /** Returns the description of a procedure in events; the same object each time. */
   public ProcedureInfo info(Procedure procedure, Entry entry) {
-    return infos.of(procedure, entry);
+    Map<String, ProcedureInfo> ofEntry =
+        infos.computeIfAbsent(entry, first -> new ConcurrentHashMap<>());
+    ProcedureInfo known = ofEntry.get(procedure.name());
+    return known != null
+        ? known
+        : ofEntry.computeIfAbsent(procedure.name(), first -> describe(procedure, entry));
   }
 
-  /** Returns the name of the header that carries the key. */
+  static ProcedureInfo describe(Procedure procedure, Entry entry) {
+    return new ProcedureInfo(procedure.name(), entry, procedure.keyPolicy(), procedure.execution());
+  }
+
   public String keyName() {
     return settings.keyName();
   }
 
-  /** Stops all background work. */
   @Override
   public void close() {
     all().forEach(Engine::close);

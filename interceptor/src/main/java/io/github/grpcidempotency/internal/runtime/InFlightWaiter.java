@@ -73,8 +73,6 @@ public final class InFlightWaiter implements AutoCloseable {
     /**
      * Called if the call that was waited for has an answer, or its outcome is unknown. A call that
      * only reads the outcome may also get an abandoned reservation.
-     *
-     * @param took how long it took to read the result
      */
     void found(ClaimResult result, Duration took);
 
@@ -111,12 +109,7 @@ public final class InFlightWaiter implements AutoCloseable {
       this.waiting = waiting;
     }
 
-    /**
-     * Starts to wait for the end of the call that owns the key. Called once.
-     *
-     * @param running the call that owns the key
-     * @param limit how long to wait
-     */
+    /** Starts to wait for the end of the call that owns the key. Called once. */
     public void begin(ClaimResult.InFlight running, Duration limit) {
       met = running;
       InFlightWaiter.this.begin(this, limit);
@@ -147,14 +140,6 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /**
-   * Creates a waiter.
-   *
-   * @param find reads the record of a key, and never throws if the store fails
-   * @param leases reports the end of calls of this process
-   * @param store reports the end of calls of other processes
-   * @param room limits how many calls wait
-   */
   InFlightWaiter(
       BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
       LeaseKeeper leases,
@@ -235,7 +220,6 @@ public final class InFlightWaiter implements AutoCloseable {
     queues.endTurn(key);
   }
 
-  /** Ends all waiting. */
   @Override
   public void close() {
     queues.close().forEach(this::resumeWithWhatItMet);

@@ -77,7 +77,6 @@ final class LateSettler implements AutoCloseable {
     static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
   }
 
-  /** Creates an object that renews the leases of its claims with a lease keeper. */
   LateSettler(LeaseKeeper leases) {
     this(leases, Limits.DEFAULT);
   }
@@ -199,23 +198,10 @@ final class LateSettler implements AutoCloseable {
   }
 
   private static int sizeOf(RecordedOutcome outcome) {
-    return outcome.accept(
-        new RecordedOutcome.Visitor<>() {
-          @Override
-          public Integer response(RecordedOutcome.Response response) {
-            return response.bytes().size();
-          }
-
-          @Override
-          public Integer reference(RecordedOutcome.Reference reference) {
-            return 0;
-          }
-
-          @Override
-          public Integer failure(RecordedOutcome.Failure failure) {
-            return failure.bytes().size();
-          }
-        });
+    if (outcome instanceof RecordedOutcome.Response response) {
+      return response.bytes().size();
+    }
+    return outcome instanceof RecordedOutcome.Failure failure ? failure.bytes().size() : 0;
   }
 
   private final class LateAnswer {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
@@ -54,11 +55,6 @@ final class LeaseKeeper implements AutoCloseable {
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
-  /**
-   * Creates the keeper of a store's leases.
-   *
-   * @param shard the name of the store, if it is one of several shards
-   */
   LeaseKeeper(IdempotencyStore store, Listeners listeners, Optional<String> shard) {
     this(
         store,
@@ -107,7 +103,6 @@ final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  /** Stops renewing a claim's lease. */
   public void drop(Claim claim) {
     IdempotencyKey key = claim.request().key();
     if (remove(running, key, operation -> operation.claim() == claim)) {
@@ -165,7 +160,6 @@ final class LeaseKeeper implements AutoCloseable {
     return (int) (all(running).count() + all(pending).count());
   }
 
-  /** Stops renewing. Leases then end by themselves. */
   @Override
   public void close() {
     timer.shutdownNow();
@@ -184,12 +178,16 @@ final class LeaseKeeper implements AutoCloseable {
     try {
       renewed = store.renew(kept.stream().map(Operation::claim).toList());
     } catch (Throwable failure) {
-      listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
+      listeners.notify(
+          IdempotencyListener::renewalFailed,
+          new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     int lost = dropLost(kept, renewed);
-    listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
+    listeners.notify(
+        IdempotencyListener::leasesRenewed,
+        new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
   }
 
   /** Drops operations that have another owner now, and returns how many there were. */

@@ -1,13 +1,15 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.common.collect.MapMaker;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.field.FieldPath;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.record.RecordedResponse;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -15,8 +17,11 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -29,6 +34,10 @@ import org.slf4j.LoggerFactory;
 public final class Operation {
   private static final Logger logger = LoggerFactory.getLogger(Operation.class);
 
+  /** One for each descriptor, so that servers in one process do not silence each other. */
+  private static final ConcurrentMap<Procedure, RateLimitedLog> LOGS =
+      new MapMaker().weakKeys().makeMap();
+
   private final KeyedRequest request;
   private final Claim claim;
   private final CallEvents events;
@@ -40,16 +49,10 @@ public final class Operation {
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /** Creates the operation of a request whose handler starts now. */
   public Operation(KeyedRequest request, Claim claim, CallEvents events) {
     this(request, claim, events, System.nanoTime());
   }
 
-  /**
-   * Creates the operation of a request.
-   *
-   * @param begun when the handler started, by {@link System#nanoTime}
-   */
   Operation(KeyedRequest request, Claim claim, CallEvents events, long begun) {
     this.request = request;
     this.claim = claim;
@@ -58,22 +61,18 @@ public final class Operation {
     this.ended = begun;
   }
 
-  /** Returns the request. */
   public KeyedRequest request() {
     return request;
   }
 
-  /** Returns the claim. */
   public Claim claim() {
     return claim;
   }
 
-  /** Returns the events of this operation. */
   public CallEvents events() {
     return events;
   }
 
-  /** Notes that the handler has ended. */
   void handlerEnded() {
     ended = System.nanoTime();
   }
@@ -83,7 +82,6 @@ public final class Operation {
     return Duration.ofNanos((ended == begun ? System.nanoTime() : ended) - begun);
   }
 
-  /** Returns how long ago the handler ended. */
   Duration sinceHandlerEnded() {
     return Duration.ofNanos(System.nanoTime() - ended);
   }
@@ -99,9 +97,6 @@ public final class Operation {
    * Settles the claim.
    *
    * @param answer returns the answer to record, not encrypted; called only if there is one
-   * @throws StoreException if the store failed, so that it may be unknown whether the claim is
-   *     settled
-   * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   Settled settle(Settlement settlement, Supplier<RecordedOutcome> answer) {
     settling = true;
@@ -132,36 +127,99 @@ public final class Operation {
     return settling;
   }
 
-  /** Returns the procedure that is called. */
   public Procedure procedure() {
     return request.procedure();
   }
 
   /** Returns the record of a response, not encrypted. */
   RecordedOutcome answerOf(Message response) {
-    return RecordedResponse.of(request, claim, response);
+    Optional<ResourceId> resource = resourceId(response);
+    return procedure().responseRebuilder().isPresent() && resource.isPresent()
+        ? new RecordedOutcome.Reference(resource)
+        : new RecordedOutcome.Response(
+            FieldPath.without(response, procedure().omittedFields()).toByteString(), resource);
   }
 
-  /** Returns whether the record of a response is expected to refer to a resource. */
   public boolean namesResource(Message response) {
-    return procedure().resourceType().isEmpty()
-        || RecordedResponse.resourceId(request, claim, response).isPresent();
+    return procedure().resourceType().isEmpty() || resourceId(response).isPresent();
+  }
+
+  /** Returns the id of the resource in a response. Logs a warning if a required id is missing. */
+  private Optional<ResourceId> resourceId(Message response) {
+    Procedure procedure = procedure();
+    if (procedure.resourceType().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      Optional<ResourceId> found =
+          procedure.deletes()
+              ? procedure.deletedId(request.message())
+              : procedure.resourceId(response);
+      Optional<ResourceId> id = found.flatMap(claim.resourceIdType()::read);
+      if (id.isEmpty()) {
+        warnOfMissingId(
+            "the %s contains no id%s"
+                .formatted(
+                    procedure.deletes() ? "request" : "response",
+                    found
+                        .map(other -> " of the type " + claim.resourceIdType().sqlName())
+                        .orElse("")));
+      }
+      return id;
+    } catch (RuntimeException wrong) {
+      warnOfMissingId(describe(wrong));
+      return Optional.empty();
+    }
+  }
+
+  private void warnOfMissingId(String problem) {
+    LOGS.computeIfAbsent(procedure(), any -> RateLimitedLog.of(logger))
+        .warn(
+            problem,
+            null,
+            ("%s: cannot read the id of its resource: %s. Operation %s is recorded without a"
+                    + " reference%s")
+                .formatted(
+                    procedure().name(),
+                    problem,
+                    claim.operationId(),
+                    procedure().statusSource().isPresent()
+                        ? ", and its answers have no idempotency-status"
+                        : ""));
+  }
+
+  /**
+   * Leaves out the message of an exception of the service, which may contain a part of the
+   * response.
+   */
+  private static String describe(RuntimeException wrong) {
+    return "the function threw "
+        + wrong.getClass().getName()
+        + Arrays.stream(wrong.getStackTrace())
+            .filter(frame -> !frame.getClassName().startsWith("java."))
+            .filter(frame -> !frame.getClassName().equals(ResourceId.class.getName()))
+            .findFirst()
+            .map(frame -> " at " + frame)
+            .orElse("");
   }
 
   /**
    * Returns a sentence that states why an answer is too large to be recorded; empty if it is not.
    */
   Optional<String> tooLarge(RecordedOutcome answer) {
-    return RecordedResponse.tooLarge(procedure(), answer);
+    int most = procedure().maxRecordedBytes();
+    return answer instanceof RecordedOutcome.Response response && response.bytes().size() > most
+        ? Optional.of(
+            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d;"
+                    + " omit its large fields, rebuild it from its resource, or raise"
+                    + " maxRecordedBytes")
+                .formatted(procedure().name(), response.bytes().size(), most))
+        : Optional.empty();
   }
 
   /**
    * Returns the form in which the handler's own transaction records a response. Repeated calls with
    * the same response return the same result.
-   *
-   * @throws IllegalArgumentException if the response is not of the method's response type
-   * @throws TransactionMisuseException if the response is too large to be recorded
-   * @throws StoreException if the response cannot be encrypted
    */
   public RecordedOutcome keptOf(Message response) {
     checkType(response.getDescriptorForType().getFullName());
@@ -177,7 +235,7 @@ public final class Operation {
   private void checkType(String given) {
     procedure()
         .method()
-        .flatMap(MessageTypes::response)
+        .flatMap(MethodSchema::response)
         .map(Descriptor::getFullName)
         .filter(type -> !type.equals(given))
         .ifPresent(
@@ -191,10 +249,6 @@ public final class Operation {
   /**
    * Records an answer. If the handler's own transaction should have recorded the answer but was
    * rolled back, the key is released.
-   *
-   * @param answer the answer, not encrypted
-   * @throws StoreException if it is not known whether the answer was recorded
-   * @throws TransactionMisuseException if the answer is too large; the transaction is rolled back
    */
   Settled complete(RecordedOutcome answer) {
     Optional<String> tooLarge = tooLarge(answer);

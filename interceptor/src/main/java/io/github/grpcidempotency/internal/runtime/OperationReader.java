@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * reads several operations of one caller at once. If several calls request the same operation, it
  * is read once. Each call decides for itself whether its caller may see the answer. Thread-safe.
  */
-final class OperationReader implements AutoCloseable {
+public final class OperationReader implements AutoCloseable {
   private static final int READERS = 4;
 
   /** The maximum number of records, with their answers, in the memory of one reader. */
@@ -43,23 +43,13 @@ final class OperationReader implements AutoCloseable {
   private record Asker(
       Consumer<Optional<StoredOperation>> found, Consumer<RuntimeException> failed) {}
 
-  /**
-   * Creates a reader.
-   *
-   * @param executor resumes the calls
-   */
   OperationReader(Supplier<OperationCatalog> catalog, Executor executor) {
     this.catalog = catalog;
     this.executor = executor;
   }
 
-  /**
-   * Reads an operation. The result is at least as new as this call.
-   *
-   * @param found receives the operation, or empty if there is none
-   * @param failed receives the exception if the read fails
-   */
-  void read(
+  /** Reads an operation. The result is at least as new as this call. */
+  public void read(
       Caller caller,
       UUID operationId,
       Consumer<Optional<StoredOperation>> found,

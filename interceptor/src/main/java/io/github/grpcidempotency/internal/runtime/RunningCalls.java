@@ -29,16 +29,13 @@ public final class RunningCalls implements AutoCloseable {
 
   /** A call whose handler has not answered. */
   public interface Call {
-    /** Returns the name of the called method. */
     String method();
 
-    /** Returns whether the client has set a deadline. */
     boolean hasDeadline();
 
     /** Returns whether the client no longer waits: the call is cancelled or past its deadline. */
     boolean isOver();
 
-    /** Returns the name of the operation for the log. */
     String subject();
 
     /** Returns, as a sentence, the consequence for the effect of a handler that is given up. */
@@ -66,13 +63,6 @@ public final class RunningCalls implements AutoCloseable {
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-running");
   private final ExecutorService endings;
 
-  /**
-   * Creates the register of calls.
-   *
-   * @param lease how long a handler may still answer after its call is cancelled or past its
-   *     deadline
-   * @param limit how long a call without a deadline may run
-   */
   RunningCalls(Duration lease, Duration limit) {
     this.lease = lease;
     this.limit = limit;
@@ -96,12 +86,10 @@ public final class RunningCalls implements AutoCloseable {
             TimeUnit.MILLISECONDS);
   }
 
-  /** Adds a call whose handler starts now. */
   public void begin(Call call) {
     running.put(call, new State());
   }
 
-  /** Removes a call that was answered or given up. */
   public void end(Call call) {
     running.remove(call);
   }
@@ -118,7 +106,6 @@ public final class RunningCalls implements AutoCloseable {
     return Duration.ofNanos(oldest);
   }
 
-  /** Stops the checks. */
   @Override
   public void close() {
     timer.shutdownNow();

@@ -4,7 +4,7 @@ import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -50,7 +50,6 @@ public final class Settler {
    *     another owner's answer counts, or this answer is recorded later; {@code ROLLED_BACK} if the
    *     call has no effect
    * @throws StoreException if the call has no effect, because the store failed
-   * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   public Settled complete(Operation operation, Message response) {
     operation.handlerEnded();
@@ -96,8 +95,7 @@ public final class Settler {
    * @return {@code LOST} if the failure does not count, because another owner has the key;
    *     otherwise {@code DONE}
    */
-  public Settled fail(
-      Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
+  public Settled fail(Operation operation, HandlerError failed, Supplier<RecordedOutcome> record) {
     operation.handlerEnded();
     Claim claim = operation.claim();
     boolean committed = claim.hasCommitted();

@@ -6,12 +6,8 @@ import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.TransactionalStore;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,14 +15,6 @@ import java.util.Optional;
 public final class Setup {
   private Setup() {}
 
-  /**
-   * Runs all checks of the start-up.
-   *
-   * @param timing when transactional calls are claimed, for procedures without a setting of their
-   *     own
-   * @throws SetupException if there are problems; it lists all of them
-   * @throws StoreException if the store cannot be reached and there is no other problem
-   */
   public static void check(Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
     check(List.of(), procedures, stores, timing);
   }
@@ -35,6 +23,8 @@ public final class Setup {
    * Runs all checks of the start-up.
    *
    * @param found earlier problems, which are reported together with the new ones
+   * @param timing when transactional calls are claimed, for procedures without a setting of their
+   *     own
    */
   public static void check(
       List<String> found, Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
@@ -57,7 +47,6 @@ public final class Setup {
     }
   }
 
-  /** Returns the log line that describes how the calls of a procedure are protected. */
   public static String line(Procedure procedure) {
     String execution = "execution " + procedure.execution();
     return procedure.name()
@@ -83,70 +72,9 @@ public final class Setup {
     };
   }
 
-  /**
-   * Returns whether calls of a procedure are claimed with their handlers' first statements.
-   *
-   * @param timing the setting for transactional procedures without a setting of their own
-   */
+  /** Returns whether calls of a procedure are claimed with their handlers' first statements. */
   static boolean claimsWithFirstStatement(Procedure procedure, ClaimTiming timing) {
     return procedure.execution() == Execution.TRANSACTIONAL
         && procedure.claimTiming().orElse(timing) == ClaimTiming.WITH_FIRST_STATEMENT;
-  }
-
-  /**
-   * Checks one store.
-   *
-   * @param shard the name of the store, if it is one of several shards
-   * @throws SetupException if there are problems; it lists all of them
-   * @throws StoreException if the store cannot be reached
-   */
-  static void check(
-      IdempotencyStore store,
-      Optional<String> shard,
-      Collection<Procedure> procedures,
-      ClaimTiming timing) {
-    try {
-      verify(store, shard, procedures, timing);
-    } catch (IllegalStateException wrong) {
-      throw wrong instanceof SetupException listed
-          ? listed
-          : new SetupException(List.of(String.valueOf(wrong.getMessage())));
-    }
-  }
-
-  private static void verify(
-      IdempotencyStore store,
-      Optional<String> shard,
-      Collection<Procedure> procedures,
-      ClaimTiming timing) {
-    List<String> transactional =
-        procedures.stream()
-            .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
-            .map(Procedure::name)
-            .toList();
-    store.verify(procedures.stream().map(RecordedProcedure::of).toList(), shard);
-    for (Procedure procedure : procedures) {
-      procedure
-          .responseProtection()
-          .ifPresent(
-              protection ->
-                  protection.verify(procedure.name(), store.answerBeginnings(procedure.name())));
-    }
-    if (transactional.isEmpty()) {
-      return;
-    }
-    if (!(store instanceof TransactionalStore withTransactions)) {
-      throw new SetupException(
-          transactional.stream()
-              .map(
-                  name ->
-                      "%s: it is TRANSACTIONAL, but %s does not support transactions"
-                          .formatted(name, store.getClass().getSimpleName()))
-              .toList());
-    }
-    withTransactions.verifyTransactions();
-    if (procedures.stream().anyMatch(each -> claimsWithFirstStatement(each, timing))) {
-      withTransactions.verifyLateClaims();
-    }
   }
 }

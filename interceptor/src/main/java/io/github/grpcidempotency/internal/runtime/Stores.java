@@ -18,25 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One store for all callers, or one store for each shard. Thread-safe. */
-public final class Stores {
+public record Stores(
+    Collection<CheckedStore> all, Function<Optional<Caller>, Optional<CheckedStore>> choice) {
   private static final Logger logger = LoggerFactory.getLogger(Stores.class);
 
-  private final Collection<CheckedStore> all;
-  private final Function<Optional<Caller>, Optional<CheckedStore>> choice;
-
-  private Stores(
-      Collection<CheckedStore> all, Function<Optional<Caller>, Optional<CheckedStore>> choice) {
-    this.all = all;
-    this.choice = choice;
-  }
-
-  /** Returns one store for all callers. */
   public static Stores of(IdempotencyStore store) {
     CheckedStore only = new CheckedStore(Optional.empty(), store);
     return new Stores(List.of(only), caller -> Optional.of(only));
   }
 
-  /** Returns one store for each shard. */
   public static Stores of(Shards shards) {
     Map<String, CheckedStore> stores = new TreeMap<>();
     shards
@@ -45,22 +35,11 @@ public final class Stores {
     return new Stores(stores.values(), caller -> caller.flatMap(shards::shardOf).map(stores::get));
   }
 
-  /** Returns all stores. */
-  Collection<CheckedStore> all() {
-    return all;
-  }
-
   /** Returns the store of a caller; empty if the caller has no shard, or is unknown. */
   Optional<CheckedStore> of(Optional<Caller> caller) {
     return choice.apply(caller);
   }
 
-  /**
-   * Checks all stores at start-up.
-   *
-   * @throws SetupException if there are problems; it lists those of all stores
-   * @throws StoreException if no store can be reached
-   */
   void check(Collection<Procedure> procedures, ClaimTiming timing) {
     List<String> problems = new ArrayList<>();
     List<StoreException> outages = new ArrayList<>();

@@ -8,7 +8,7 @@ import io.github.grpcidempotency.internal.wait.WaitQueues;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * therefore called on a separate thread for its procedure, and delays only the waiters of that
  * procedure. Thread-safe.
  */
-final class WorkWatch implements AutoCloseable {
+public final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WorkWatch.class));
@@ -77,21 +77,19 @@ final class WorkWatch implements AutoCloseable {
   /**
    * Waits for the end of asynchronous work.
    *
-   * @param resource the resource of the work
-   * @param ended called once the work has ended
    * @param over called instead if the limit is over, or this object is closed
    * @param begun receives a task that ends the wait, before the wait starts; after the task has
    *     run, neither of the others is called
    * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
-  boolean await(
-      String procedure,
+  public boolean await(
+      Procedure procedure,
       OwnedResource resource,
       Duration limit,
       Runnable ended,
       Runnable over,
       Consumer<Runnable> begun) {
-    Work work = new Work(procedure, resource);
+    Work work = new Work(procedure.name(), resource);
     Waiter waiter = new Waiter(ended, over);
     begun.accept(() -> leave(work, waiter));
     boolean waits =

@@ -13,7 +13,6 @@ import java.util.regex.Pattern;
  * A filter for listing operations, in the syntax of AIP-160: terms such as {@code done = true}
  * joined by {@code AND}, over an operation's procedure, its state, and whether it is done.
  *
- * @param procedure the procedure to list; empty for all
  * @param states the states that an operation may be in
  */
 record OperationFilter(Optional<String> procedure, Set<State> states) {
@@ -27,11 +26,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
       EnumSet.of(State.STATE_COMPLETED, State.STATE_FAILED, State.STATE_UNSPECIFIED);
   private static final Set<State> ALL = EnumSet.complementOf(EnumSet.of(State.UNRECOGNIZED));
 
-  /**
-   * Parses a filter.
-   *
-   * @throws StatusRuntimeException if the text is not a valid filter
-   */
+  /** Parses a filter. */
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();
     EnumSet<State> states = EnumSet.copyOf(ALL);

@@ -48,11 +48,6 @@ final class OperationPage {
   private int resolved;
   private int bytes;
 
-  /**
-   * Creates an empty page.
-   *
-   * @throws io.grpc.StatusRuntimeException if the request is not valid
-   */
   OperationPage(Operations operations, ListOperationsRequest request, OperationsCall call) {
     if (request.getPageSize() < 0) {
       throw ServiceError.invalid("page_size must not be negative");
@@ -65,7 +60,6 @@ final class OperationPage {
     this.last = lastOfTheOneBefore(request.getPageToken());
   }
 
-  /** Reads the page. */
   ListOperationsResponse of(Caller caller) {
     Set<String> names = filter.procedure().map(Set::of).orElse(operations.procedures());
     List<StoredOperation> some;
@@ -89,13 +83,9 @@ final class OperationPage {
         && ReplayStatus.asksService(procedure, recorded)) {
       resolved++;
     }
-    State state =
-        OperationState.of(
-            stored.standing(),
-            procedure,
-            failure -> call.statusUnknown(stored, procedure, failure));
+    State state = call.stateOf(stored, procedure);
     if (filter.states().contains(state)) {
-      Operation operation = OperationMessage.listed(stored, state, procedure);
+      Operation operation = VisibleOperation.listed(stored, state, procedure);
       bytes += operation.getSerializedSize();
       page.addOperations(operation);
     }

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
@@ -10,7 +12,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.StoredOperation;
 import io.grpc.Context;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -69,12 +71,7 @@ final class OperationWait implements Drain.Call {
   @Override
   public void stopWaiting() {
     giveUp.run();
-    call.within(() -> fail(ServiceError.refused(Refusal.shuttingDown(call.operation()))));
-  }
-
-  @Override
-  public void cutOff() {
-    stopWaiting();
+    call.within(() -> fail(new RefusedException(Refusal.shuttingDown(call.operation()))));
   }
 
   /** Answers now, or waits. Failures are converted by {@link ServiceError}. */
@@ -143,13 +140,15 @@ final class OperationWait implements Drain.Call {
         new OwnedResource(caller.userId(), recorded.outcome().resourceId().orElseThrow());
     Duration look = seen.procedure().deletes() ? BETWEEN_LOOKS_AT_DELETION : BETWEEN_LOOKS;
     boolean waits =
-        operations.await(
-            seen.procedure(),
-            resource,
-            left.compareTo(look) < 0 ? left : look,
-            () -> readAgain(caller, id),
-            () -> readAgain(caller, id),
-            leave -> giveUp = leave);
+        operations
+            .work()
+            .await(
+                seen.procedure(),
+                resource,
+                left.compareTo(look) < 0 ? left : look,
+                () -> readAgain(caller, id),
+                () -> readAgain(caller, id),
+                leave -> giveUp = leave);
     if (waits) {
       giveUpIfEnded();
     } else {
@@ -171,11 +170,13 @@ final class OperationWait implements Drain.Call {
   }
 
   private void readAgain(Caller caller, UUID id) {
-    operations.read(
-        caller,
-        id,
-        found -> context.run(() -> call.within(() -> considerAgain(found))),
-        failure -> context.run(() -> fail(failure)));
+    operations
+        .reader()
+        .read(
+            caller,
+            id,
+            found -> context.run(() -> call.within(() -> considerAgain(found))),
+            failure -> context.run(() -> fail(failure)));
   }
 
   /** Runs all steps that depend on the caller, within the caller's own call. */
@@ -183,7 +184,8 @@ final class OperationWait implements Drain.Call {
     VisibleOperation seen;
     try {
       StoredOperation stored =
-          found.orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
+          found.orElseThrow(
+              () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
       seen = call.see(stored, operations.procedure(stored));
     } catch (RuntimeException failure) {
       fail(failure);

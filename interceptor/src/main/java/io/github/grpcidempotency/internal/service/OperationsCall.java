@@ -3,13 +3,13 @@ package io.github.grpcidempotency.internal.service;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoredOperation;
 import io.grpc.StatusRuntimeException;
@@ -39,11 +39,6 @@ final class OperationsCall {
     this.events = engines.events(UNKNOWN);
   }
 
-  /**
-   * Notes the caller, and returns the engine that serves the whole request.
-   *
-   * @throws RefusedException if the caller has no shard
-   */
   Engine by(Caller caller) {
     events = events.of(Optional.of(caller));
     Engine own = engines.of(caller);
@@ -51,7 +46,6 @@ final class OperationsCall {
     return own;
   }
 
-  /** Notes the operation that the request is about. */
   void about(StoredOperation stored, Procedure procedure) {
     events = eventsOf(stored, procedure);
     operationId = Optional.of(stored.id());
@@ -62,38 +56,31 @@ final class OperationsCall {
     return operationId;
   }
 
-  /**
-   * Returns the part of an operation that the caller may see.
-   *
-   * @throws RefusedException if the caller may no longer get the answer, or the answer cannot be
-   *     read
-   */
+  /** Returns the part of an operation that the caller may see. */
   VisibleOperation see(StoredOperation stored, Procedure procedure) {
-    return VisibleOperation.of(
-        stored, procedure, failure -> statusUnknown(stored, procedure, failure));
+    return VisibleOperation.of(stored, stateOf(stored, procedure), procedure);
   }
 
-  /** Emits the event of asynchronous work whose status could not be read. */
-  void statusUnknown(
-      StoredOperation stored, Procedure procedure, Optional<RuntimeException> failure) {
-    eventsOf(stored, procedure).statusUnknown(stored.id(), failure);
+  /** Returns the state of an operation, and emits an event if its status cannot be read. */
+  State stateOf(StoredOperation stored, Procedure procedure) {
+    return VisibleOperation.stateOf(
+        stored,
+        procedure,
+        failure -> eventsOf(stored, procedure).statusUnknown(stored.id(), failure));
   }
 
   /** Emits the event of a replay if the answer of an operation is about to be sent. */
   void answered(VisibleOperation seen) {
-    if (OperationState.isDone(seen.state())
-        && seen.stored().standing() instanceof ClaimResult.Recorded recorded) {
+    if (seen.isDone() && seen.stored().standing() instanceof ClaimResult.Recorded recorded) {
       eventsOf(seen.stored(), seen.procedure())
           .replayed(recorded, Duration.ofNanos(System.nanoTime() - begun));
     }
   }
 
-  /** Emits the event of a failure, and returns the error for the client. */
   StatusRuntimeException failed(RuntimeException failure) {
     return ServiceError.of(failure, events, operationId);
   }
 
-  /** Runs an action within the scope of the request. */
   void within(Runnable action) {
     events.within(action);
   }

@@ -11,7 +11,9 @@ import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.Empty;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Operations;
@@ -20,7 +22,6 @@ import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoredOperation;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -46,13 +47,6 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   private final Engines engines;
   private final Map<Engine, Operations> operations;
 
-  /**
-   * Creates the service.
-   *
-   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
-   *     by id
-   * @throws StoreException if the store cannot be reached
-   */
   public OperationsService(Procedures procedures, CallerResolver callers, Engines engines) {
     this.callers = callers;
     this.engines = engines;
@@ -66,7 +60,6 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   /** The caller of a request, and the engine of the caller's shard. */
   private record Asked(Caller caller, Engine engine, Operations operations) {}
 
-  /** Ends all waiting. */
   @Override
   public void close() {
     operations.values().forEach(Operations::close);
@@ -125,15 +118,11 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
           Asked asked = ask(call);
           StoredOperation stored = stored(call, asked, request.getName());
           Procedure procedure = asked.operations().procedure(stored);
-          if (!OperationState.isDone(
-              OperationState.of(
-                  stored.standing(),
-                  procedure,
-                  failure -> call.statusUnknown(stored, procedure, failure)))) {
-            throw ServiceError.refused(Refusal.operationUnfinished());
+          if (!VisibleOperation.isDone(call.stateOf(stored, procedure))) {
+            throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED));
           }
           if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
-            throw ServiceError.refused(Refusal.operationUnknown());
+            throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
           }
           return Empty.getDefaultInstance();
         });
@@ -151,7 +140,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   private Asked ask(OperationsCall call) {
     Caller caller =
-        callers.resolve().orElseThrow(() -> ServiceError.refused(Refusal.callerRequired()));
+        callers
+            .resolve()
+            .orElseThrow(
+                () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED)));
     Engine engine = call.by(caller);
     return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
@@ -165,7 +157,8 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .canonicalize(name)
         .filter(name::equals)
         .map(UUID::fromString)
-        .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
+        .orElseThrow(
+            () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
   }
 
   private VisibleOperation find(OperationsCall call, Asked asked, String name) {
@@ -177,7 +170,9 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     StoredOperation stored =
         asked.operations().catalog().find(asked.caller(), List.of(idOf(name))).stream()
             .findFirst()
-            .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
+            .orElseThrow(
+                () ->
+                    new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
     call.about(stored, asked.operations().procedure(stored));
     return stored;
   }

@@ -3,8 +3,9 @@ package io.github.grpcidempotency.internal.service;
 import com.google.protobuf.Any;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
@@ -28,23 +29,8 @@ import java.util.Set;
  * Finds the keys that a {@code Recover} request may refer to. If a key source computes the key from
  * a value, the client can send the value, the text of the key, or the request.
  */
-final class RecoveryKeys {
-  private final Procedure procedure;
-  private final Caller caller;
-  private final RecoverRequest asked;
-
-  private RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
-    this.procedure = procedure;
-    this.caller = caller;
-    this.asked = asked;
-  }
-
-  /**
-   * Returns the possible keys, the most likely first; at least one.
-   *
-   * @throws RefusedException if there is none
-   * @throws io.grpc.StatusRuntimeException if the request is not of the method's request type
-   */
+record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
+  /** Returns the possible keys, the most likely first; at least one. */
   static List<IdempotencyKey> of(Procedure procedure, Caller caller, RecoverRequest asked) {
     RecoveryKeys key = new RecoveryKeys(procedure, caller, asked);
     List<IdempotencyKey> keys =
@@ -99,24 +85,26 @@ final class RecoveryKeys {
           Objects.requireNonNull(
                   source.find(new Call(parsed(asked.getRequest()))),
                   () -> "the key source " + source.name() + " returned null")
-              .orElseThrow(() -> new RefusedException(Refusal.keyRequired()));
+              .orElseThrow(
+                  () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED)));
     } catch (MalformedKeyException malformed) {
       throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
     } catch (UnauthenticatedKeyException unproven) {
-      throw new RefusedException(Refusal.callerRequired(), Optional.of(unproven));
+      throw new RefusedException(
+          Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), Optional.of(unproven));
     } catch (StoreException unreachable) {
       throw new RefusedException(
           Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
     }
     if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
-      throw new RefusedException(Refusal.keyUnknown());
+      throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN));
     }
     return found.value();
   }
 
   private Message parsed(Any request) {
     MethodDescriptor<?, ?> method = procedure.method().orElseThrow();
-    String type = MessageTypes.request(method).map(Descriptor::getFullName).orElse("");
+    String type = MethodSchema.request(method).map(Descriptor::getFullName).orElse("");
     if (!request.getTypeUrl().endsWith("/" + type)) {
       throw ServiceError.invalid("request is not a " + type);
     }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
@@ -39,6 +40,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the outcome of a call by its method and key, for a client that no longer has the request.
@@ -50,7 +52,6 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   private final CallerResolver callers;
   private final Engines engines;
 
-  /** Creates the service. */
   public RecoveryService(Procedures procedures, CallerResolver callers, Engines engines) {
     this.procedures = procedures;
     this.callers = callers;
@@ -71,7 +72,11 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     Found found;
     try {
       Caller caller =
-          callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
+          callers
+              .resolve()
+              .orElseThrow(
+                  () ->
+                      new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED)));
       events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
       events = events.onShard(engine.shard());
@@ -177,14 +182,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         events.within(
             () -> {
               waitEnded(WaitEnd.GAVE_UP);
-              tell(Refusal.shuttingDown(awaited), awaited, Optional.empty());
+              refuse(Refusal.shuttingDown(awaited), awaited, null);
             });
       }
-    }
-
-    @Override
-    public void cutOff() {
-      stopWaiting();
     }
 
     private void cancelled() {
@@ -199,30 +199,30 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     }
 
     void run(Found first, Duration wait) {
-      Optional<ClaimResult> found = first.result();
       took = first.took();
-      if (found.isPresent()
-          && found.get() instanceof ClaimResult.InFlight running
-          && isOurs(running.procedure())
-          && mayEnd(running)
+      Optional<ClaimResult> ours = ours(first.result());
+      if (ours.isPresent()
+          && ours.get() instanceof ClaimResult.InFlight running
+          && !running.outcomeUnknown()
+          && !running.isAbandoned()
           && !wait.isNegative()
           && !wait.isZero()) {
-        Context context = Context.current();
         begin = System.nanoTime();
         events.attached();
         awaited = running.operationId();
         engines.drain().add(this);
-        InFlightWaiter.Waiter next = engine.waiter().toRead(key, procedure, new Waiting(context));
+        InFlightWaiter.Waiter next =
+            engine.waiter().toRead(key, procedure, new Waiting(Context.current()));
         waiter = Optional.of(next);
         next.begin(running, wait);
         engines.drain().stopIfDraining(this);
       } else {
-        answer(found);
+        answer(ours);
       }
     }
 
-    private boolean mayEnd(ClaimResult.InFlight running) {
-      return !running.outcomeUnknown() && !running.isAbandoned();
+    private Optional<ClaimResult> ours(Optional<ClaimResult> found) {
+      return found.filter(result -> isOf(procedure, result));
     }
 
     /** Answers after the wait, within the caller's own call. */
@@ -254,125 +254,105 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         Runnable step =
             () -> {
               waitEnded(end);
-              answer(found);
+              answer(ours(found));
             };
         engines.executor().execute(context.wrap(() -> events.within(step)));
       }
     }
 
-    private void answer(Optional<ClaimResult> found) {
+    private void answer(Optional<ClaimResult> ours) {
       RecoverResponse response;
       try {
         response =
-            found
-                .orElseThrow(() -> new RefusedException(Refusal.keyUnknown()))
-                .accept(new Responder());
+            ours.map(this::responseOf)
+                .orElseThrow(
+                    () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN)));
       } catch (RefusedException refused) {
-        refuse(refused.refusal(), refused.why(), found);
+        refuse(refused.refusal(), refused.why(), ours);
         return;
       } catch (StatusRuntimeException said) {
         observer.onError(said);
         return;
       } catch (RuntimeException unreadable) {
-        refuse(Refusal.recordUnreadable(), Optional.of(unreadable), found);
+        refuse(
+            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(unreadable), ours);
         return;
       } catch (Error defect) { // after a wait, no other code answers the call
-        refuse(Refusal.recordUnreadable(), Optional.of(new IllegalStateException(defect)), found);
+        refuse(
+            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE),
+            Optional.of(new IllegalStateException(defect)),
+            ours);
         throw defect;
       }
       observer.onNext(response);
       observer.onCompleted();
     }
 
-    private void refuse(Refusal refusal, Optional<Exception> why, Optional<ClaimResult> found) {
+    private void refuse(Refusal refusal, Optional<Exception> why, Optional<ClaimResult> ours) {
       Optional<UUID> operationId =
-          found.flatMap(
-              result ->
-                  result instanceof ClaimResult.Recorded recorded
-                          && isOurs(Optional.of(recorded.procedure()))
-                      ? Optional.of(recorded.operationId())
-                      : Optional.empty());
-      tell(refusal, operationId, why);
+          ours.filter(ClaimResult.Recorded.class::isInstance)
+              .map(ClaimResult.Recorded.class::cast)
+              .map(ClaimResult.Recorded::operationId);
+      refuse(refusal, operationId, why.orElse(null));
     }
 
-    private void tell(Refusal refusal, Optional<UUID> operationId, Optional<Exception> why) {
-      events.refused(refusal, operationId, why.orElse(null));
+    private void refuse(Refusal refusal, Optional<UUID> operationId, @Nullable Exception why) {
+      events.refused(refusal, operationId, why);
       observer.onError(errorOf(refusal));
     }
 
-    private boolean isOurs(Optional<String> recordedProcedure) {
-      return recordedProcedure.map(procedure.name()::equals).orElse(true);
+    private RecoverResponse responseOf(ClaimResult ours) {
+      return ours instanceof ClaimResult.Recorded recorded
+          ? responseOf(recorded)
+          : responseOf((ClaimResult.InFlight) ours);
     }
 
-    private final class Responder implements ClaimResult.Visitor<RecoverResponse> {
-      @Override
-      public RecoverResponse won(ClaimResult.Won won) {
-        throw new AssertionError("a search claims nothing");
-      }
-
-      @Override
-      public RecoverResponse inFlight(ClaimResult.InFlight inFlight) {
-        if (!isOurs(inFlight.procedure())) {
-          throw new RefusedException(Refusal.keyUnknown());
-        }
-        Unfinished.State state =
-            inFlight.isAbandoned()
-                ? Unfinished.State.STATE_ABANDONED
-                : inFlight.outcomeUnknown()
-                    ? Unfinished.State.STATE_UNKNOWN
-                    : Unfinished.State.STATE_RUNNING;
-        RecoverResponse.Builder response =
-            RecoverResponse.newBuilder().setUnfinished(Unfinished.newBuilder().setState(state));
-        inFlight.operationId().map(UUID::toString).ifPresent(response::setOperation);
-        return response.build();
-      }
-
-      @Override
-      public RecoverResponse recorded(ClaimResult.Recorded recorded) {
-        if (!isOurs(Optional.of(recorded.procedure()))) {
-          throw new RefusedException(Refusal.keyUnknown());
-        }
-        RecoverResponse.Builder response =
-            RecoverResponse.newBuilder().setOperation(recorded.operationId().toString());
-        fill(
-            response,
-            Replay.of(
-                procedure,
-                key,
-                recorded,
-                failure -> events.statusUnknown(recorded.operationId(), failure)));
-        events.replayed(recorded, took);
-        return response.setExpires(OperationMessage.timestamp(expires(recorded))).build();
-      }
-
-      private Instant expires(ClaimResult.Recorded recorded) {
-        ClaimRequest request =
-            new ClaimRequest(
-                key,
-                RecordedProcedure.of(procedure),
-                recorded.fingerprint(),
-                procedure.retention(),
-                Optional.empty(),
-                false);
-        return engine.retain(procedure, request, recorded, events);
-      }
+    private RecoverResponse responseOf(ClaimResult.InFlight running) {
+      Unfinished.State state =
+          running.outcomeUnknown()
+              ? Unfinished.State.STATE_UNKNOWN
+              : Unfinished.State.STATE_RUNNING;
+      RecoverResponse.Builder response =
+          RecoverResponse.newBuilder()
+              .setUnfinished(
+                  Unfinished.newBuilder()
+                      .setState(running.isAbandoned() ? Unfinished.State.STATE_ABANDONED : state));
+      running.operationId().map(UUID::toString).ifPresent(response::setOperation);
+      return response.build();
     }
 
-    /** Adds an answer to the response. */
-    private void fill(RecoverResponse.Builder builder, Replay replay) {
-      if (replay instanceof Replay.Response response) {
-        builder
-            .setResponse(RecordedAnswer.response(procedure, response.bytes()))
+    private RecoverResponse responseOf(ClaimResult.Recorded recorded) {
+      UUID id = recorded.operationId();
+      RecoverResponse.Builder response = RecoverResponse.newBuilder().setOperation(id.toString());
+      Replay replay =
+          Replay.of(procedure, key, recorded, failure -> events.statusUnknown(id, failure));
+      if (replay instanceof Replay.Response message) {
+        response
+            .setResponse(RecordedAnswer.response(procedure, message.bytes()))
             .setWorkStatus(
-                response
+                message
                     .status()
                     .map(RecoveryService::statusOf)
                     .orElse(WorkStatus.WORK_STATUS_UNSPECIFIED))
-            .addAllOmittedFields(new TreeSet<>(response.omitted()))
-            .setReconstructed(response.reconstructed());
+            .addAllOmittedFields(new TreeSet<>(message.omitted()))
+            .setReconstructed(message.reconstructed());
       } else {
-        builder.setError(RecordedAnswer.error(replay.bytes()));
+        response.setError(RecordedAnswer.error(replay.bytes()));
       }
+      events.replayed(recorded, took);
+      return response.setExpires(VisibleOperation.timestamp(expires(recorded))).build();
+    }
+
+    private Instant expires(ClaimResult.Recorded recorded) {
+      ClaimRequest request =
+          new ClaimRequest(
+              key,
+              RecordedProcedure.of(procedure),
+              recorded.fingerprint(),
+              procedure.retention(),
+              Optional.empty(),
+              false);
+      return engine.retain(procedure, request, recorded, events);
     }
   }
 

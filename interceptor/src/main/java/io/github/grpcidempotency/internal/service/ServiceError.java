@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
@@ -14,21 +15,12 @@ import java.util.UUID;
 final class ServiceError {
   private ServiceError() {}
 
-  /** Returns a refusal of the wire contract. */
-  static RefusedException refused(Refusal refusal) {
-    return new RefusedException(refusal);
-  }
-
   /** Returns the error of a request that is not valid. */
   static StatusRuntimeException invalid(String why) {
     return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
   }
 
-  /**
-   * Returns the error for the client, and emits an event if the failure is a refusal.
-   *
-   * @param operationId the operation, if it is known
-   */
+  /** Returns the error for the client, and emits an event if the failure is a refusal. */
   static StatusRuntimeException of(
       RuntimeException failure, CallEvents events, Optional<UUID> operationId) {
     if (failure instanceof StatusRuntimeException said) {
@@ -45,6 +37,7 @@ final class ServiceError {
     }
     return failure instanceof StoreException outage
         ? new RefusedException(Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage))
-        : new RefusedException(Refusal.recordUnreadable(), Optional.of(failure));
+        : new RefusedException(
+            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(failure));
   }
 }

@@ -24,7 +24,6 @@ final class WaitLimit {
         .orElse(Duration.ZERO);
   }
 
-  /** Returns the longest possible wait. */
   static Duration most() {
     return Optional.ofNullable(Context.current().getDeadline())
         .map(WaitLimit::beforeItEnds)

@@ -61,7 +61,6 @@ public final class WaitCapacity {
     return true;
   }
 
-  /** Frees the room of a call. */
   public synchronized void leave(IdempotencyKey key, long bytes) {
     all = all.plus(-1, -bytes);
     byKey.computeIfPresent(

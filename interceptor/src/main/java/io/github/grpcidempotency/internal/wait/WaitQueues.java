@@ -30,11 +30,6 @@ public final class WaitQueues<K, W> {
     boolean probing;
   }
 
-  /**
-   * Creates the queues.
-   *
-   * @param abandoned receives each key whose last waiter is removed
-   */
   public WaitQueues(Consumer<K> abandoned) {
     this.abandoned = abandoned;
   }
@@ -73,7 +68,6 @@ public final class WaitQueues<K, W> {
     return true;
   }
 
-  /** Removes and returns all waiters of a key. */
   public synchronized List<W> removeAll(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
@@ -148,12 +142,10 @@ public final class WaitQueues<K, W> {
     return count;
   }
 
-  /** Returns whether there are no waiters. */
   public synchronized boolean isEmpty() {
     return queues.isEmpty();
   }
 
-  /** Returns all keys that have waiters. */
   public synchronized Set<K> keys() {
     return Set.copyOf(queues.keySet());
   }

@@ -24,11 +24,6 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class RefusalError {
   private RefusalError() {}
 
-  /**
-   * Returns the error of a refusal.
-   *
-   * @param keyName the place of the key: a header, a field
-   */
   public static StatusRuntimeException of(Refusal refusal, String keyName) {
     Optional<Duration> retryAfter =
         refusal.retryAfter().map(delay -> jittered(refusal.reason(), delay));

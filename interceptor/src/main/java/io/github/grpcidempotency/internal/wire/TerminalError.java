@@ -13,7 +13,6 @@ import java.util.stream.Stream;
 /**
  * A terminal error, which is sent and recorded unchanged.
  *
- * @param status code and description
  * @param trailers the trailers that are sent with every replay
  */
 public record TerminalError(Status status, Metadata trailers) {
@@ -32,11 +31,6 @@ public record TerminalError(Status status, Metadata trailers) {
     return new RecordedOutcome.Failure(error.build().toByteString());
   }
 
-  /**
-   * Reads a recorded error.
-   *
-   * @throws IllegalStateException if it cannot be read
-   */
   public static TerminalError of(ByteString recorded) {
     RecordedError error = parse(recorded);
     Status status = Status.fromCodeValue(error.getCode());

@@ -16,11 +16,6 @@ public final class WireMetadata {
 
   private WireMetadata() {}
 
-  /**
-   * Returns the key of an ASCII entry.
-   *
-   * @throws IllegalArgumentException if the name is not valid
-   */
   public static Metadata.Key<String> ascii(String name) {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -55,7 +56,7 @@ class KeyDeciderTest {
 
   @Test
   void theCallerOfAKeyOverridesTheCallerOfTheCall() {
-    FoundKey key = new FoundKey(KEY, Optional.of(PRINCIPAL));
+    FoundKey key = FoundKey.of(KEY, PRINCIPAL);
 
     KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
     assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
@@ -71,7 +72,9 @@ class KeyDeciderTest {
     assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), "request_id"));
     assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
-        .isEqualTo(new KeyDecision.Refuse(Refusal.callerRequired(), "request_id"));
+        .isEqualTo(
+            new KeyDecision.Refuse(
+                Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), "request_id"));
   }
 
   @Test
@@ -96,9 +99,12 @@ class KeyDeciderTest {
       return switch (this) {
         case KEYED -> new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), SOURCE);
         case UNKEYED -> new KeyDecision.Unkeyed();
-        case KEY_REQUIRED -> new KeyDecision.Refuse(Refusal.keyRequired(), SOURCE);
-        case KEY_PROHIBITED -> new KeyDecision.Refuse(Refusal.keyProhibited(), SOURCE);
-        case CALLER_REQUIRED -> new KeyDecision.Refuse(Refusal.callerRequired(), SOURCE);
+        case KEY_REQUIRED ->
+            new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED), SOURCE);
+        case KEY_PROHIBITED ->
+            new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), SOURCE);
+        case CALLER_REQUIRED ->
+            new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), SOURCE);
       };
     }
   }

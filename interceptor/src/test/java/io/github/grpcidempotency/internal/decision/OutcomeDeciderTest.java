@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,14 +15,6 @@ class OutcomeDeciderTest {
           .withTerminal(Code.INVALID_ARGUMENT, Code.ALREADY_EXISTS)
           .withUnknown(Code.UNKNOWN, Code.UNAVAILABLE);
 
-  @Test
-  void aResponseIsRecordedUnderAnyPolicy() {
-    assertThat(OutcomeDecider.decide(new Outcome.Succeeded(), FailurePolicy.releaseAll(), false))
-        .isEqualTo(Settlement.COMPLETE);
-    assertThat(OutcomeDecider.decide(new Outcome.Succeeded(), POLICY, false))
-        .isEqualTo(Settlement.COMPLETE);
-  }
-
   @ParameterizedTest
   @EnumSource(
       value = Code.class,
@@ -31,8 +22,7 @@ class OutcomeDeciderTest {
       names = {"OK", "UNRECOGNIZED"})
   void byDefaultEveryErrorFreesTheKey(Code code) {
     assertThat(
-            OutcomeDecider.decide(
-                new Outcome.Failed(code, false), FailurePolicy.releaseAll(), false))
+            OutcomeDecider.decide(new HandlerError(code, false), FailurePolicy.releaseAll(), false))
         .isEqualTo(Settlement.RELEASE);
   }
 
@@ -58,7 +48,7 @@ class OutcomeDeciderTest {
           DATA_LOSS,           RELEASE
           """)
   void anErrorIsSettledByThePolicy(Code code, Settlement settlement) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), POLICY, false))
+    assertThat(OutcomeDecider.decide(new HandlerError(code, false), POLICY, false))
         .isEqualTo(settlement);
   }
 
@@ -68,7 +58,7 @@ class OutcomeDeciderTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
   void anErrorThatTheHandlerMarkedIsTerminalUnderEveryPolicy(Code code) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, true), POLICY, false))
+    assertThat(OutcomeDecider.decide(new HandlerError(code, true), POLICY, false))
         .isEqualTo(Settlement.COMPLETE_WITH_ERROR);
   }
 
@@ -83,7 +73,7 @@ class OutcomeDeciderTest {
       Code code, Settlement settlement) {
     assertThat(
             OutcomeDecider.decide(
-                new Outcome.Failed(code, false), POLICY.withNoEffect(Code.ABORTED), true))
+                new HandlerError(code, false), POLICY.withNoEffect(Code.ABORTED), true))
         .isEqualTo(settlement);
   }
 }

@@ -30,9 +30,8 @@ class DecisionLineTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty());
-    return DecisionLine.of(
-            new IdempotencyEvent.Claimed(call, UUID.randomUUID(), 2, from, Duration.ZERO), false)
-        .orElseThrow()
+    return CallEvents.lineOf(
+            new IdempotencyEvent.Claimed(call, UUID.randomUUID(), 2, from, Duration.ZERO))
         .words();
   }
 }

@@ -6,7 +6,6 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -71,7 +70,7 @@ final class ModelStore implements IdempotencyStore {
         CallEvents.capture(
             new Listeners(List.of()),
             new DecisionLog(Optional.empty()),
-            new ProcedureInfos().of(PROCEDURE, Entry.CALL)));
+            Engines.describe(PROCEDURE, Entry.CALL)));
   }
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {

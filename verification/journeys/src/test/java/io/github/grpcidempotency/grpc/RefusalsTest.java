@@ -18,6 +18,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -239,7 +240,7 @@ class RefusalsTest extends CallTest {
     seen.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID").forGood();
     assertThat(seen.text()).contains("idempotency-key is malformed: " + explanation);
     assertThat(seen.detail(ErrorInfo.class).orElseThrow().getMetadataMap())
-        .containsExactly(Map.entry("problem", problem.word()));
+        .containsExactly(Map.entry("problem", problem.name().toLowerCase(Locale.ROOT)));
     assertThat(seen.detail(BadRequest.class).orElseThrow().getFieldViolationsList())
         .singleElement()
         .satisfies(

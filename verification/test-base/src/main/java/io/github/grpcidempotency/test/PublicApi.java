@@ -25,6 +25,7 @@ import java.util.stream.Stream;
 public final class PublicApi {
   private static final String ROOT = "io.github.grpcidempotency.";
   private static final Set<String> ENUMS_OWN = Set.of("values", "valueOf");
+  private static final Set<String> RECORDS_OWN = Set.of("equals", "hashCode", "toString");
 
   private PublicApi() {}
 
@@ -80,7 +81,8 @@ public final class PublicApi {
   }
 
   /**
-   * Returns the type, and then its members, sorted; without the two methods that every enum has.
+   * Returns the type, and then its members, sorted; without the methods that the compiler adds to
+   * every enum and record.
    */
   private static Stream<String> lines(Class<?> type) {
     Stream<String> members =
@@ -88,11 +90,19 @@ public final class PublicApi {
                 type.getDeclaredFields(), type.getDeclaredConstructors(), type.getDeclaredMethods())
             .flatMap(Arrays::<Member>stream)
             .filter(member -> isVisible(member.getModifiers()) && !member.isSynthetic())
-            .filter(member -> !type.isEnum() || !ENUMS_OWN.contains(member.getName()))
+            .filter(member -> !isAddedByTheCompiler(type, member))
             .map(member -> "  " + signature(member).replace(type.getName() + ".", ""))
             .sorted();
     return Stream.concat(Stream.of(type.toGenericString()), members)
         .map(line -> line.replace(ROOT, "").replace("java.lang.", "").replace("java.util.", ""));
+  }
+
+  /** The methods that the compiler adds to a record are final, unlike those that replace them. */
+  private static boolean isAddedByTheCompiler(Class<?> type, Member member) {
+    return (type.isEnum() && ENUMS_OWN.contains(member.getName()))
+        || (type.isRecord()
+            && Modifier.isFinal(member.getModifiers())
+            && RECORDS_OWN.contains(member.getName()));
   }
 
   private static String signature(Member member) {

@@ -356,6 +356,7 @@ enum SeededFault {
                   """
                   () -> {
                     listeners.notify(
+                        IdempotencyListener::leasesRenewed,
                         new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
                     renew();
                   }\

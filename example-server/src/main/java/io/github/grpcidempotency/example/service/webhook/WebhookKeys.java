@@ -55,7 +55,7 @@ public final class WebhookKeys implements KeySource {
         .event(delivery)
         .map(WebhookKeys::checked)
         .map(event -> scheme.provider() + ":" + event)
-        .map(key -> new FoundKey(key, Optional.of(webhook.principal())));
+        .map(key -> FoundKey.of(key, webhook.principal()));
   }
 
   private static String checked(String event) {

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.StoredOperation;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -13,7 +13,7 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoredOperation;
 import java.util.Collection;

@@ -11,7 +11,6 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.LateSettler.Limits;
 import io.github.grpcidempotency.key.Caller;
@@ -168,7 +167,7 @@ class LateRecorderTest {
         CallEvents.capture(
             listeners,
             new DecisionLog(Optional.empty()),
-            new ProcedureInfos().of(request.procedure(), Entry.CALL));
+            Engines.describe(request.procedure(), Entry.CALL));
     Operation operation = new Operation(request, claim, events);
     leases.track(operation);
     recorder.record(operation, ANSWER, failure());

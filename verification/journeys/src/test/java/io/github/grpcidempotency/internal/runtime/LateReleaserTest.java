@@ -6,11 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -83,13 +82,13 @@ class LateReleaserTest {
         CallEvents.capture(
             listeners,
             new DecisionLog(Optional.empty()),
-            new ProcedureInfos().of(request.procedure(), Entry.CALL));
+            Engines.describe(request.procedure(), Entry.CALL));
     Operation operation = new Operation(request, claim, events);
     leases.track(operation);
     assertThat(
             settler.fail(
                 operation,
-                new Outcome.Failed(code, false),
+                new HandlerError(code, false),
                 () -> {
                   throw new AssertionError("no failure is recorded");
                 }))

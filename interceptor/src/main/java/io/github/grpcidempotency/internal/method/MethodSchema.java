@@ -1,23 +1,24 @@
 package io.github.grpcidempotency.internal.method;
 
 import com.google.protobuf.DescriptorProtos.MethodOptions;
+import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.ExtensionLite;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.proto.v1.Procedure;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
+import io.grpc.MethodDescriptor.Marshaller;
+import io.grpc.MethodDescriptor.PrototypeMarshaller;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Methods whose schema has the {@code (idempotency.v1.procedure)} option. */
-public final class AnnotatedMethods {
-  /**
-   * An {@code ExtensionLite}, because every version of protobuf has the methods that accept this
-   * type.
-   */
+/** The schema of a method: its messages, and its {@code (idempotency.v1.procedure)} option. */
+public final class MethodSchema {
+  /** An {@code ExtensionLite}, because every version of protobuf has the methods that take one. */
   private static final ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
 
-  private AnnotatedMethods() {}
+  private MethodSchema() {}
 
   /** Returns the schema of a method; empty for a method that is not generated from a schema. */
   public static Optional<MethodDescriptor> schema(io.grpc.MethodDescriptor<?, ?> method) {
@@ -40,9 +41,25 @@ public final class AnnotatedMethods {
         .filter(sibling -> option(sibling).isPresent());
   }
 
-  /** Returns the name of a method in gRPC's form. */
   public static String fullName(MethodDescriptor schema) {
     return io.grpc.MethodDescriptor.generateFullMethodName(
         schema.getService().getFullName(), schema.getName());
+  }
+
+  /** Returns the type of the request; empty if it is not a protobuf message. */
+  public static Optional<Descriptor> request(io.grpc.MethodDescriptor<?, ?> method) {
+    return messages(method.getRequestMarshaller());
+  }
+
+  /** Returns the type of the response; empty if it is not a protobuf message. */
+  public static Optional<Descriptor> response(io.grpc.MethodDescriptor<?, ?> method) {
+    return messages(method.getResponseMarshaller());
+  }
+
+  private static Optional<Descriptor> messages(Marshaller<?> marshaller) {
+    return marshaller instanceof PrototypeMarshaller<?> protobuf
+            && protobuf.getMessagePrototype() instanceof Message prototype
+        ? Optional.of(prototype.getDescriptorForType())
+        : Optional.empty();
   }
 }

@@ -1,0 +1,48 @@
+package io.github.grpcidempotency.grpc;
+
+import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
+
+import com.google.common.primitives.Ints;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.WireNames;
+import io.grpc.Metadata;
+
+/** The headers, other than the key, that affect how a call is served. */
+final class RequestHeaders {
+  private static final Metadata.Key<String> REQUIRED = ascii(WireNames.REQUIRED);
+  private static final Metadata.Key<String> RETRY = ascii(WireNames.RETRY);
+  private static final Metadata.Key<String> ATTEMPTS = ascii("grpc-previous-rpc-attempts");
+
+  private RequestHeaders() {}
+
+  /**
+   * Returns whether the client demands that its call does not run without protection. An optional
+   * key is then required, and the call is refused during an outage of the store.
+   */
+  static boolean requireProtection(Metadata headers) {
+    return "true".equals(headers.get(REQUIRED));
+  }
+
+  static KeyPolicy keyPolicy(Procedure procedure, Metadata headers) {
+    return procedure.keyPolicy() == KeyPolicy.OPTIONAL && requireProtection(headers)
+        ? KeyPolicy.REQUIRED
+        : procedure.keyPolicy();
+  }
+
+  static OutagePolicy outagePolicy(Procedure procedure, Metadata headers) {
+    return requireProtection(headers) ? OutagePolicy.FAIL_CLOSED : procedure.outagePolicy();
+  }
+
+  /**
+   * Returns whether a call repeats an earlier one: the client says so, or gRPC's built-in retries
+   * send the number of earlier attempts (gRFC A6). This is only a hint to look for a record first,
+   * so it need not be trusted, and a malformed value is ignored.
+   */
+  static boolean hintAtRetry(Metadata headers) {
+    String number = headers.get(ATTEMPTS);
+    Integer attempts = number == null ? null : Ints.tryParse(number);
+    return "true".equals(headers.get(RETRY)) || (attempts != null && attempts > 0);
+  }
+}
