@@ -26,7 +26,6 @@ import org.jspecify.annotations.Nullable;
 public final class StatementBatch {
   private static final Map<String, Positional> PARSED = new ConcurrentHashMap<>();
 
-  /** Reads one row. */
   public interface RowReader<T> {
     T read(ResultSet row) throws SQLException;
   }
@@ -71,7 +70,6 @@ public final class StatementBatch {
 
   private StatementBatch() {}
 
-  /** Returns statements in the driver's syntax. */
   static Positional positional(String sql) {
     // The context is used only in the error message for a text that cannot be parsed.
     ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);

@@ -10,7 +10,6 @@ import java.util.Map;
  * @param same a condition: the time line is the same as at the claim
  */
 public record TimeLineSql(String current, String same) {
-  /** Returns the SQL. */
   public static TimeLineSql of(boolean read) {
     return read
         ? new TimeLineSql(
