@@ -27,6 +27,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -146,7 +147,6 @@ final class ProbeCall {
    * @throws RuntimeException what the store threw, if the failure is temporary
    */
   List<String> problemsOfReservations() {
-    claiming = store::claim;
     return Stream.of(
             problemOfNotifications(),
             problemOfTimeLine(),
@@ -451,10 +451,17 @@ final class ProbeCall {
    * other connection.
    */
   private boolean keepsOutBeside(ClaimRequest request) {
-    CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
-    Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
-    second.setDaemon(true);
-    second.start();
+    CompletableFuture<ClaimResult> duplicate =
+        CompletableFuture.supplyAsync(
+            () -> claiming.apply(request),
+            claim -> DaemonThreads.named("idempotency-probe").newThread(claim).start());
+    CompletableFuture<Void> unused =
+        duplicate.thenAccept(
+            result -> {
+              if (result instanceof ClaimResult.Won won) {
+                letGo(won.claim());
+              }
+            });
     try {
       check(
           duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
@@ -490,18 +497,6 @@ final class ProbeCall {
         BOTH_LOCKED.formatted(
             "a connection of the store's pool and one of the maintenance pool's"));
     return true;
-  }
-
-  private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {
-    try {
-      ClaimResult result = claiming.apply(request);
-      duplicate.complete(result);
-      if (result instanceof ClaimResult.Won won) {
-        letGo(won.claim());
-      }
-    } catch (RuntimeException failure) {
-      duplicate.completeExceptionally(failure);
-    }
   }
 
   private static void letGo(Claim claim) {
