@@ -4,6 +4,7 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import java.sql.Connection;
@@ -98,9 +99,16 @@ public final class TransactionalCompletion {
    *
    * @throws IllegalStateException if the store was built without {@link HostTransactions}, if the
    *     thread has no transaction, or if the procedure is transactional and records by itself
+   * @throws StoreException if the database fails; after a serialization failure, retry the
+   *     transaction
    */
   public static void lock() {
-    reservation().ifPresent(reservation -> reservation.lockWithin(connectionOf(host(reservation))));
+    try {
+      reservation()
+          .ifPresent(reservation -> reservation.lockWithin(connectionOf(host(reservation))));
+    } catch (JdbiException failure) {
+      throw Failures.of("could not lock the record", failure);
+    }
   }
 
   /**
@@ -209,7 +217,8 @@ public final class TransactionalCompletion {
    *
    * <p>The host's commit fails with {@link ClaimLostException} if another server has taken over,
    * and with {@link TransactionMisuseException} if the transaction is {@code REPEATABLE READ} or
-   * {@code SERIALIZABLE} and has not called {@link #lock()}.
+   * {@code SERIALIZABLE} and has not called {@link #lock()}. If the database fails, the cause is a
+   * {@link StoreException} or the driver's exception.
    *
    * @throws IllegalStateException if the store was built without {@link HostTransactions}, if the
    *     thread has no transaction, or if the procedure is transactional and records by itself

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -454,6 +455,29 @@ class HostCompletionTest {
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);
     }
+  }
+
+  /** A host that writes with JPA or plain JDBC does not know Jdbi. */
+  @Test
+  void aFailureOfTheDatabaseReachesTheHostAsAnExceptionOfTheStoreOrTheDriver() throws Exception {
+    run(
+        () -> {
+          assertThatThrownBy(
+                  () ->
+                      host.inNew(
+                          () -> {
+                            assertThatThrownBy(() -> host.handle().execute("SELECT 1/0"));
+                            assertThatThrownBy(TransactionalCompletion::lock)
+                                .isInstanceOf(StoreException.class);
+                            TransactionalCompletion.complete(thing);
+                          }))
+              .isInstanceOf(ThreadTransactions.HostException.class)
+              .cause()
+              .isInstanceOf(carried ? SQLException.class : StoreException.class);
+          return completing();
+        });
+
+    assertThat(rerun().replayed()).isTrue();
   }
 
   @Test

@@ -87,8 +87,9 @@ class PgBouncerTest {
   @ParameterizedTest
   @EnumSource(names = {"RESERVED", "LATE"})
   void manyUsersOnFewServerConnectionsEachGetTheirOwnAnswerAndOneThing(Form form) {
-    try (HikariDataSource leftPool = PostgresThingServer.pool(pooler.jdbcUrl());
-        HikariDataSource rightPool = PostgresThingServer.pool(pooler.jdbcUrl());
+    Duration patience = Duration.ofSeconds(20); // no call is refused on a slow machine
+    try (HikariDataSource leftPool = PostgresThingServer.pool(pooler.jdbcUrl(), patience);
+        HikariDataSource rightPool = PostgresThingServer.pool(pooler.jdbcUrl(), patience);
         ThingServer left = form.start(leftPool);
         ThingServer right = form.start(rightPool);
         ThingClient toLeft = ThingClient.to(left.port());

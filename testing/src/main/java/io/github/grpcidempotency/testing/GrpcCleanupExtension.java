@@ -56,13 +56,31 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
 
   /** Registers a server, and returns it. */
   public <T extends Server> T register(T server) {
-    add(new ServerResource(server));
+    add(
+        new Resource(
+            "the server " + server,
+            server::shutdown,
+            nanos -> server.awaitTermination(nanos, NANOSECONDS),
+            force -> {
+              if (force) {
+                server.shutdownNow();
+              }
+            }));
     return server;
   }
 
   /** Registers a channel, and returns it. */
   public <T extends ManagedChannel> T register(T channel) {
-    add(new ChannelResource(channel));
+    add(
+        new Resource(
+            "the channel " + channel,
+            channel::shutdown,
+            nanos -> channel.awaitTermination(nanos, NANOSECONDS),
+            force -> {
+              if (force) {
+                channel.shutdownNow();
+              }
+            }));
     return channel;
   }
 
@@ -71,7 +89,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
    * later has ended, so register an {@code IdempotencyInterceptor} before its server.
    */
   public <T extends AutoCloseable> T registerCloseable(T resource) {
-    add(new Closeable(resource));
+    add(new Resource("", () -> {}, nanos -> true, force -> resource.close()));
     return resource;
   }
 
@@ -80,7 +98,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     List<Resource> resources = takeAll();
     boolean passed = context.getExecutionException().isEmpty();
     if (passed) {
-      resources.forEach(Resource::shutdown);
+      resources.forEach(resource -> resource.shutdown().run());
     }
     List<Exception> failures = end(resources, passed);
     if (passed && !failures.isEmpty()) {
@@ -96,8 +114,8 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     boolean force = !gracefully;
     for (Resource resource : resources) {
       try {
-        if (!force && !resource.awaitEnd(Math.max(0, deadline - System.nanoTime()))) {
-          failures.add(new TimeoutException(resource + " has not ended within " + limit));
+        if (!force && !resource.end().within(Math.max(0, deadline - System.nanoTime()))) {
+          failures.add(new TimeoutException(resource.name() + " has not ended within " + limit));
           force = true;
         }
       } catch (InterruptedException interrupted) {
@@ -106,7 +124,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
         force = true;
       }
       try {
-        resource.close(force);
+        resource.close().run(force);
       } catch (Exception failure) {
         failures.add(failure);
       }
@@ -124,75 +142,14 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     return all;
   }
 
+  private interface AwaitEnd {
+    boolean within(long nanos) throws InterruptedException;
+  }
+
+  private interface Close {
+    void run(boolean force) throws Exception;
+  }
+
   /** A resource of a test. */
-  private interface Resource {
-    void shutdown();
-
-    boolean awaitEnd(long nanos) throws InterruptedException;
-
-    void close(boolean force) throws Exception;
-  }
-
-  private record ServerResource(Server server) implements Resource {
-    @Override
-    public void shutdown() {
-      server.shutdown();
-    }
-
-    @Override
-    public boolean awaitEnd(long nanos) throws InterruptedException {
-      return server.awaitTermination(nanos, NANOSECONDS);
-    }
-
-    @Override
-    public void close(boolean force) {
-      if (force) {
-        server.shutdownNow();
-      }
-    }
-
-    @Override
-    public String toString() {
-      return "the server " + server;
-    }
-  }
-
-  private record ChannelResource(ManagedChannel channel) implements Resource {
-    @Override
-    public void shutdown() {
-      channel.shutdown();
-    }
-
-    @Override
-    public boolean awaitEnd(long nanos) throws InterruptedException {
-      return channel.awaitTermination(nanos, NANOSECONDS);
-    }
-
-    @Override
-    public void close(boolean force) {
-      if (force) {
-        channel.shutdownNow();
-      }
-    }
-
-    @Override
-    public String toString() {
-      return "the channel " + channel;
-    }
-  }
-
-  private record Closeable(AutoCloseable resource) implements Resource {
-    @Override
-    public void shutdown() {}
-
-    @Override
-    public boolean awaitEnd(long nanos) {
-      return true;
-    }
-
-    @Override
-    public void close(boolean force) throws Exception {
-      resource.close();
-    }
-  }
+  private record Resource(String name, Runnable shutdown, AwaitEnd end, Close close) {}
 }

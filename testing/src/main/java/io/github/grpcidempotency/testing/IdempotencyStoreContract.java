@@ -114,16 +114,12 @@ public abstract class IdempotencyStoreContract {
     newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER), Optional.empty());
   }
 
-  @Test
-  void aStoreReturnsItsLease() {
-    assertThat(newStore(LONG_LEASE).lease()).isEqualTo(LONG_LEASE);
-  }
-
   // Claiming
 
   @Test
   void aFreeKeyIsWon() {
     IdempotencyStore store = newStore(LONG_LEASE);
+    assertThat(store.lease()).isEqualTo(LONG_LEASE);
     ClaimRequest request = request();
 
     Claim claim = win(store, request);
@@ -146,34 +142,13 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherRequestGetsWhatIsInFlight() {
+  void anotherRequestAndAnotherProcedureGetWhatIsInFlight() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    ClaimResult.InFlight inFlight = inFlight(store.claim(request(OTHER_REQUEST)));
-
-    assertThat(inFlight.fingerprint()).contains(REQUEST);
-  }
-
-  @Test
-  void anotherProcedureGetsWhatIsInFlight() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    win(store, request());
-
-    ClaimResult.InFlight inFlight = inFlight(store.claim(request(CREATE_OTHER)));
-
-    assertThat(inFlight.procedure()).contains(CREATE_THING.name());
-  }
-
-  @Test
-  void anotherHashVersionIsAnotherRequest() {
-    IdempotencyStore store = newStore(SHORT_LEASE);
-    win(store, request());
-    letPass(SHORT_LEASE);
-
-    Fingerprint sameHash = new Fingerprint(REQUEST.version() + 1, REQUEST.hash());
-
-    assertThat(inFlight(store.claim(request(sameHash))).fingerprint()).contains(REQUEST);
+    assertThat(inFlight(store.claim(request(OTHER_REQUEST))).fingerprint()).contains(REQUEST);
+    assertThat(inFlight(store.claim(request(CREATE_OTHER))).procedure())
+        .contains(CREATE_THING.name());
   }
 
   @Test
@@ -227,52 +202,30 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherRequestGetsWhatIsRecorded() {
+  void anotherRequestAndAnotherProcedureGetWhatIsRecorded() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
 
     assertIsOf(recorded(store.claim(request(OTHER_REQUEST))), REQUEST, CREATE_THING);
-  }
-
-  @Test
-  void anotherProcedureGetsWhatIsRecorded() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    win(store, request()).complete(ANSWER);
-
     assertIsOf(recorded(store.claim(request(CREATE_OTHER))), REQUEST, CREATE_THING);
   }
 
   @Test
-  void responsesKeepEveryByte() {
+  void everyKindOfAnswerIsReturnedUnchanged() {
     IdempotencyStore store = newStore(LONG_LEASE);
     byte[] bytes = new byte[100_000];
     new Random(1).nextBytes(bytes);
-    RecordedOutcome response =
-        new RecordedOutcome.Response(ByteString.copyFrom(bytes), Optional.empty());
+    for (RecordedOutcome outcome :
+        List.of(
+            new RecordedOutcome.Response(ByteString.copyFrom(bytes), Optional.empty()),
+            new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty()),
+            answerWith(newThing(user.userId())),
+            new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error")))) {
+      ClaimRequest request = another(user);
+      win(store, request).complete(outcome);
 
-    win(store, request()).complete(response);
-
-    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
-  }
-
-  @Test
-  void anEmptyResponseIsAResponse() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    RecordedOutcome empty = new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty());
-
-    win(store, request()).complete(empty);
-
-    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(empty);
-  }
-
-  @Test
-  void theCreatedResourceIsRemembered() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    RecordedOutcome response = answerWith(newThing(user.userId()));
-
-    win(store, request()).complete(response);
-
-    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
+      assertThat(recorded(store.claim(request)).outcome()).isEqualTo(outcome);
+    }
   }
 
   /** If a record has a status, the interceptor does not call the resolver. */
@@ -285,16 +238,6 @@ public abstract class IdempotencyStoreContract {
 
     assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
     assertThat(recorded(store.claim(request())).status()).isEmpty();
-  }
-
-  @Test
-  void aTerminalErrorIsAnOutcome() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    RecordedOutcome error = new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
-
-    win(store, request()).complete(error);
-
-    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(error);
   }
 
   @Test
@@ -403,21 +346,11 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aReleasedKeyHasNoOwner() {
+  void aReleasedClaimOwnsNothingAndCannotChangeItsSuccessor() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim released = win(store, request());
     released.release();
-
     assertOwnsNothing(store, released);
-
-    win(store, request());
-  }
-
-  @Test
-  void aReleasedClaimCannotChangeItsSuccessor() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    Claim released = win(store, request());
-    released.release();
     Claim successor = win(store, request());
 
     assertOwnsNothing(store, released);
@@ -490,21 +423,15 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(SHORT_LEASE);
     win(store, request());
     letPass(SHORT_LEASE);
+    Fingerprint sameHash = new Fingerprint(REQUEST.version() + 1, REQUEST.hash());
 
-    ClaimResult.InFlight inFlight = inFlight(store.claim(request(OTHER_REQUEST)));
-
-    assertThat(inFlight.fingerprint()).contains(REQUEST);
-    assertThat(inFlight.leaseLeft().orElseThrow()).isZero();
-  }
-
-  @Test
-  void anEndedLeaseIsNotTakenOverByAnotherProcedure() {
-    IdempotencyStore store = newStore(SHORT_LEASE);
-    win(store, request());
-    letPass(SHORT_LEASE);
-
-    assertThat(inFlight(store.claim(request(CREATE_OTHER))).procedure())
-        .contains(CREATE_THING.name());
+    for (ClaimRequest other :
+        List.of(request(OTHER_REQUEST), request(sameHash), request(CREATE_OTHER))) {
+      ClaimResult.InFlight inFlight = inFlight(store.claim(other));
+      assertThat(inFlight.fingerprint()).contains(REQUEST);
+      assertThat(inFlight.procedure()).contains(CREATE_THING.name());
+      assertThat(inFlight.leaseLeft().orElseThrow()).isZero();
+    }
   }
 
   @Test
@@ -640,10 +567,7 @@ public abstract class IdempotencyStoreContract {
     Claim old = win(store, request(oneHour));
     Duration sevenDays = Duration.ofDays(7);
     IdempotencyKey another = new IdempotencyKey(user, UUID.randomUUID().toString());
-    Claim fresh =
-        win(
-            store,
-            new ClaimRequest(another, CREATE_THING, REQUEST, sevenDays, Optional.empty(), false));
+    Claim fresh = win(store, request(another, CREATE_THING, REQUEST, sevenDays));
     old.complete(ANSWER);
     fresh.complete(ANSWER);
 
@@ -741,38 +665,33 @@ public abstract class IdempotencyStoreContract {
   }
 
   ClaimRequest request(RecordedProcedure procedure) {
-    return new ClaimRequest(
-        new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY, Optional.empty(), false);
+    return request(new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY);
   }
 
   private ClaimRequest request(Fingerprint fingerprint) {
-    return new ClaimRequest(
-        new IdempotencyKey(user, rawKey),
-        CREATE_THING,
-        fingerprint,
-        ONE_DAY,
-        Optional.empty(),
-        false);
+    return request(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint, ONE_DAY);
   }
 
   ClaimRequest request(Duration retention) {
-    return new ClaimRequest(
-        new IdempotencyKey(user, rawKey),
-        CREATE_THING,
-        REQUEST,
-        retention,
-        Optional.empty(),
-        false);
+    return request(new IdempotencyKey(user, rawKey), CREATE_THING, REQUEST, retention);
   }
 
   ClaimRequest requestOf(Caller caller) {
-    return new ClaimRequest(
-        new IdempotencyKey(caller, rawKey),
-        CREATE_THING,
-        REQUEST,
-        ONE_DAY,
-        Optional.empty(),
-        false);
+    return request(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST, ONE_DAY);
+  }
+
+  /** Returns a request with another key. */
+  static ClaimRequest another(Caller caller) {
+    return request(
+        new IdempotencyKey(caller, UUID.randomUUID().toString()), CREATE_THING, REQUEST, ONE_DAY);
+  }
+
+  static ClaimRequest request(
+      IdempotencyKey key,
+      RecordedProcedure procedure,
+      Fingerprint fingerprint,
+      Duration retention) {
+    return new ClaimRequest(key, procedure, fingerprint, retention, Optional.empty(), false);
   }
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {

@@ -16,6 +16,7 @@ import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoredOperation;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -27,6 +28,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -115,7 +120,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
 
   @Override
   public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
-    return new InMemoryCompletionWatch(this::isInFlight, ended);
+    return new Watch(ended);
   }
 
   @Override
@@ -141,6 +146,38 @@ public final class InMemoryIdempotencyStore implements OperationStore {
 
   private Instant now() {
     return Instant.now().plus(ahead);
+  }
+
+  /** Checks fifty times a second whether the watched operations are still running. */
+  private final class Watch implements CompletionWatch {
+    private final Consumer<IdempotencyKey> ended;
+    private final Set<IdempotencyKey> watched = ConcurrentHashMap.newKeySet();
+    private final ScheduledExecutorService timer = DaemonThreads.newTimer("in-memory-watch");
+
+    Watch(Consumer<IdempotencyKey> ended) {
+      this.ended = ended;
+      ScheduledFuture<?> unused =
+          timer.scheduleWithFixedDelay(this::look, 20, 20, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void add(IdempotencyKey key) {
+      watched.add(key);
+    }
+
+    @Override
+    public void remove(IdempotencyKey key) {
+      watched.remove(key);
+    }
+
+    @Override
+    public void close() {
+      timer.shutdownNow();
+    }
+
+    private void look() {
+      List.copyOf(watched).stream().filter(key -> !isInFlight(key)).forEach(ended);
+    }
   }
 
   /** The operations of some procedures. */

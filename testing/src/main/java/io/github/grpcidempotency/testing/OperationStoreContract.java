@@ -106,13 +106,7 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
     for (Caller caller : List.of(user, inProject)) {
       for (String key : List.of("plain", "sched:1:2026", ":begins")) {
         ClaimRequest request =
-            new ClaimRequest(
-                new IdempotencyKey(caller, key),
-                CREATE_THING,
-                request().fingerprint(),
-                request().retention(),
-                Optional.empty(),
-                false);
+            request(new IdempotencyKey(caller, key), CREATE_THING, REQUEST, LONG_LEASE);
         UUID id = win(store, request).operationId();
 
         assertThat(only(catalogOf(store).find(caller, List.of(id))).key()).isEqualTo(request.key());
@@ -169,16 +163,6 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
 
     assertThat(catalog.forget(user, claim.operationId())).isFalse();
     assertThat(win(store, request()).operationId()).isNotEqualTo(claim.operationId());
-  }
-
-  private ClaimRequest another(Caller caller) {
-    return new ClaimRequest(
-        new IdempotencyKey(caller, UUID.randomUUID().toString()),
-        CREATE_THING,
-        request().fingerprint(),
-        request().retention(),
-        Optional.empty(),
-        false);
   }
 
   private static List<UUID> idsOf(List<StoredOperation> operations) {

@@ -459,13 +459,11 @@ public abstract class TransactionalStoreContract {
   }
 
   private ClaimRequest requestOf(Caller caller, Duration retention) {
-    return new ClaimRequest(
+    return IdempotencyStoreContract.request(
         new IdempotencyKey(caller, "a key"),
         CREATE_THING,
         IdempotencyStoreContract.REQUEST,
-        retention,
-        Optional.empty(),
-        false);
+        retention);
   }
 
   private ClaimRequest retry() {

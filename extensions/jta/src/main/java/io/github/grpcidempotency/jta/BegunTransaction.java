@@ -10,7 +10,14 @@ import jakarta.transaction.Status;
 import jakarta.transaction.SystemException;
 import jakarta.transaction.Transaction;
 import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,12 +98,33 @@ final class BegunTransaction implements HostTransaction.Begun {
   private Completion whyRolledBack(RollbackException failure) {
     Optional<? extends Throwable> why = joined.failure();
     if (why.isEmpty()) {
-      why = DatabaseFailure.within(failure);
+      why = databaseFailure(failure);
     }
     if (why.isPresent()) {
       throw new IllegalStateException("the transaction was not committed", why.get());
     }
     return Completion.ROLLED_BACK;
+  }
+
+  /**
+   * Finds the error of the database. Searches the causes and the suppressed exceptions, in which
+   * managers collect the errors of their resources.
+   */
+  private static Optional<SQLException> databaseFailure(Throwable failure) {
+    Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    Deque<Throwable> open = new ArrayDeque<>();
+    open.add(failure);
+    while (!open.isEmpty()) {
+      Throwable next = open.remove();
+      if (next instanceof SQLException found && found.getSQLState() != null) {
+        return Optional.of(found);
+      }
+      if (seen.add(next)) {
+        Optional.ofNullable(next.getCause()).ifPresent(open::add);
+        open.addAll(List.of(next.getSuppressed()));
+      }
+    }
+    return Optional.empty();
   }
 
   @Override

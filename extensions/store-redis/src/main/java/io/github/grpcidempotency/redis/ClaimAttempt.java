@@ -176,14 +176,7 @@ final class ClaimAttempt {
 
   private ClaimResult find(StoreException broken) {
     try {
-      RedisSession session = records.link().session();
-      if (!(RecordReply.of(session.run(Script.FIND, key)) instanceof RecordReply.Seen seen)) {
-        throw broken;
-      }
-      if (seen.result() instanceof ClaimResult.Recorded) {
-        session.confirm();
-      }
-      return seen.result();
+      return RecordStore.find(records.link().session(), key).orElseThrow(() -> broken);
     } catch (RedisFailure failure) {
       broken.addSuppressed(failure);
       throw broken;

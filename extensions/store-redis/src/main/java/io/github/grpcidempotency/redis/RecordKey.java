@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import java.nio.charset.StandardCharsets;
 
 /**
  * The names of records in Redis. A name consists of the prefix, the user's id and the stored key,
@@ -26,9 +25,5 @@ record RecordKey(String prefix) {
   /** Returns the name of the hash whose field {@code name} contains the shard's name. */
   String shard() {
     return prefix + ":shard";
-  }
-
-  static byte[] bytes(String name) {
-    return name.getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -31,7 +31,6 @@ sealed interface RecordReply {
   /** There is no record, or it has expired. */
   record Absent() implements RecordReply {}
 
-  /** The claim was won. */
   record Won(UUID id, int attempt, Instant expires) implements RecordReply {}
 
   /** There is a record, or another owner's reservation. */

@@ -167,7 +167,7 @@ final class RedisCompletionWatch implements CompletionWatch {
     RedisSession session = records.link().session();
     Map<String, CompletableFuture<List<@Nullable Object>>> answers = new LinkedHashMap<>();
     for (String name : keys.keySet()) {
-      answers.put(name, session.start(Script.IS_IN_FLIGHT, RecordKey.bytes(name)));
+      answers.put(name, session.start(Script.IS_IN_FLIGHT, RecordReply.bytes(name)));
     }
     answers.forEach(
         (name, answer) -> {

@@ -163,12 +163,10 @@ final class RedisFailure extends RuntimeException {
     return RIGHT_IN_SCRIPT.matcher(error).find() ? "NOPERM" : "ERR";
   }
 
-  /** Returns why Redis failed. */
   FailureCause why() {
     return why;
   }
 
-  /** Returns whether the command may have been executed. */
   boolean mayBeDone() {
     return !answered;
   }
@@ -178,7 +176,6 @@ final class RedisFailure extends RuntimeException {
     return why == FailureCause.READ_ONLY;
   }
 
-  /** Returns whether the server may lose writes. */
   boolean isForgetful() {
     return forgetful;
   }

@@ -93,17 +93,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     return records.inStore(
-        "read the record",
-        session -> {
-          RecordReply reply = RecordReply.of(session.run(Script.FIND, records.keyOf(key)));
-          if (!(reply instanceof RecordReply.Seen seen)) {
-            return Optional.empty();
-          }
-          if (seen.result() instanceof ClaimResult.Recorded) {
-            session.confirm();
-          }
-          return Optional.of(seen.result());
-        });
+        "read the record", session -> RecordStore.find(session, records.keyOf(key)));
   }
 
   @Override

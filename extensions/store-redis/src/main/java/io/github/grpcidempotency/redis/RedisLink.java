@@ -87,11 +87,6 @@ final class RedisLink implements AutoCloseable {
     return !uri.getSentinels().isEmpty();
   }
 
-  /**
-   * Returns an open session.
-   *
-   * @throws RedisFailure if no session can be opened
-   */
   RedisSession session() {
     CompletableFuture<RedisSession> attempt;
     boolean mine = false;
@@ -139,23 +134,19 @@ final class RedisLink implements AutoCloseable {
 
   private RedisSession connect() {
     StatefulRedisConnection<byte[], byte[]> first = client.connect(ByteArrayCodec.INSTANCE, uri);
-    if (replicas == 0) {
-      return RedisSession.of(first, timeout);
-    }
     try {
-      return RedisSession.of(
-          first, client.connect(ByteArrayCodec.INSTANCE, uri), barrier, replicas, timeout);
+      Optional<StatefulRedisConnection<byte[], byte[]>> second =
+          replicas == 0
+              ? Optional.empty()
+              : Optional.of(client.connect(ByteArrayCodec.INSTANCE, uri));
+      return RedisSession.of(first, second, barrier, replicas, timeout);
     } catch (RuntimeException failure) {
       CompletableFuture<Void> unused = first.closeAsync();
       throw failure;
     }
   }
 
-  /**
-   * Opens a connection for subscriptions.
-   *
-   * @throws RedisFailure if no connection can be opened
-   */
+  /** Opens a connection for subscriptions. */
   StatefulRedisPubSubConnection<String, String> listen() {
     try {
       return client.connectPubSub(StringCodec.UTF8, uri);
@@ -164,7 +155,6 @@ final class RedisLink implements AutoCloseable {
     }
   }
 
-  /** Returns the maximum time for an answer. */
   Duration timeout() {
     return timeout;
   }

@@ -46,32 +46,26 @@ final class RedisSession implements AutoCloseable {
         second.map(other -> new ReplicationBarrier(other.async(), channel, replicas, timeout));
   }
 
-  /** Creates a session that needs no replicas. */
-  static RedisSession of(StatefulRedisConnection<byte[], byte[]> connection, Duration timeout) {
-    return new RedisSession(connection, Optional.empty(), "", 0, timeout);
-  }
-
   /**
-   * Creates a session that waits for replicas.
+   * Creates a session.
    *
+   * @param second waits for replicas; empty if none are needed
    * @param channel the channel of the barrier's messages
-   * @throws RedisFailure if the connections lead to two processes
    */
   static RedisSession of(
       StatefulRedisConnection<byte[], byte[]> connection,
-      StatefulRedisConnection<byte[], byte[]> second,
+      Optional<StatefulRedisConnection<byte[], byte[]>> second,
       String channel,
       int replicas,
       Duration timeout) {
-    RedisSession session =
-        new RedisSession(connection, Optional.of(second), channel, replicas, timeout);
+    RedisSession session = new RedisSession(connection, second, channel, replicas, timeout);
     try {
-      session.requireOneProcess(second);
+      second.ifPresent(session::requireOneProcess);
+      return session;
     } catch (RuntimeException failure) {
       session.close();
       throw failure;
     }
-    return session;
   }
 
   private void requireOneProcess(StatefulRedisConnection<byte[], byte[]> other) {
@@ -86,11 +80,7 @@ final class RedisSession implements AutoCloseable {
     return connection.isOpen() && second.map(StatefulRedisConnection::isOpen).orElse(true);
   }
 
-  /**
-   * Runs a script on a record.
-   *
-   * @throws RedisFailure if it fails
-   */
+  /** Runs a script on a record. */
   List<@Nullable Object> run(Script script, byte[] key, byte[]... arguments) {
     return await(start(script, key, arguments));
   }
@@ -129,11 +119,7 @@ final class RedisSession implements AutoCloseable {
         || failure.getCause() instanceof RedisNoScriptException;
   }
 
-  /**
-   * Waits until the required replicas have every write that was answered on this session.
-   *
-   * @throws RedisFailure if too few replicas have confirmed; the writes may still be done
-   */
+  /** Waits until the required replicas have every write that was answered on this session. */
   void confirm() {
     if (barrier.isEmpty()) {
       return;
@@ -154,8 +140,6 @@ final class RedisSession implements AutoCloseable {
   /**
    * Waits for an answer. If it does not arrive in time, the session is closed, because a late
    * answer cannot be told apart from the next one.
-   *
-   * @throws RedisFailure if it fails
    */
   <T> T await(CompletionStage<T> sent) {
     return await(sent, timeout);
@@ -184,11 +168,7 @@ final class RedisSession implements AutoCloseable {
     return connection.async();
   }
 
-  /**
-   * Returns the server's {@code INFO}.
-   *
-   * @throws RedisFailure if the server does not answer
-   */
+  /** Returns the server's {@code INFO}. */
   Map<String, String> info() {
     return info(commands());
   }

@@ -37,7 +37,7 @@ final class ReplicationBarrier {
       int replicas,
       Duration patience) {
     this.commands = commands;
-    this.channel = RecordKey.bytes(channel);
+    this.channel = RecordReply.bytes(channel);
     this.replicas = replicas;
     this.patience = patience;
   }

@@ -8,7 +8,6 @@ import java.util.Map;
 record ServerSettings(Durability durability) {
   private static final String FLUSHING = "*appendfsync*";
 
-  /** Returns the problems in the server's {@code INFO}. */
   List<String> problemsOf(Map<String, String> info) {
     List<String> problems = new ArrayList<>();
     String eviction = info.getOrDefault("maxmemory_policy", "");
@@ -31,16 +30,11 @@ record ServerSettings(Durability durability) {
     return mustAppend() && appends(info);
   }
 
-  /**
-   * Reads the flush settings of a server.
-   *
-   * @throws RedisFailure if the server does not return them
-   */
+  /** Reads the flush settings of a server. */
   static Map<String, String> flushing(RedisSession session) {
     return session.await(session.commands().configGet(FLUSHING));
   }
 
-  /** Returns the problems of the flush settings. */
   List<String> problemsOfFlushing(Map<String, String> flushing) {
     return switch (durability.persistence()) {
       case EVERY_WRITE -> {

@@ -41,11 +41,7 @@ final class SettingsWatch {
     started = true;
   }
 
-  /**
-   * Checks that the server does not lose writes.
-   *
-   * @throws RedisFailure if its settings are wrong, or cannot be read
-   */
+  /** Checks that the server does not lose writes. */
   void requireKept(RedisSession session) {
     if (!started) {
       return;

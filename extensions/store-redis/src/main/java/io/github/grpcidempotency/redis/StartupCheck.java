@@ -52,8 +52,6 @@ final class StartupCheck {
    * Runs every check.
    *
    * @param shard the name that the database must contain, if it is one of several shards
-   * @throws SetupException listing the problems
-   * @throws RedisFailure if the server cannot be reached
    */
   void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     procedures.forEach(this::checkProcedure);
@@ -84,7 +82,7 @@ final class StartupCheck {
         .await(
             session
                 .commands()
-                .hmget(RecordKey.bytes(records.names().shard()), RecordKey.bytes("name")))
+                .hmget(RecordReply.bytes(records.names().shard()), RecordReply.bytes("name")))
         .stream()
         .filter(Value::hasValue)
         .map(mark -> new String(mark.getValue(), StandardCharsets.UTF_8))
@@ -143,7 +141,7 @@ final class StartupCheck {
 
   /** Makes a trial call that uses all commands of the scripts. */
   private void checkCall(RedisSession session) {
-    byte[] key = RecordKey.bytes(names().nameOf(trial));
+    byte[] key = RecordReply.bytes(names().nameOf(trial));
     Optional<List<@Nullable Object>> unused =
         permitted("+eval", () -> session.load(Script.FIND, key));
     Optional<Boolean> works =
@@ -185,7 +183,8 @@ final class StartupCheck {
     Optional<Long> unused =
         permitted(
             rights,
-            () -> session.await(session.commands().publish(RecordKey.bytes(channel), new byte[0])));
+            () ->
+                session.await(session.commands().publish(RecordReply.bytes(channel), new byte[0])));
     Optional<Boolean> unusedToo = permitted(rights, () -> listens(session, channel));
   }
 

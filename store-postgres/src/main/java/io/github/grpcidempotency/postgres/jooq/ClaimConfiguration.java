@@ -5,10 +5,14 @@ import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.grpc.Context;
 import java.sql.Connection;
+import java.sql.Savepoint;
 import java.util.Collections;
 import java.util.Set;
 import org.jooq.Configuration;
 import org.jooq.ConnectionProvider;
+import org.jooq.Transaction;
+import org.jooq.TransactionContext;
+import org.jooq.TransactionProvider;
 
 /**
  * A jOOQ configuration that writes within the claim of a transactional call. A {@code DSLContext}
@@ -72,6 +76,50 @@ public final class ClaimConfiguration {
     public void release(Connection connection) {
       if (!claims.remove(connection)) {
         host.connectionProvider().release(connection);
+      }
+    }
+  }
+
+  /** Runs a transaction within a claim as a savepoint; any other transaction is the host's. */
+  private static final class SavepointTransactions implements TransactionProvider {
+    private final Configuration host;
+
+    private record Nested(Savepoint savepoint) implements Transaction {}
+
+    SavepointTransactions(Configuration host) {
+      this.host = host;
+    }
+
+    @Override
+    public void begin(TransactionContext context) {
+      if (CurrentOperation.hasTransaction()) {
+        context.transaction(new Nested(context.dsl().connectionResult(Connection::setSavepoint)));
+      } else {
+        host.transactionProvider().begin(context);
+      }
+    }
+
+    @Override
+    public void commit(TransactionContext context) {
+      if (context.transaction() instanceof Nested nested) {
+        context.dsl().connection(connection -> connection.releaseSavepoint(nested.savepoint()));
+      } else {
+        host.transactionProvider().commit(context);
+      }
+    }
+
+    @Override
+    public void rollback(TransactionContext context) {
+      if (context.transaction() instanceof Nested nested) {
+        context
+            .dsl()
+            .connection(
+                connection -> {
+                  connection.rollback(nested.savepoint());
+                  connection.releaseSavepoint(nested.savepoint());
+                });
+      } else if (!CurrentOperation.hasTransaction()) {
+        host.transactionProvider().rollback(context);
       }
     }
   }

@@ -665,7 +665,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               store(
-                  "internal/transaction/HandlerThread",
+                  "internal/transaction/LateClaim",
                   "if (current != thread) {",
                   "if (current == null) {"))
           .running(

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PGobject;
@@ -37,6 +38,29 @@ import org.postgresql.util.PSQLState;
  * </ol>
  */
 final class CarriedStatement extends JdbcProxy<PreparedStatement> {
+  private static final Set<Method> EXECUTIONS =
+      named("execute executeLargeUpdate executeQuery executeUpdate");
+  private static final Set<Method> BATCHES = named("executeBatch executeLargeBatch");
+  private static final Set<Method> SETTERS =
+      named(
+          "setArray setBigDecimal setBoolean setByte setBytes setDate setDouble setFloat setInt"
+              + " setLong setNString setNull setObject setShort setString setTime setTimestamp");
+  private static final Set<Method> ROW_LIMITS = named("setFetchSize setMaxRows");
+
+  /** These methods concern the results of the last execution. */
+  private static final Set<Method> OF_RESULTS =
+      named(
+          "clearWarnings getGeneratedKeys getLargeUpdateCount getMoreResults getResultSet"
+              + " getUpdateCount getWarnings");
+
+  /** These methods have the same effect with and without leading statements. */
+  private static final Set<Method> INDIFFERENT =
+      named(
+          "clearParameters getFetchDirection getFetchSize getMaxFieldSize getMaxRows"
+              + " getQueryTimeout getResultSetConcurrency getResultSetHoldability"
+              + " getResultSetType isCloseOnCompletion isPoolable isWrapperFor setPoolable"
+              + " setQueryTimeout");
+
   private final CarryingConnection connection;
   private final LeadingStatements leading;
   private final String sql;
@@ -45,6 +69,10 @@ final class CarriedStatement extends JdbcProxy<PreparedStatement> {
   private volatile PreparedStatement statement;
   private volatile Optional<PreparedStatement> travelled = Optional.empty();
   private volatile boolean plain;
+
+  private static Set<Method> named(String names) {
+    return methods(PreparedStatement.class, names);
+  }
 
   /** A setter's call. */
   private static final class Setting {
@@ -115,68 +143,30 @@ final class CarriedStatement extends JdbcProxy<PreparedStatement> {
 
   private @Nullable Object carried(Method method, @Nullable Object @Nullable [] given)
       throws Throwable {
-    return switch (method.getName()) {
-      case "execute", "executeLargeUpdate", "executeQuery", "executeUpdate" -> {
-        Optional<Boolean> rows =
-            given == null ? connection.send(leading, statement) : Optional.empty();
-        yield rows.isPresent()
-            ? result(method.getName(), rows.get())
-            : withoutLeading(method, given);
-      }
-      case "setArray",
-          "setBigDecimal",
-          "setBoolean",
-          "setByte",
-          "setBytes",
-          "setDate",
-          "setDouble",
-          "setFloat",
-          "setInt",
-          "setLong",
-          "setNString",
-          "setNull",
-          "setObject",
-          "setShort",
-          "setString",
-          "setTime",
-          "setTimestamp" ->
-          given != null && isValue(given[1]) ? set(method, given) : withoutLeading(method, given);
-      case "setQueryTimeout" -> {
-        if (given != null) {
-          settings.add(new Setting(method, given));
-        }
-        yield passOn(method, given);
-      }
-      case "clearParameters" -> {
-        settings.removeIf(Setting::isParameter);
-        yield passOn(method, given);
-      }
-      case "setFetchSize", "setMaxRows" ->
-          given != null && given[0] instanceof Integer rows && rows == 0
-              ? passOn(method, given)
-              : withoutLeading(method, given);
-      case "clearWarnings",
-          "getFetchDirection",
-          "getFetchSize",
-          "getGeneratedKeys",
-          "getLargeUpdateCount",
-          "getMaxFieldSize",
-          "getMaxRows",
-          "getMoreResults",
-          "getQueryTimeout",
-          "getResultSet",
-          "getResultSetConcurrency",
-          "getResultSetHoldability",
-          "getResultSetType",
-          "getUpdateCount",
-          "getWarnings",
-          "isCloseOnCompletion",
-          "isPoolable",
-          "isWrapperFor",
-          "setPoolable" ->
-          passOn(method, given);
-      default -> withoutLeading(method, given);
-    };
+    if (EXECUTIONS.contains(method) && given == null) {
+      Optional<Boolean> rows = connection.send(leading, statement);
+      return rows.isPresent()
+          ? result(method.getName(), rows.get())
+          : withoutLeading(method, given);
+    }
+    if (SETTERS.contains(method) && given != null && isValue(given[1])) {
+      return set(method, given);
+    }
+    boolean unlimited =
+        ROW_LIMITS.contains(method)
+            && given != null
+            && given[0] instanceof Integer rows
+            && rows == 0;
+    if (!unlimited && !INDIFFERENT.contains(method) && !OF_RESULTS.contains(method)) {
+      return withoutLeading(method, given);
+    }
+    if (method.getName().equals("clearParameters")) {
+      settings.removeIf(Setting::isParameter);
+    }
+    if (method.getName().equals("setQueryTimeout") && given != null) {
+      settings.add(new Setting(method, given));
+    }
+    return passOn(method, given);
   }
 
   private @Nullable Object passOn(Method method, @Nullable Object @Nullable [] given)
@@ -186,26 +176,13 @@ final class CarriedStatement extends JdbcProxy<PreparedStatement> {
 
   private @Nullable Object asWritten(Method method, @Nullable Object @Nullable [] given)
       throws Throwable {
-    return switch (method.getName()) {
-      case "clearWarnings",
-          "getGeneratedKeys",
-          "getLargeUpdateCount",
-          "getMoreResults",
-          "getResultSet",
-          "getUpdateCount",
-          "getWarnings" ->
-          Driver.invoke(method, travelled.orElse(statement), given);
-      case "execute",
-          "executeBatch",
-          "executeLargeBatch",
-          "executeLargeUpdate",
-          "executeQuery",
-          "executeUpdate" -> {
-        closeTravelled();
-        yield passOn(method, given);
-      }
-      default -> passOn(method, given);
-    };
+    if (OF_RESULTS.contains(method)) {
+      return Driver.invoke(method, travelled.orElse(statement), given);
+    }
+    if (EXECUTIONS.contains(method) || BATCHES.contains(method)) {
+      closeTravelled();
+    }
+    return passOn(method, given);
   }
 
   private void closeTravelled() throws SQLException {

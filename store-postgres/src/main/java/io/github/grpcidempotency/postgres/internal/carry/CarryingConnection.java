@@ -33,21 +33,12 @@ import org.postgresql.PGConnection;
  */
 final class CarryingConnection extends JdbcProxy<Connection> implements StatementCarrier {
   /** These methods neither reach the database nor expose the driver. */
-  private static final Set<String> WITHOUT_DATABASE =
-      Set.of(
-          "beginRequest",
-          "clearWarnings",
-          "createArrayOf",
-          "endRequest",
-          "getCatalog",
-          "getHoldability",
-          "getNetworkTimeout",
-          "getTypeMap",
-          "getWarnings",
-          "isClosed",
-          "isReadOnly",
-          "nativeSQL",
-          "setNetworkTimeout");
+  private static final Set<Method> WITHOUT_DATABASE =
+      methods(
+          Connection.class,
+          "beginRequest clearWarnings createArrayOf endRequest getCatalog getHoldability"
+              + " getNetworkTimeout getTypeMap getWarnings isClosed isReadOnly nativeSQL"
+              + " setNetworkTimeout");
 
   private final Connection connection;
   private Connection shown = proxy();
@@ -102,7 +93,7 @@ final class CarryingConnection extends JdbcProxy<Connection> implements Statemen
   @Override
   protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
       throws Throwable {
-    if (!WITHOUT_DATABASE.contains(method.getName())) {
+    if (!WITHOUT_DATABASE.contains(method)) {
       sendBeforeUse();
     }
     return Driver.invoke(method, connection, arguments);
@@ -197,7 +188,7 @@ final class CarryingConnection extends JdbcProxy<Connection> implements Statemen
   @Replaces
   DatabaseMetaData getMetaData() throws SQLException {
     if (leading != null) {
-      return new CarriedMetaData(this, connection.getMetaData()).proxy();
+      return new MetaData(connection.getMetaData()).proxy();
     }
     sendBeforeUse();
     return connection.getMetaData();
@@ -271,7 +262,6 @@ final class CarryingConnection extends JdbcProxy<Connection> implements Statemen
     }
   }
 
-  /** Returns the connection that its user sees. */
   Connection shown() {
     return shown;
   }
@@ -342,5 +332,46 @@ final class CarryingConnection extends JdbcProxy<Connection> implements Statemen
   @Override
   public String toString() {
     return connection.toString();
+  }
+
+  /**
+   * The metadata of the connection while the leading statements are not sent yet. A question that
+   * the driver answers without the database is passed on. Before any other question, the leading
+   * statements are sent. Spring reads the driver's name before it sets a parameter to null.
+   */
+  final class MetaData extends JdbcProxy<DatabaseMetaData> {
+    private static final Set<Method> KNOWN =
+        methods(
+            DatabaseMetaData.class,
+            "getDatabaseMajorVersion getDatabaseMinorVersion getDatabaseProductName"
+                + " getDatabaseProductVersion getDriverMajorVersion getDriverMinorVersion"
+                + " getDriverName getDriverVersion getURL supportsBatchUpdates"
+                + " supportsGetGeneratedKeys supportsSavepoints");
+
+    private final DatabaseMetaData metaData;
+
+    MetaData(DatabaseMetaData metaData) {
+      super(DatabaseMetaData.class);
+      this.metaData = metaData;
+    }
+
+    @Replaces
+    Connection getConnection() {
+      return shown;
+    }
+
+    @Override
+    protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
+        throws Throwable {
+      if (!KNOWN.contains(method)) {
+        sendBeforeUse();
+      }
+      return Driver.invoke(method, metaData, arguments);
+    }
+
+    @Override
+    public String toString() {
+      return metaData.toString();
+    }
   }
 }

@@ -3,6 +3,8 @@ package io.github.grpcidempotency.postgres.internal.carry;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
+import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
  * A connection that sends statements of the library in one flush with its user's first statement,
@@ -12,6 +14,22 @@ public interface StatementCarrier {
   /** Returns a carrier that uses a connection. */
   static StatementCarrier on(Connection connection) {
     return new CarryingConnection(connection);
+  }
+
+  /**
+   * Returns the carrier of a host's connection; empty if the connection carries nothing.
+   *
+   * @throws TransactionException if the connection is closed
+   */
+  static Optional<StatementCarrier> of(Connection connection) {
+    try {
+      return connection.isWrapperFor(StatementCarrier.class)
+          ? Optional.of(connection.unwrap(StatementCarrier.class))
+          : Optional.empty();
+    } catch (SQLException failure) {
+      throw new TransactionException(
+          "could not use the connection of the host's transaction", failure);
+    }
   }
 
   /** Returns the connection for its user; {@code unwrap} returns this carrier from it. */

@@ -11,8 +11,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
+import java.util.function.Function;
 
 /** Checks that the host's transactions can be used for claims. */
 final class HostCheck {
@@ -47,39 +46,29 @@ final class HostCheck {
 
   /**
    * Returns the problems of the host's transactions; empty if the store has no HostTransactions.
-   *
-   * @throws JdbiException if the database cannot be reached, or the host returns no transaction
    */
   static List<String> problems(RecordDatabase database) {
-    if (database.hosts().isEmpty()) {
-      return List.of();
-    }
-    HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check");
-    try {
-      Place host = transaction.begin(Place::of);
-      return problems(host, database.onConnection(Place::of));
-    } finally {
-      transaction.rollback();
-    }
+    return within(
+        database,
+        transaction -> problems(transaction.begin(Place::of), database.onConnection(Place::of)));
   }
 
-  /**
-   * Returns the problems that prevent a claim from being sent with a handler's first statement;
-   * empty if the store has no HostTransactions.
-   *
-   * @throws JdbiException if the database cannot be reached, or the host returns no transaction
-   */
+  /** Returns the problems, as above, that prevent a claim with a handler's first statement. */
   static List<String> problemsOfCarrying(RecordDatabase database) {
+    return within(
+        database,
+        transaction ->
+            StatementCarrier.of(transaction.own()).isPresent() ? List.of() : List.of(NO_CARRIER));
+  }
+
+  private static List<String> within(
+      RecordDatabase database, Function<HandlerTransaction, List<String>> check) {
     if (database.hosts().isEmpty()) {
       return List.of();
     }
     HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check");
     try {
-      return transaction.own().isWrapperFor(StatementCarrier.class)
-          ? List.of()
-          : List.of(NO_CARRIER);
-    } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
+      return check.apply(transaction);
     } finally {
       transaction.rollback();
     }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.check;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;
@@ -11,11 +10,8 @@ import java.sql.SQLException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.ConnectionException;
-import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
@@ -27,7 +23,6 @@ public final class PoolCheck {
   private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
   private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
   private static final String CHECK_LEAK = SqlFile.load("check/leak", Map.of());
-  private static final String CHECK_DURABILITY = SqlFile.load("check/durability", Map.of());
 
   /**
    * The driver prepares the statements in the first flush, describes them in the second, and uses
@@ -37,39 +32,31 @@ public final class PoolCheck {
 
   private PoolCheck() {}
 
+  /** The settings of a connection; its problem is empty text if there is none. */
+  private record Settings(String problem, boolean losesCommits) {}
+
   /**
    * Returns the problem of a pool that claims and settles; empty if there is none.
    *
    * @param name the pool's name in messages
-   * @throws JdbiException if the database cannot be reached
    */
   static Optional<String> ofFlushes(String name, DataSource pool) {
-    return check(
-        name,
-        pool,
-        connection -> {
-          warnOfLostCommits(name, connection);
-          return splitting(connection).or(() -> leaking(connection));
-        });
+    return check(name, pool, true);
   }
 
   /**
    * Returns the problem of a pool that sends one statement at a time; empty if there is none.
    *
    * @param name the pool's name in messages
-   * @throws JdbiException if the database cannot be reached
    */
   public static Optional<String> ofSingleStatements(String name, DataSource pool) {
-    return check(name, pool, connection -> Optional.empty());
+    return check(name, pool, false);
   }
 
-  private static Optional<String> check(
-      String name, DataSource pool, Function<Connection, Optional<String>> special) {
+  private static Optional<String> check(String name, DataSource pool, boolean sendsFlushes) {
     try (Connection connection = RecordDatabase.connect(pool)) {
       warnOfEndlessWaits(name, connection);
-      return problemOf(connection)
-          .or(() -> special.apply(connection))
-          .map(problem -> name + " " + problem);
+      return problemOf(name, connection, sendsFlushes).map(problem -> name + " " + problem);
     } catch (ConnectionException failure) {
       return Optional.of(
           Failures.refusedLogin(failure)
@@ -84,7 +71,8 @@ public final class PoolCheck {
     }
   }
 
-  private static Optional<String> problemOf(Connection connection) throws SQLException {
+  private static Optional<String> problemOf(
+      String name, Connection connection, boolean sendsFlushes) throws SQLException {
     if (!connection.getAutoCommit()) {
       return Optional.of(
           "must give connections in autocommit mode: otherwise, the library's writes are rolled"
@@ -100,21 +88,27 @@ public final class PoolCheck {
           "gives connections that are read-only: configure it to give connections that"
               + " can write");
     }
-    return StatementBatch.run(
-        connection, CHECK_POOL, values -> values, row -> row.getString("problem"));
-  }
-
-  /** Only warns, because the host may want this setting for its own writes. */
-  private static void warnOfLostCommits(String name, Connection connection) {
-    if (StatementBatch.run(
-            connection, CHECK_DURABILITY, values -> values, row -> row.getString("commits"))
-        .isPresent()) {
+    Settings settings =
+        StatementBatch.run(
+                connection,
+                CHECK_POOL,
+                values -> values,
+                row -> new Settings(row.getString("problem"), row.getBoolean("loses_commits")))
+            .orElseThrow();
+    if (!settings.problem().isEmpty()) {
+      return Optional.of(settings.problem());
+    }
+    if (!sendsFlushes) {
+      return Optional.empty();
+    }
+    if (settings.losesCommits()) { // only a warning: the host may want this for its own writes
       logger.warn(
           "{} commits with synchronous_commit = off: a crash of the database may lose the"
               + " record and the handler's writes of a call that was already answered, and a retry"
               + " then runs the handler again. Set synchronous_commit = on for the pool",
           name);
     }
+    return problemOfFlushes(connection);
   }
 
   /**
@@ -136,18 +130,30 @@ public final class PoolCheck {
   }
 
   /**
-   * Checks that the user's setting ends with its transaction. Otherwise, later statements on the
-   * connection that set no user would see this user's rows.
+   * Checks that a flush of several statements is one transaction, so that the user that the first
+   * statement sets holds for the others. With some settings, the driver splits a flush, either the
+   * first time or after it has prepared the statements.
    */
-  private static Optional<String> leaking(Connection connection) {
+  private static Optional<String> problemOfFlushes(Connection connection) throws SQLException {
+    PGConnection driver = connection.unwrap(PGConnection.class);
+    int threshold = driver.getPrepareThreshold();
     String user = UUID.randomUUID().toString();
-    UnaryOperator<Parameters> bindings = values -> values.bind("user", user);
-    Optional<String> unused =
-        StatementBatch.run(connection, CHECK_FLUSH, bindings, row -> row.getString("user_id"));
-    boolean kept =
-        StatementBatch.run(connection, CHECK_LEAK, bindings, row -> row.getBoolean("kept"))
-            .orElse(false);
-    return kept
+    try {
+      driver.setPrepareThreshold(Math.min(threshold, 1));
+      for (int flush = 0; flush < FLUSHES; flush++) {
+        if (!userWithin(connection, CHECK_FLUSH, user).equals(user)) {
+          return Optional.of(
+              ("sends the statements of a flush separately, so set_config(…, true) has no effect"
+                      + " on the statements after it. Its driver has preferQueryMode=%s and"
+                      + " prepareThreshold=%d: a mode of simple, or a threshold of -1, does this")
+                  .formatted(Driver.queryMode(driver), threshold));
+        }
+      }
+    } finally {
+      driver.setPrepareThreshold(threshold);
+    }
+    // Otherwise, later statements on the connection that set no user would see this user's rows.
+    return userWithin(connection, CHECK_LEAK, user).equals(user)
         ? Optional.of(
             "keeps app.current_user_id after the end of the transaction, so the next user of the"
                 + " connection may see this user's rows: the database, or the pooler in"
@@ -155,45 +161,12 @@ public final class PoolCheck {
         : Optional.empty();
   }
 
-  /**
-   * Checks that a flush of several statements is one transaction, so that the user that the first
-   * statement sets holds for the others. With some settings, the driver splits a flush, either the
-   * first time or after it has prepared the statements.
-   */
-  private static Optional<String> splitting(Connection connection) {
-    try {
-      PGConnection driver = connection.unwrap(PGConnection.class);
-      int threshold = driver.getPrepareThreshold();
-      try {
-        driver.setPrepareThreshold(Math.min(threshold, 1));
-        return keepsTogether(connection)
-            ? Optional.empty()
-            : Optional.of(
-                ("sends the statements of a flush separately, so set_config(…, true) has no effect"
-                        + " on the statements after it. Its driver has preferQueryMode=%s and"
-                        + " prepareThreshold=%d: a mode of simple, or a threshold of -1, does this")
-                    .formatted(Driver.queryMode(driver), threshold));
-      } finally {
-        driver.setPrepareThreshold(threshold);
-      }
-    } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
-    }
-  }
-
-  private static boolean keepsTogether(Connection connection) {
-    for (int flush = 0; flush < FLUSHES; flush++) {
-      String user = UUID.randomUUID().toString();
-      Optional<String> kept =
-          StatementBatch.run(
-              connection,
-              CHECK_FLUSH,
-              values -> values.bind("user", user),
-              row -> row.getString("user_id"));
-      if (!kept.equals(Optional.of(user))) {
-        return false;
-      }
-    }
-    return true;
+  private static String userWithin(Connection connection, String statements, String user) {
+    return StatementBatch.run(
+            connection,
+            statements,
+            values -> values.bind("user", user),
+            row -> row.getString("user_id"))
+        .orElse("");
   }
 }

@@ -30,6 +30,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -151,7 +152,6 @@ final class ProbeCall {
    * @throws RuntimeException what the store threw, if the failure is temporary
    */
   List<String> problemsOfReservations() {
-    claiming = store::claim;
     return Stream.of(
             problemOfNotifications(),
             problemOfTimeLine(),
@@ -170,8 +170,7 @@ final class ProbeCall {
    */
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
-    return (database.locks() ? problemOfLocks() : Optional.<String>empty())
-        .or(() -> problemOf(this::completeTransaction)).stream().toList();
+    return problemOfLocks().or(() -> problemOf(this::completeTransaction)).stream().toList();
   }
 
   /**
@@ -185,37 +184,27 @@ final class ProbeCall {
   }
 
   private Optional<String> problemOfNotifications() {
-    return database.notifies()
-        ? refusal(
-            () ->
-                maintenance.useHandle(
-                    handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
-            "the maintenance pool's database has no LISTEN and pg_notify for the pool's role"
-                + " (%s); build the store with listen(false), so that servers poll instead")
-        : Optional.empty();
+    return refusal(
+        database.notifies(),
+        () ->
+            maintenance.useHandle(
+                handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
+        "the maintenance pool's database has no LISTEN and pg_notify for the pool's role"
+            + " (%s); build the store with listen(false), so that servers poll instead");
   }
 
   private Optional<String> problemOfTimeLine() {
-    return database.timeLines()
-        ? refusal(
-            () -> {
-              Optional<String> unused =
-                  database.onConnection(
-                      connection ->
-                          StatementBatch.run(
-                              connection,
-                              load("check/time_line"),
-                              values -> values,
-                              row -> row.getString("time_line")));
-            },
-            "the database does not report its time line to the role of the store's pool (%s), so a"
-                + " failover during a call cannot be detected; grant EXECUTE on pg_walfile_name and"
-                + " pg_current_wal_lsn, or build the store with timeLines(false)")
-        : Optional.empty();
+    return refusal(
+        database.timeLines(),
+        () -> execute(load("check/time_line")),
+        "the database does not report its time line to the role of the store's pool (%s), so a"
+            + " failover during a call cannot be detected; grant EXECUTE on pg_walfile_name and"
+            + " pg_current_wal_lsn, or build the store with timeLines(false)");
   }
 
   private Optional<String> problemOfLocks() {
     return refusal(
+        database.locks(),
         () -> {
           boolean unused = database.onConnection(connection -> locks(connection, request()));
         },
@@ -228,11 +217,8 @@ final class ProbeCall {
   private Optional<String> problemOfRefusals() {
     Map<String, String> values = new HashMap<>(CommitRefusal.codes());
     values.put("schema", database.schema());
-    String refuse = SqlFile.load("check/probe_refusal", values);
     try {
-      Optional<Boolean> unused =
-          database.onConnection(
-              connection -> StatementBatch.run(connection, refuse, none -> none, row -> true));
+      execute(SqlFile.load("check/probe_refusal", values));
     } catch (JdbiException failure) {
       if (Failures.causeOf(failure).isTemporary()) {
         throw failure;
@@ -247,10 +233,12 @@ final class ProbeCall {
             .formatted(database.schema()));
   }
 
-  /** Runs a trial, and returns why it fails permanently. */
-  private static Optional<String> refusal(Runnable trial, String problem) {
+  /** Runs a trial, if the store needs it, and returns why it fails permanently. */
+  private static Optional<String> refusal(boolean needed, Runnable trial, String problem) {
     try {
-      trial.run();
+      if (needed) {
+        trial.run();
+      }
       return Optional.empty();
     } catch (RuntimeException failure) {
       if (causeOf(failure).isTemporary()) {
@@ -258,6 +246,12 @@ final class ProbeCall {
       }
       return Optional.of(problem.formatted(reasonOf(failure)));
     }
+  }
+
+  private void execute(String sql) {
+    Optional<Boolean> unused =
+        database.onConnection(
+            connection -> StatementBatch.run(connection, sql, none -> none, row -> true));
   }
 
   /** Returns whether an operation's advisory lock could be taken. */
@@ -492,10 +486,17 @@ final class ProbeCall {
    * other connection.
    */
   private boolean keepsOutBeside(ClaimRequest request) {
-    CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
-    Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
-    second.setDaemon(true);
-    second.start();
+    CompletableFuture<ClaimResult> duplicate =
+        CompletableFuture.supplyAsync(
+            () -> claiming.apply(request),
+            claim -> DaemonThreads.named("idempotency-probe").newThread(claim).start());
+    CompletableFuture<Void> unused =
+        duplicate.thenAccept(
+            result -> {
+              if (result instanceof ClaimResult.Won won) {
+                letGo(won.claim());
+              }
+            });
     try {
       check(
           duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
@@ -531,18 +532,6 @@ final class ProbeCall {
         BOTH_LOCKED.formatted(
             "a connection of the store's pool and one of the maintenance pool's"));
     return true;
-  }
-
-  private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {
-    try {
-      ClaimResult result = claiming.apply(request);
-      duplicate.complete(result);
-      if (result instanceof ClaimResult.Won won) {
-        letGo(won.claim());
-      }
-    } catch (RuntimeException failure) {
-      duplicate.completeExceptionally(failure);
-    }
   }
 
   private static void letGo(Claim claim) {

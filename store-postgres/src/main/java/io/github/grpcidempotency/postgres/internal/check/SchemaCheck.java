@@ -34,13 +34,25 @@ public final class SchemaCheck {
     this.schema = schema;
   }
 
-  boolean tableExists() {
-    return exists("check/table", Map.of());
+  /** The tables that exist, and whether the role may read the facts about the schema. */
+  record Tables(boolean keys, boolean facts, boolean readable) {}
+
+  Tables tables() {
+    return handle
+        .createQuery(load("check/tables"))
+        .bind("schema", schema)
+        .map(
+            (row, context) ->
+                new Tables(
+                    row.getBoolean("has_keys"),
+                    row.getBoolean("has_facts"),
+                    row.getBoolean("readable")))
+        .one();
   }
 
   /** Returns the problem of a schema that lacks migrations without which servers do not work. */
-  Optional<String> missingMigration() {
-    int version = factsAreReadable().map(this::version).orElse(0);
+  Optional<String> missingMigration(Tables tables) {
+    int version = !tables.facts() ? 0 : tables.readable() ? version() : NEEDED_VERSION;
     return version >= NEEDED_VERSION
         ? Optional.empty()
         : Optional.of(
@@ -50,26 +62,17 @@ public final class SchemaCheck {
                 .formatted(schema, version, NEEDED_VERSION));
   }
 
-  /** Returns the number of the last migration; the needed one if the role may not read it. */
-  private int version(boolean readable) {
-    return readable
-        ? handle.createQuery(load("check/version")).mapTo(Integer.class).findOne().orElse(0)
-        : NEEDED_VERSION;
-  }
-
-  /** Returns whether the role may read the facts about the schema; empty without their table. */
-  Optional<Boolean> factsAreReadable() {
-    return handle
-        .createQuery(load("check/facts"))
-        .bind("schema", schema)
-        .mapTo(Boolean.class)
-        .findOne();
+  private int version() {
+    return fact("version").map(Integer::valueOf).orElse(0);
   }
 
   /** Returns the problem of a database that contains the name of another shard. */
   Optional<String> otherShard(String shard) {
-    return ShardMark.problem(
-        shard, handle.createQuery(load("check/shard")).mapTo(String.class).findOne());
+    return ShardMark.problem(shard, fact("shard"));
+  }
+
+  private Optional<String> fact(String name) {
+    return handle.createQuery(load("check/fact")).bind("name", name).mapTo(String.class).findOne();
   }
 
   /** Returns the problems of the schema and of the rights in it. */
@@ -166,15 +169,6 @@ public final class SchemaCheck {
       case BIGINT -> String.valueOf(Long.MIN_VALUE);
       case INTEGER -> String.valueOf(Integer.MIN_VALUE);
     };
-  }
-
-  private boolean exists(String check, Map<String, String> values) {
-    return handle
-        .createQuery(load(check))
-        .bind("schema", schema)
-        .bindMap(values)
-        .mapTo(Boolean.class)
-        .one();
   }
 
   private String load(String check) {

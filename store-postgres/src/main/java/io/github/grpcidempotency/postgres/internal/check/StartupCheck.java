@@ -66,9 +66,6 @@ public final class StartupCheck {
    * Runs every check.
    *
    * @param shard the name that the database must contain, if it is one of several shards
-   * @throws SetupException listing what is wrong
-   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
-   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
    */
   public void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
@@ -87,13 +84,7 @@ public final class StartupCheck {
     throwIfAny();
   }
 
-  /**
-   * Checks the host's transactions, if the store uses them, and tries a transactional call.
-   *
-   * @throws SetupException listing the problems
-   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
-   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
-   */
+  /** Checks the host's transactions, if the store uses them, and tries a transactional call. */
   public void runTransactions() {
     problems.addAll(problemsOfHost());
     if (problems.isEmpty()) {
@@ -102,13 +93,7 @@ public final class StartupCheck {
     throwIfAny();
   }
 
-  /**
-   * Tries a call whose claim is sent with its handler's first statement.
-   *
-   * @throws SetupException listing the problems
-   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
-   * @throws io.github.grpcidempotency.store.StoreException if the connection to it is lost
-   */
+  /** Tries a call whose claim is sent with its handler's first statement. */
   public void runLateClaims() {
     if (!database.locks()) {
       problems.add(NO_LATE_CLAIMS);
@@ -149,20 +134,21 @@ public final class StartupCheck {
   private boolean checkSchema(Collection<RecordedProcedure> procedures, Optional<String> shard) {
     try (Handle handle = Jdbi.open(database.pool())) {
       SchemaCheck check = new SchemaCheck(handle, database.schema());
-      if (!check.tableExists()) {
+      SchemaCheck.Tables tables = check.tables();
+      if (!tables.keys()) {
         problems.add(
             ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
                     + " idempotency migrate, as the role that is to own it")
                 .formatted(database.schema()));
         return false;
       }
-      Optional<String> missingMigration = check.missingMigration();
+      Optional<String> missingMigration = check.missingMigration(tables);
       if (missingMigration.isPresent()) {
         problems.add(missingMigration.get());
         return false;
       }
       problems.addAll(check.problems());
-      if (!check.factsAreReadable().orElse(false)) {
+      if (!tables.readable()) {
         return false;
       }
       shard.flatMap(check::otherShard).ifPresent(problems::add);

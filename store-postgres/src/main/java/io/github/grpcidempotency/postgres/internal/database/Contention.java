@@ -22,11 +22,7 @@ public final class Contention {
 
   private Contention() {}
 
-  /**
-   * Runs a transaction, and retries it.
-   *
-   * @throws JdbiException if the transaction fails for another reason, or too often
-   */
+  /** Runs a transaction, and retries it. */
   public static <T> T retrying(Supplier<T> transaction) {
     for (int tries = 1; ; tries++) {
       try {

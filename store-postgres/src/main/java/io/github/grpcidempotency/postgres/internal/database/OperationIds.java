@@ -17,7 +17,6 @@ public final class OperationIds {
 
   OperationIds() {}
 
-  /** Returns a new id. */
   public UUID next() {
     Duration known = difference;
     return known.isZero()

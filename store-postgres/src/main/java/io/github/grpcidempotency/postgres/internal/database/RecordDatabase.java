@@ -92,11 +92,7 @@ public final class RecordDatabase {
     this.batches = new Batches(batchConnections, smallestBatch, this::onOneConnection);
   }
 
-  /**
-   * Takes a connection from a pool. The caller closes it.
-   *
-   * @throws ConnectionException if no connection is available
-   */
+  /** Takes a connection from a pool. The caller closes it. */
   public static Connection connect(DataSource pool) {
     try {
       return pool.getConnection();
@@ -105,27 +101,22 @@ public final class RecordDatabase {
     }
   }
 
-  /** Returns the pool that its connections come from. */
   public DataSource pool() {
     return pool;
   }
 
-  /** Returns the handles for handlers. */
   public Handles handles() {
     return handles;
   }
 
-  /** Returns the factory of the exceptions for handlers. */
   public Refusals refusals() {
     return refusals;
   }
 
-  /** Returns the name of the table's schema. */
   public String schema() {
     return schema;
   }
 
-  /** Returns the maker of ids for new operations. */
   public OperationIds ids() {
     return ids;
   }
@@ -135,7 +126,6 @@ public final class RecordDatabase {
     return lease;
   }
 
-  /** Returns the name under which this process holds its reservations. */
   public String serverName() {
     return serverName;
   }
@@ -160,7 +150,6 @@ public final class RecordDatabase {
     return batches;
   }
 
-  /** Returns the statements of a procedure. */
   public ProcedureSql sql(RecordedProcedure procedure) {
     ProcedureSql known = procedureSql.get(procedure.name());
     return known != null
@@ -175,8 +164,6 @@ public final class RecordDatabase {
   /**
    * Returns the type of the column for a procedure's resource. Start-up has read the columns,
    * unless the database could not be reached then.
-   *
-   * @throws StoreException if the columns cannot be read
    */
   private ResourceIdType idType(RecordedProcedure procedure) {
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
@@ -211,12 +198,10 @@ public final class RecordDatabase {
     return resourceColumns;
   }
 
-  /** Returns the statements on reservations. */
   public ReservationSql reservationSql() {
     return reservationSql;
   }
 
-  /** Returns the host's transactions, if the store uses them. */
   public Optional<HostTransactions> hosts() {
     return hosts;
   }
@@ -253,12 +238,7 @@ public final class RecordDatabase {
     return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
   }
 
-  /**
-   * Takes a connection that is not part of a transaction. The caller closes it.
-   *
-   * @throws JdbiException if no connection is available; a {@link ConnectionException} if the
-   *     database was not reached
-   */
+  /** Takes a connection that is not part of a transaction. The caller closes it. */
   public Connection connect() {
     Connection connection = connect(pool);
     boolean alone = false;
@@ -304,9 +284,6 @@ public final class RecordDatabase {
   /**
    * Runs work on one connection, and repeats it after a conflict with another transaction. The work
    * is never part of a transaction that the current thread already has.
-   *
-   * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
-   *     reached
    */
   public <T> T onConnection(Function<Connection, T> work) {
     return outsideTransactions(() -> Contention.retrying(() -> once(work)));

@@ -38,7 +38,6 @@ public final class Driver {
 
   /** Runs before a method of the driver is called. */
   public interface BeforeUse {
-    /** Runs. */
     void run() throws SQLException;
   }
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.driver;
 
+import com.google.common.base.Splitter;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -7,8 +8,12 @@ import java.lang.annotation.Target;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +35,6 @@ public abstract class JdbcProxy<T> {
   @Target(ElementType.METHOD)
   public @interface Replaces {}
 
-  /** Creates the proxy. */
   protected JdbcProxy(Class<T> type) {
     Map<Method, Method> replaced =
         REPLACED.computeIfAbsent(getClass(), own -> replacedBy(own, type));
@@ -60,6 +64,25 @@ public abstract class JdbcProxy<T> {
       }
     }
     return replaced;
+  }
+
+  /**
+   * Returns the methods of an interface that have one of some names.
+   *
+   * @param names separated by spaces
+   * @throws IllegalStateException if the interface has no method of one of the names
+   */
+  protected static Set<Method> methods(Class<?> type, String names) {
+    Set<Method> found = new HashSet<>();
+    for (String name : Splitter.on(' ').split(names)) {
+      List<Method> named =
+          Stream.of(type.getMethods()).filter(method -> method.getName().equals(name)).toList();
+      if (named.isEmpty()) {
+        throw new IllegalStateException(type + " has no method " + name);
+      }
+      found.addAll(named);
+    }
+    return Set.copyOf(found);
   }
 
   private @Nullable Object notReplaced(

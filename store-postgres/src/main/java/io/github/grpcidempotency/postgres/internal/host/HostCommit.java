@@ -2,13 +2,11 @@ package io.github.grpcidempotency.postgres.internal.host;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
-import io.github.grpcidempotency.postgres.internal.carry.TrailingStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
  * The last statements of a host's transaction. They are sent together with the host's commit if
@@ -35,19 +33,15 @@ public final class HostCommit {
       Sender sender) {
     boolean carried =
         transaction.commitsByConnection()
-            && isCarried(connection, own -> commit(own, statements, sender));
+            && StatementCarrier.of(connection)
+                .filter(carrier -> carrier.carryLast(own -> commit(own, statements, sender)))
+                .isPresent();
     if (!carried) {
-      sender.run(connection, statements.alone());
-    }
-  }
-
-  private static boolean isCarried(Connection connection, TrailingStatements statements) {
-    try {
-      return connection.isWrapperFor(StatementCarrier.class)
-          && connection.unwrap(StatementCarrier.class).carryLast(statements);
-    } catch (SQLException failure) {
-      throw new TransactionException(
-          "could not use the connection of the host's transaction", failure);
+      try {
+        sender.run(connection, statements.alone());
+      } catch (JdbiException failure) {
+        throw Failures.of("could not record the answer", failure);
+      }
     }
   }
 

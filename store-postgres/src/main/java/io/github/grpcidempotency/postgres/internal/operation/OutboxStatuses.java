@@ -53,8 +53,6 @@ final class OutboxStatuses {
   /**
    * Returns the status of each resource, as its user sees it. Resources whose status is unknown are
    * missing; empty if the procedure has no outbox.
-   *
-   * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
   Map<OwnedResource, IdempotencyStatus> of(
       RecordedProcedure procedure, Collection<OwnedResource> resources) {

@@ -29,7 +29,6 @@ public final class LateClaimSql {
     this.begins = !boundaries.begin().isEmpty();
   }
 
-  /** Returns the statements of the claim alone. */
   public String alone() {
     return leading;
   }
@@ -50,7 +49,6 @@ public final class LateClaimSql {
     return joined;
   }
 
-  /** Returns the names of the statements' parameters. */
   public Parameters.Names parameters() {
     return parameters;
   }

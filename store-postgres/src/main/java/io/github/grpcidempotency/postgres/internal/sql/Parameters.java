@@ -39,13 +39,11 @@ public final class Parameters {
       }
     }
 
-    /** Returns how many question marks there are. */
     public int count() {
       return marks.size();
     }
   }
 
-  /** Creates an object without values. */
   public Parameters(Names names) {
     this.names = names;
     this.values = new Object[names.places.size()];

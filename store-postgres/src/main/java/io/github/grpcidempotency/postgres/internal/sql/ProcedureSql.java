@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.sql;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.ResourceIdType;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -60,124 +61,88 @@ public final class ProcedureSql {
       TimeLineSql timeLine) {
     this.idType = idType;
     String value = resource(idType);
-    String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
-    String found = selectRecord(procedure, schema);
-    String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
-    this.claim =
-        SqlFile.load(
-            "claim/claim",
-            Map.of("schema", schema, "durability", durability, "time_line", timeLine.current()));
-    this.find = SqlFile.load("claim/find", Map.of("select_record", found));
-    this.findWithoutStatus =
-        SqlFile.load("claim/find", Map.of("select_record", foundWithoutStatus));
-    this.reclaim =
-        SqlFile.load(
-            "claim/reclaim",
-            Map.of(
-                "schema",
-                schema,
-                "durability",
-                durability,
-                "select_record",
-                foundWithoutStatus,
-                "time_line",
-                timeLine.current()));
-    this.claimInTransaction =
-        SqlFile.load(
-            "transaction/claim",
-            Map.of("begin", boundaries.begin(), "select_record", foundWithoutStatus));
-    this.claimLate = new LateClaimSql(schema, boundaries);
-    this.rollbackWithStatus =
-        outbox(procedure, idType)
-            .map(
-                outbox ->
-                    SqlFile.load(
-                        "transaction/rollback_with_status",
-                        Map.of("outbox", outbox, "rollback", boundaries.rollback())));
-    this.wake =
-        procedure.awaited() && notifies
-            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
-            : "";
-    this.release = SqlFile.load("settle/release", Map.of("schema", schema, "wake", wake));
-    this.recordFailure =
-        SqlFile.load("transaction/record_failure", Map.of("schema", schema, "wake", wake));
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
     Optional<String> created = column.filter(name -> !procedure.deletes());
     Optional<String> deleted = column.filter(name -> procedure.deletes());
     String resource =
         created.map(name -> name + " = " + value + ",").orElse("")
             + (column.isPresent() ? NAMES : "");
-    String update = update(schema, resource, "");
-    String reference = deleted.map(name -> refer(schema, name, value, ":attempt")).orElse("");
-    this.complete = complete(update(schema, resource, timeLine.same()), wake, reference);
-    this.completeWithoutResource = complete(update(schema, "", timeLine.same()), wake, "");
-    String wakeBatch =
-        wake.isEmpty() ? "" : SqlFile.load("maintenance/wake_batch", Map.of("schema", schema));
+    this.wake =
+        procedure.awaited() && notifies
+            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
+            : "";
+    Map<String, String> values = new HashMap<>();
+    values.put("schema", schema);
+    values.put("begin", boundaries.begin());
+    values.put("rollback", boundaries.rollback());
+    values.put("use", boundaries.use(schema));
+    values.put("wake", wake);
+    values.put("durability", procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "");
+    values.put("time_line", timeLine.current());
+    values.put("select_record", selectRecord(procedure, schema, NO_STATUS));
+    values.put("column", created.map(name -> name + ",").orElse(""));
+    values.put("value", created.isPresent() ? value + "," : "");
+    values.put("update", update(schema, resource, ""));
+    values.put("reference", deleted.map(name -> refer(schema, name, value, ":attempt")).orElse(""));
+
+    this.claim = SqlFile.load("claim/claim", values);
+    this.find =
+        SqlFile.load("claim/find", with(values, "select_record", selectRecord(procedure, schema)));
+    this.findWithoutStatus = SqlFile.load("claim/find", values);
+    this.reclaim = SqlFile.load("claim/reclaim", values);
+    this.claimInTransaction = SqlFile.load("transaction/claim", values);
+    this.claimLate = new LateClaimSql(schema, boundaries);
+    this.rollbackWithStatus =
+        outbox(procedure, idType)
+            .map(
+                outbox ->
+                    SqlFile.load(
+                        "transaction/rollback_with_status", with(values, "outbox", outbox)));
+    this.release = SqlFile.load("settle/release", values);
+    this.complete =
+        SqlFile.load(
+            "settle/complete", with(values, "update", update(schema, resource, timeLine.same())));
+    this.completeWithoutResource =
+        SqlFile.load(
+            "settle/complete",
+            with(with(values, "update", update(schema, "", timeLine.same())), "reference", ""));
+    Map<String, String> batch =
+        with(values, "wake", wake.isEmpty() ? "" : SqlFile.load("maintenance/wake_batch", values));
     this.completeBatch =
         deleted.isPresent()
             ? Optional.empty()
             : Optional.of(
                 SqlFile.load(
                     "settle/complete_batch",
-                    Map.of(
-                        "schema",
-                        schema,
-                        "wake",
-                        wakeBatch,
+                    with(
+                        with(batch, "time_line", timeLine.sameInBatch()),
                         "resource",
-                        created.map(name -> resourceInBatch(name, idType)).orElse(""),
-                        "time_line",
-                        timeLine.sameInBatch())));
-    this.releaseBatch =
-        SqlFile.load("settle/release_batch", Map.of("schema", schema, "wake", wakeBatch));
-    this.join =
-        LastStatements.load(
-            "settle/join",
-            Map.of("schema", schema, "wake", wake, "reference", reference, "update", update));
-    this.beginReserved =
-        SqlFile.load(
-            "transaction/begin_reserved", Map.of("schema", schema, "begin", boundaries.begin()));
+                        created.map(name -> resourceInBatch(name, idType)).orElse(""))));
+    this.releaseBatch = SqlFile.load("settle/release_batch", batch);
+    this.join = LastStatements.load("settle/join", values);
+    this.recordFailure = SqlFile.load("transaction/record_failure", values);
+    this.beginReserved = SqlFile.load("transaction/begin_reserved", values);
     this.recordReserved =
-        LastStatements.load(
-                "transaction/record_reserved",
-                Map.of(
-                    "schema",
-                    schema,
-                    "use",
-                    boundaries.use(schema),
-                    "wake",
-                    wake,
-                    "reference",
-                    reference,
-                    "update",
-                    update))
-            .orAfterwards(complete(update, wake, reference));
+        LastStatements.load("transaction/record_reserved", values)
+            .orAfterwards(SqlFile.load("settle/complete", values));
     this.record =
         LastStatements.load(
             "transaction/record",
-            Map.of(
-                "schema",
-                schema,
-                "use",
-                boundaries.use(schema),
-                "wake",
-                wake,
-                "column",
-                created.map(name -> name + ",").orElse(""),
-                "value",
-                created.isPresent() ? value + "," : "",
+            with(
+                values,
                 "reference",
                 deleted.map(name -> refer(schema, name, value, "1")).orElse("")));
+  }
+
+  private static Map<String, String> with(Map<String, String> values, String name, String value) {
+    Map<String, String> changed = new HashMap<>(values);
+    changed.put(name, value);
+    return changed;
   }
 
   private static String update(String schema, String resource, String timeLine) {
     return SqlFile.load(
         "settle/update", Map.of("schema", schema, "resource", resource, "time_line", timeLine));
-  }
-
-  private static String complete(String update, String wake, String reference) {
-    return SqlFile.load(
-        "settle/complete", Map.of("wake", wake, "reference", reference, "update", update));
   }
 
   private static String refer(String schema, String column, String value, String attempt) {

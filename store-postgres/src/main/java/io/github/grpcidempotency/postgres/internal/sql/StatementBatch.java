@@ -36,7 +36,6 @@ public final class StatementBatch {
     }
   }
 
-  /** Reads one row. */
   public interface RowReader<T> {
     T read(ResultSet row) throws SQLException;
   }
@@ -81,7 +80,6 @@ public final class StatementBatch {
 
   private StatementBatch() {}
 
-  /** Returns statements in the driver's syntax. */
   static Positional positional(String sql) {
     // The context is used only in the error message for a text that cannot be parsed.
     ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);

@@ -11,7 +11,6 @@ import java.util.Map;
  * @param sameInBatch the same condition in a statement for several claims
  */
 public record TimeLineSql(String current, String same, String sameInBatch) {
-  /** Returns the SQL. */
   public static TimeLineSql of(boolean read) {
     return read
         ? new TimeLineSql(

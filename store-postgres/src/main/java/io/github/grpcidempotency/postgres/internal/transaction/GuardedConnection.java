@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * checks after the handler whether the transaction is still open.
  */
 final class GuardedConnection extends JdbcProxy<Connection> {
-  private static final Set<String> ENDING =
-      Set.of("commit", "abort", "setAutoCommit", "beginRequest", "endRequest");
+  private static final Set<Method> ENDING =
+      methods(Connection.class, "commit abort setAutoCommit beginRequest endRequest");
 
   private final Connection connection;
 
@@ -88,7 +88,7 @@ final class GuardedConnection extends JdbcProxy<Connection> {
     use.readLock().lock();
     try {
       checkUse();
-      if (ENDING.contains(method.getName())) {
+      if (ENDING.contains(method)) {
         throw endedByInterceptor(method.getName() + " must not be called");
       }
       checkText(method, arguments);

@@ -11,17 +11,15 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
-import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.JdbiException;
 
 /** A transaction that a handler writes through, until it is committed or rolled back. */
 public abstract sealed class HandlerTransaction implements StoreTransaction
     permits OpenTransaction, HostedTransaction {
   private final Connection connection;
-  private final GuardedConnection guard;
+  final GuardedConnection guard;
   private final Handles handles;
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
@@ -42,8 +40,6 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
    * Opens a transaction whose first statements were not sent yet.
    *
    * @param name the name that the host may show for the transaction
-   * @throws JdbiException if no connection is available; a {@link
-   *     org.jdbi.v3.core.ConnectionException} if the database was not reached
    */
   public static HandlerTransaction open(RecordDatabase database, String name) {
     return database.hosts().isPresent()
@@ -55,8 +51,6 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
    * Opens a transaction whose first statements are sent with the handler's first statement.
    *
    * @param name the name that the host may show for the transaction
-   * @throws JdbiException if no connection is available; a {@link
-   *     org.jdbi.v3.core.ConnectionException} if the database was not reached
    */
   static HandlerTransaction openLate(RecordDatabase database, String name) {
     return database.hosts().isPresent()
@@ -90,11 +84,7 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   /** Refuses every later use by the handler, because its writes must not remain. */
   abstract void preempted(ClaimPreemptedException refusal);
 
-  /**
-   * Runs the transaction's first statements.
-   *
-   * @throws JdbiException if they fail; the transaction must be rolled back
-   */
+  /** Runs the transaction's first statements. */
   public abstract <T> T begin(Function<Connection, T> firstStatements);
 
   /**
@@ -106,58 +96,27 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
    */
   abstract Settled finish(LastStatements statements, UnaryOperator<Parameters> values);
 
-  /**
-   * Rolls back, and then runs work on a connection in autocommit mode.
-   *
-   * @throws JdbiException if either fails; the transaction does not commit
-   */
+  /** Rolls back, and then runs work on a connection in autocommit mode. */
   abstract <T> T rollbackAnd(Function<Connection, T> work);
 
-  /** Returns the connection for the handler. */
   public final Connection connection() {
     taken = true;
     return guard.proxy();
   }
 
-  /** Returns a Jdbi handle for the handler. */
   public final Handle handle() {
     taken = true;
     return handles.on(guard.proxy());
   }
 
-  /** Returns the connection for the library's own statements. */
   public final Connection own() {
     return connection;
-  }
-
-  /** Returns the guarded connection that the handler uses, without marking it as used. */
-  final Connection guarded() {
-    return guard.proxy();
-  }
-
-  /** Refuses every later use by the handler, because another call owns the key. */
-  final void refuseUse(ClaimPreemptedException refusal) {
-    guard.preempt(refusal);
   }
 
   /** Replaces an earlier transaction that the handler has used and that has ended. */
   final void takeOver(HandlerTransaction earlier) {
     taken |= earlier.taken;
     rollbackOnly |= earlier.rollbackOnly;
-  }
-
-  /**
-   * Waits until no other thread is running a statement of the handler, whose use has ended.
-   *
-   * @return whether no such thread is left
-   */
-  final boolean awaitUnused(Duration maxWait) {
-    return guard.awaitUnused(maxWait);
-  }
-
-  /** Refuses every later use by the handler. */
-  final void endUse() {
-    guard.end();
   }
 
   @Override

@@ -58,11 +58,7 @@ public final class HostedTransaction extends HandlerTransaction {
     this.outcome = new HostOutcome(connection);
   }
 
-  /**
-   * Begins a transaction on the current thread.
-   *
-   * @throws JdbiException if that is not possible
-   */
+  /** Begins a transaction on the current thread. */
   static HostedTransaction begin(RecordDatabase database, HostTransactions hosts, String name) {
     HostTransaction.Begun host;
     try {
@@ -98,14 +94,15 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   void carry(LeadingStatements statements) {
-    try {
-      StatementCarrier itsCarrier = own().unwrap(StatementCarrier.class);
-      itsCarrier.carryFirst(statements);
-      carrier = Optional.of(itsCarrier);
-    } catch (SQLException failure) {
-      throw new TransactionException(
-          "could not use the connection of the host's transaction", failure);
-    }
+    StatementCarrier itsCarrier =
+        StatementCarrier.of(own())
+            .orElseThrow(
+                () ->
+                    new TransactionException(
+                        "the host's transaction does not run on a connection of an"
+                            + " IdempotencyDataSource"));
+    itsCarrier.carryFirst(statements);
+    carrier = Optional.of(itsCarrier);
   }
 
   /**
@@ -150,7 +147,7 @@ public final class HostedTransaction extends HandlerTransaction {
   /** The host's thread rolls the transaction back. */
   @Override
   void preempted(ClaimPreemptedException refusal) {
-    refuseUse(refusal);
+    guard.preempt(refusal);
     setRollbackOnly();
   }
 
@@ -187,7 +184,7 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   private Settled finish(Optional<Runnable> record) {
-    endUse();
+    guard.end();
     checkThread();
     try {
       Optional<Settled> ended = outcome.beforeCommit(isRollbackOnly());
@@ -221,7 +218,7 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   public void rollback() {
-    endUse();
+    guard.end();
     if (Thread.currentThread() != owner) {
       setRollbackOnly();
       logger.error(
@@ -233,7 +230,7 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
-    endUse();
+    guard.end();
     checkThread();
     end();
     return database.onConnection(work);

@@ -21,6 +21,7 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
+import org.postgresql.util.PSQLState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,7 +53,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   private final LateClaimSql sql;
   private final UUID id;
   private final HandlerTransaction first;
-  private final HandlerThread thread;
+  private final Thread thread = Thread.currentThread();
   private volatile State state = State.WAITING;
   private volatile Optional<TransactionalClaim> won = Optional.empty();
 
@@ -73,14 +74,9 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     this.id = database.ids().next();
     this.sql = sql;
     this.first = first;
-    this.thread = new HandlerThread(request.procedure().name());
   }
 
-  /**
-   * Opens a transaction for a claim, and sends nothing.
-   *
-   * @throws org.jdbi.v3.core.JdbiException if no connection is available
-   */
+  /** Opens a transaction for a claim, and sends nothing. */
   public static LateClaim open(RecordDatabase database, ClaimRequest request) {
     // Before the transaction takes its connection, because this may need a connection, too.
     LateClaimSql sql = database.sql(request.procedure()).claimLate();
@@ -118,7 +114,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public Optional<Claim> confirm() {
-    first.endUse();
+    first.guard.end();
     boolean replaceable = state == State.WAITING && first.sendFirst();
     return switch (state) {
       case WON -> Optional.of(won.orElseThrow());
@@ -155,9 +151,24 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     return Optional.of(claim);
   }
 
+  /**
+   * Only the thread that runs the handler may use the connection. If another thread used it, the
+   * call could end while the first statement is still running, and the driver would not yet report
+   * a transaction. Throws an {@code SQLException}, because handlers already answer failures of the
+   * database.
+   */
   @Override
   public void checkThread() throws SQLException {
-    thread.check();
+    Thread current = Thread.currentThread();
+    if (current != thread) {
+      throw new SQLException(
+          ("%s: thread %s must not use this connection, and nothing was sent: the procedure claims"
+                  + " with the handler's first statement, so only the thread that runs the handler,"
+                  + " %s, can use the connection. Set ClaimTiming.BEFORE_HANDLER for a handler that"
+                  + " uses other threads")
+              .formatted(request.procedure().name(), current.getName(), thread.getName()),
+          PSQLState.OBJECT_NOT_IN_STATE.getState());
+    }
   }
 
   @Override

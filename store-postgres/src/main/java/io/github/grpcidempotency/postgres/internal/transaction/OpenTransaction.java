@@ -45,7 +45,7 @@ final class OpenTransaction extends HandlerTransaction {
     super(connection, carrying.connection(), database.handles());
     this.database = database;
     this.carrying = Optional.of(carrying);
-    carrying.showAs(guarded());
+    carrying.showAs(guard.proxy());
   }
 
   /** Opens a transaction that begins with the handler's first statement. */
@@ -74,7 +74,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   @Override
   void preempted(ClaimPreemptedException refusal) {
-    refuseUse(refusal);
+    guard.preempt(refusal);
     giveBack(false);
   }
 
@@ -103,10 +103,10 @@ final class OpenTransaction extends HandlerTransaction {
   /** Runs the last statements, which commit, and returns the connection to the pool. */
   @Override
   Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
-    endUse();
+    guard.end();
     boolean committed = false;
     try {
-      if (!awaitUnused(MAX_WAIT)) {
+      if (!guard.awaitUnused(MAX_WAIT)) {
         throw FailedCommit.stillInUse();
       }
       Driver.Transaction state = Driver.transactionOf(own()).orElseThrow(FailedCommit::closed);
@@ -165,13 +165,13 @@ final class OpenTransaction extends HandlerTransaction {
 
   @Override
   public void rollback() {
-    endUse();
+    guard.end();
     giveBack(false);
   }
 
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
-    endUse();
+    guard.end();
     if (!stopStatement()) {
       giveBack(false);
       return database.onConnection(work);
@@ -212,11 +212,11 @@ final class OpenTransaction extends HandlerTransaction {
    * running afterwards.
    */
   private boolean stopStatement() {
-    if (awaitUnused(Duration.ZERO)) {
+    if (guard.awaitUnused(Duration.ZERO)) {
       return true;
     }
     Driver.cancel(own());
-    return awaitUnused(MAX_WAIT);
+    return guard.awaitUnused(MAX_WAIT);
   }
 
   /** Rolls back if a transaction is open. Returns whether none is known to be open afterwards. */

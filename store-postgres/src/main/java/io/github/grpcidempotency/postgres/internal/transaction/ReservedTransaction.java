@@ -10,15 +10,10 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
-import java.util.UUID;
-import java.util.function.Function;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,17 +33,15 @@ import org.slf4j.LoggerFactory;
  * <p>If the handler fails, the transaction rolls back and the key is released. After a crash, or if
  * the outcome of the commit is unknown, the reservation stays until its lease ends.
  */
-public final class ReservedTransaction implements Claim {
+public final class ReservedTransaction extends TransactionClaim {
   private static final Logger logger = LoggerFactory.getLogger(ReservedTransaction.class);
 
   private final RecordDatabase database;
   private final ReservedRow row;
-  private final Instant expires;
-  private final HandlerTransaction transaction;
 
   /**
-   * The value that {@link #expires} would have if this transaction had written the record; used to
-   * recognise the transaction.
+   * The value that {@link #expires()} would have if this transaction had written the record; used
+   * to recognise the transaction.
    */
   private final OffsetDateTime begun;
 
@@ -57,14 +50,18 @@ public final class ReservedTransaction implements Claim {
       Claim reservation,
       HandlerTransaction transaction,
       OffsetDateTime begun) {
+    super(
+        reservation.request(),
+        reservation.operationId(),
+        reservation.attempt(),
+        reservation.expires(),
+        reservation.resourceIdType(),
+        transaction);
     this.database = database;
     this.row = rowOf(database, reservation);
-    this.expires = reservation.expires();
-    this.transaction = transaction;
     this.begun = begun;
   }
 
-  /** Claims a key. */
   public static ClaimResult claim(RecordDatabase database, ClaimRequest request) {
     ClaimResult result = new ReservationAttempt(database, request).run();
     return result instanceof ClaimResult.Won won
@@ -109,53 +106,12 @@ public final class ReservedTransaction implements Claim {
   }
 
   @Override
-  public ClaimRequest request() {
-    return row.request();
-  }
-
-  @Override
-  public UUID operationId() {
-    return row.id();
-  }
-
-  @Override
-  public int attempt() {
-    return row.attempt();
-  }
-
-  @Override
-  public Instant expires() {
-    return expires;
-  }
-
-  @Override
-  public ResourceIdType resourceIdType() {
-    return row.resourceIdType();
-  }
-
-  @Override
-  public Optional<StoreTransaction> transaction() {
-    return Optional.of(transaction);
-  }
-
-  @Override
-  public Settled complete(RecordedOutcome outcome) {
-    return outcome instanceof RecordedOutcome.Failure failure
-        ? afterRollback(connection -> row.complete(connection, failure) != Settled.LOST)
-        : record(outcome);
-  }
-
-  @Override
   public Settled release() {
     return afterRollback(row::release);
   }
 
   @Override
-  public Settled markUnknown() {
-    return release();
-  }
-
-  private Settled record(RecordedOutcome answer) {
+  Settled record(RecordedOutcome answer) {
     Settled settled =
         transaction.finish(row.recording(), values -> row.bindRecording(values, answer, begun));
     if (settled != Settled.DONE) {
@@ -164,12 +120,9 @@ public final class ReservedTransaction implements Claim {
     return settled;
   }
 
-  private Settled afterRollback(Function<Connection, Boolean> work) {
-    try {
-      return transaction.rollbackAnd(work) ? Settled.DONE : Settled.LOST;
-    } catch (JdbiException failure) {
-      throw Failures.of("could not settle the call after the rollback", failure);
-    }
+  @Override
+  boolean recordFailure(Connection connection, RecordedOutcome.Failure failure) {
+    return row.complete(connection, failure) != Settled.LOST;
   }
 
   /**
@@ -181,7 +134,7 @@ public final class ReservedTransaction implements Claim {
       boolean unused = database.onConnection(row::release);
     } catch (JdbiException leaseEnds) {
       logger.debug(
-          "operation {} could not release its key, which stays reserved until its lease" + " ends",
+          "operation {} could not release its key, which stays reserved until its lease ends",
           row.id(),
           leaseEnds);
     }

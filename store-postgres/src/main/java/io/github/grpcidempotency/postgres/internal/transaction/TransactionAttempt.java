@@ -189,8 +189,6 @@ public final class TransactionAttempt {
   /**
    * Sends a DELETE that the database refuses because the transaction is read-only, so that the pool
    * sees the failure.
-   *
-   * @throws JdbiException always
    */
   private AssertionError refusedDelete(HandlerTransaction transaction) {
     boolean unused = delete(transaction, id);

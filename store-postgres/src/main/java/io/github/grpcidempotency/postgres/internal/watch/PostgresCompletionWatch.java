@@ -81,8 +81,6 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   /**
    * Listens and notifies once, as a watch does, on a connection that could receive the
    * notification.
-   *
-   * @throws JdbiException if the database does not support notifications
    */
   public static void tryListening(Handle handle, String schema) {
     if (isBackendOf(handle, driverOf(handle))) {

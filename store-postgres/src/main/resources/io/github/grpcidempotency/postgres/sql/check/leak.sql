@@ -1,2 +1,2 @@
--- Whether the user that an earlier transaction has set is still set.
-SELECT current_setting('app.current_user_id', true) = :user AS kept
+-- The user that an earlier transaction has set, if it is still set.
+SELECT COALESCE(current_setting('app.current_user_id', true), '') AS user_id

@@ -6,11 +6,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.BeanUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Finds the application's beans that the library uses. If there are several candidates: the one
@@ -59,8 +63,7 @@ final class HostBeans {
                 PlatformTransactionManager.class,
                 true,
                 name ->
-                    ManagedDataSource.mayBe(
-                        beans.getBean(name, PlatformTransactionManager.class), dataSource))
+                    mayManage(beans.getBean(name, PlatformTransactionManager.class), dataSource))
             .map(name -> beans.getBean(name, PlatformTransactionManager.class));
     List<String> all =
         List.of(
@@ -123,5 +126,32 @@ final class HostBeans {
     return beans.containsBeanDefinition(name)
         ? Optional.of(beans.getMergedBeanDefinition(name))
         : Optional.empty();
+  }
+
+  /** Returns whether a manager manages this data source, or does not report its data source. */
+  private static boolean mayManage(PlatformTransactionManager manager, DataSource dataSource) {
+    return managedBy(manager)
+        .map(managed -> innermost(managed) == innermost(dataSource))
+        .orElse(true);
+  }
+
+  /** Both {@code DataSourceTransactionManager} and {@code JpaTransactionManager} have a getter. */
+  private static Optional<DataSource> managedBy(PlatformTransactionManager manager) {
+    return Optional.ofNullable(BeanUtils.findMethod(manager.getClass(), "getDataSource"))
+        .map(getter -> ReflectionUtils.invokeMethod(getter, manager))
+        .filter(DataSource.class::isInstance)
+        .map(DataSource.class::cast);
+  }
+
+  private static DataSource innermost(DataSource dataSource) {
+    DataSource inner = dataSource;
+    while (inner instanceof DelegatingDataSource delegating) {
+      @Nullable DataSource target = delegating.getTargetDataSource();
+      if (target == null) {
+        return inner;
+      }
+      inner = target;
+    }
+    return inner;
   }
 }

@@ -1,12 +1,18 @@
 package io.github.grpcidempotency.spring.boot;
 
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Procedures;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * Settings of the library in a Spring Boot application. Unknown names and invalid values prevent
@@ -54,14 +60,32 @@ record IdempotencyProperties(
    * @throws IllegalArgumentException naming the property
    */
   IdempotencyProperties {
-    Settings.check("schema", () -> Settings.store().schema(schema));
-    Settings.check("lease", () -> Settings.store().lease(lease));
-    Settings.check("key-header", () -> Settings.interceptor().keyHeader(keyHeader));
-    Settings.check("call-limit", () -> Settings.interceptor().callLimit(callLimit));
+    check("schema", () -> store().schema(schema));
+    check("lease", () -> store().lease(lease));
+    check("key-header", () -> interceptor().keyHeader(keyHeader));
+    check("call-limit", () -> interceptor().callLimit(callLimit));
     if (keyHashSecret != null) {
       byte[] secret = bytes(keyHashSecret);
-      Settings.check("key-hash-secret", () -> Settings.interceptor().keyHashSecret(secret));
+      check("key-hash-secret", () -> interceptor().keyHashSecret(secret));
     }
+  }
+
+  /** Checks a value with one of the library's own builders. */
+  private static void check(String property, Supplier<?> attempt) {
+    try {
+      Object unused = attempt.get();
+    } catch (IllegalArgumentException senseless) {
+      throw new IllegalArgumentException(
+          "%s.%s: %s".formatted(PREFIX, property, senseless.getMessage()), senseless);
+    }
+  }
+
+  private static PostgresIdempotencyStore.Builder store() {
+    return PostgresIdempotencyStore.builder(new DriverManagerDataSource());
+  }
+
+  private static IdempotencyInterceptor.Builder interceptor() {
+    return IdempotencyInterceptor.builder(Procedures.of(), Optional::empty);
   }
 
   Optional<byte[]> keyHash() {
@@ -117,7 +141,9 @@ record IdempotencyProperties(
      * @throws IllegalArgumentException naming the property
      */
     Sweeper {
-      Settings.check("sweeper.interval", () -> Settings.sweeper().interval(interval));
+      check(
+          "sweeper.interval",
+          () -> ExpirySweeper.builder(new DriverManagerDataSource()).interval(interval));
     }
   }
 

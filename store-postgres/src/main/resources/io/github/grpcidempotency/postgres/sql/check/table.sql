@@ -1,7 +1,0 @@
-SELECT EXISTS (
-  SELECT
-    FROM pg_class AS c
-    JOIN pg_namespace AS n ON n.oid = c.relnamespace
-   WHERE n.nspname = :schema
-     AND c.relname = 'idempotency_keys'
-)
