@@ -1,14 +1,12 @@
 package io.github.grpcidempotency.example;
 
 import static io.github.grpcidempotency.example.TestClient.keyed;
-import static io.github.grpcidempotency.example.TestClient.nobody;
 import static io.github.grpcidempotency.example.TestClient.user;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getAddInstallMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
-import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.github.f4b6a3.uuid.UuidCreator;
@@ -18,7 +16,6 @@ import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
-import io.github.grpcidempotency.example.organization.v1.IngestRequest;
 import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -76,7 +73,6 @@ final class Traffic implements AutoCloseable {
     every(1_000, this::importMembers);
     every(1_100, this::reuseAKey);
     every(1_700, this::sendAMalformedKey);
-    every(1_900, this::deliverWithAWrongSignature);
     every(1_300, this::repeatWhileItRuns);
   }
 
@@ -142,13 +138,6 @@ final class Traffic implements AutoCloseable {
 
   private void sendAMalformedKey() {
     attempt(keyed("no-uuid", ada), getCreateProjectMethod(), project("apollo"));
-  }
-
-  private void deliverWithAWrongSignature() {
-    attempt(
-        nobody(),
-        getIngestMethod(),
-        IngestRequest.newBuilder().setWebhookId("whk_unknown").build());
   }
 
   /** To buy a machine takes a while. */

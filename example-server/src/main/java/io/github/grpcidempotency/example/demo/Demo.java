@@ -27,7 +27,6 @@ public final class Demo implements Callable<Integer> {
           new KeysFromElsewhere(),
           new AssignedId(),
           new ManyKeysInOneCall(),
-          new WebhookEvent(),
           new DeletedNamespace(),
           new FirstStatement());
 

@@ -1,7 +1,10 @@
 package io.github.grpcidempotency.features;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.features.shop.v1.Charge;
@@ -21,8 +24,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -105,6 +112,26 @@ class FeaturesTest {
 
     assertRetryGotTheFirstAnswer(replies);
     assertThat(one("SELECT count(*) FROM shop.invitations")).isEqualTo("1");
+  }
+
+  /** The example that GitHub publishes. */
+  @Test
+  void aSignedEventIsRecordedOnceAndAForgedOneIsRefused() throws Exception {
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec("It's a Secret to Everybody".getBytes(UTF_8), "HmacSHA256"));
+    Function<ByteString, String> sign =
+        body -> HexFormat.of().formatHex(mac.doFinal(body.toByteArray()));
+    String signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+    assertRetryGotTheFirstAnswer(SignedEvent.run(database.pool(), sign, signature));
+    assertThatThrownBy(() -> SignedEvent.run(database.pool(), sign, "sha256=00"))
+        .hasMessageContaining("UNAUTHENTICATED");
+    assertThat(one("SELECT count(*) FROM shop.events")).isEqualTo("1");
+    assertThat(
+            one(
+                "SELECT idempotency_key FROM idempotency.idempotency_keys WHERE procedure ="
+                    + " 'shop.v1.EventService/Ingest'"))
+        .endsWith("github:72d3162e");
   }
 
   @Test
