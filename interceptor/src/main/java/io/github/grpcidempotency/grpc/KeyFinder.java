@@ -41,12 +41,7 @@ final class KeyFinder {
    *
    * @param events receives an event if the key is malformed or missing
    */
-  KeyFinder(
-      Procedure procedure,
-      String keyHeader,
-      Optional<Caller> caller,
-      Metadata headers,
-      CallEvents events) {
+  KeyFinder(Procedure procedure, Optional<Caller> caller, Metadata headers, CallEvents events) {
     this.procedure = procedure;
     this.policy = ProtectionDemand.keyPolicy(procedure, headers);
     this.caller = caller;
@@ -56,7 +51,8 @@ final class KeyFinder {
         procedure
             .keySource()
             .filter(given -> policy != KeyPolicy.PROHIBITED)
-            .orElseGet(() -> KeySource.metadata(keyHeader).as(procedure.keyFormat()));
+            .orElseGet(
+                () -> KeySource.metadata(IdempotencyMetadata.KEY.name()).as(procedure.keyFormat()));
   }
 
   /** Returns whether the decision needs the request. */

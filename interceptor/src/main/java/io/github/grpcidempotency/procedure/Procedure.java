@@ -232,12 +232,14 @@ public final class Procedure {
     return execution;
   }
 
-  /**
-   * Returns when the key of a transactional call is claimed; empty for the interceptor's own
-   * setting, which is {@link ClaimTiming#BEFORE_HANDLER} by default.
-   */
-  public Optional<ClaimTiming> claimTiming() {
+  /** Returns when the key of a transactional call is claimed; empty if it is not set. */
+  Optional<ClaimTiming> claimTiming() {
     return claimTiming;
+  }
+
+  /** Returns whether calls are claimed with their handlers' first statements. */
+  public boolean claimsWithFirstStatement() {
+    return claimTiming.equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT));
   }
 
   /**

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.common.base.Suppliers;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
@@ -58,8 +57,8 @@ final class CheckedStore {
    * @throws SetupException if there are problems; it lists all of them
    * @throws StoreException if the store cannot be reached
    */
-  void check(Collection<Procedure> procedures, ClaimTiming timing) {
-    Runnable check = () -> Setup.check(store, shard, procedures, timing);
+  void check(Collection<Procedure> procedures) {
+    Runnable check = () -> Setup.check(store, shard, procedures);
     try {
       check.run();
     } catch (SetupException wrong) {

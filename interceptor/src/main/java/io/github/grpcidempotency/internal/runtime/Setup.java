@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -22,13 +21,11 @@ public final class Setup {
   /**
    * Runs all checks of the start-up.
    *
-   * @param timing when transactional calls are claimed, for procedures without a setting of their
-   *     own
    * @throws SetupException if there are problems; it lists all of them
    * @throws StoreException if the store cannot be reached and there is no other problem
    */
-  public static void check(Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
-    check(List.of(), procedures, stores, timing);
+  public static void check(Procedures procedures, Optional<Stores> stores) {
+    check(List.of(), procedures, stores);
   }
 
   /**
@@ -36,13 +33,12 @@ public final class Setup {
    *
    * @param found earlier problems, which are reported together with the new ones
    */
-  public static void check(
-      List<String> found, Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
+  public static void check(List<String> found, Procedures procedures, Optional<Stores> stores) {
     List<String> problems = new ArrayList<>(found);
     problems.addAll(procedures.problems());
     if (stores.isPresent()) {
       try {
-        stores.get().check(procedures.all(), timing);
+        stores.get().check(procedures.all());
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
       } catch (StoreException unreachable) {
@@ -84,16 +80,6 @@ public final class Setup {
   }
 
   /**
-   * Returns whether calls of a procedure are claimed with their handlers' first statements.
-   *
-   * @param timing the setting for transactional procedures without a setting of their own
-   */
-  static boolean claimsWithFirstStatement(Procedure procedure, ClaimTiming timing) {
-    return procedure.execution() == Execution.TRANSACTIONAL
-        && procedure.claimTiming().orElse(timing) == ClaimTiming.WITH_FIRST_STATEMENT;
-  }
-
-  /**
    * Checks one store.
    *
    * @param shard the name of the store, if it is one of several shards
@@ -101,12 +87,9 @@ public final class Setup {
    * @throws StoreException if the store cannot be reached
    */
   static void check(
-      IdempotencyStore store,
-      Optional<String> shard,
-      Collection<Procedure> procedures,
-      ClaimTiming timing) {
+      IdempotencyStore store, Optional<String> shard, Collection<Procedure> procedures) {
     try {
-      verify(store, shard, procedures, timing);
+      verify(store, shard, procedures);
     } catch (IllegalStateException wrong) {
       throw wrong instanceof SetupException listed
           ? listed
@@ -115,10 +98,7 @@ public final class Setup {
   }
 
   private static void verify(
-      IdempotencyStore store,
-      Optional<String> shard,
-      Collection<Procedure> procedures,
-      ClaimTiming timing) {
+      IdempotencyStore store, Optional<String> shard, Collection<Procedure> procedures) {
     List<String> transactional =
         procedures.stream()
             .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
@@ -145,7 +125,7 @@ public final class Setup {
               .toList());
     }
     withTransactions.verifyTransactions();
-    if (procedures.stream().anyMatch(each -> claimsWithFirstStatement(each, timing))) {
+    if (procedures.stream().anyMatch(Procedure::claimsWithFirstStatement)) {
       withTransactions.verifyLateClaims();
     }
   }
