@@ -26,7 +26,6 @@ public final class Demo implements Callable<Integer> {
           new FiftyAtOnce(),
           new KeysFromElsewhere(),
           new AssignedId(),
-          new ManyKeysInOneCall(),
           new DeletedNamespace(),
           new FirstStatement());
 

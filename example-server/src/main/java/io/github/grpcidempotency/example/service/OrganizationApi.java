@@ -7,7 +7,6 @@ import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.organization.ApiKeyService;
 import io.github.grpcidempotency.example.service.organization.ClusterService;
 import io.github.grpcidempotency.example.service.organization.InviteService;
-import io.github.grpcidempotency.example.service.organization.MemberImport;
 import io.github.grpcidempotency.example.service.organization.NamespaceService;
 import io.github.grpcidempotency.example.service.organization.OrganizationProcedures;
 import io.github.grpcidempotency.example.service.organization.ProjectService;
@@ -18,7 +17,6 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import java.util.List;
@@ -82,17 +80,10 @@ public final class OrganizationApi implements AutoCloseable {
                     .keyHashSecret(settings.logSecret().toByteArray())
                     .build());
     interceptor = Optional.of(idempotency);
-    IdempotentWork lines =
-        parts.start(
-            () ->
-                IdempotentWork.builder(store, MemberImport.LINE)
-                    .listener(listener)
-                    .keyHashSecret(settings.logSecret().toByteArray())
-                    .build());
     server
         .addServices(
             List.of(
-                new ProjectService(tenant, new MemberImport(tenant, lines)).bindService(),
+                new ProjectService(tenant).bindService(),
                 new ClusterService(tenant, settings.cloud()).bindService(),
                 new NamespaceService(tenant).bindService(),
                 new ApiKeyService(tenant).bindService(),

@@ -8,6 +8,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.features.shop.v1.Charge;
+import io.github.grpcidempotency.features.shop.v1.ImportOrdersResponse;
 import io.github.grpcidempotency.features.shop.v1.Invitation;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.Shipment;
@@ -176,6 +177,16 @@ class FeaturesTest {
 
     assertThat(results).extracting(WorkResult::value).containsOnly(Int64Value.of(1));
     assertThat(results).extracting(WorkResult::replayed).containsExactly(false, true);
+  }
+
+  @Test
+  void anImportThatIsSentAgainRunsTheRemainingLines() throws Exception {
+    List<ImportOrdersResponse> imports = ManyKeysInOneCall.run(database.pool());
+
+    assertThat(imports.get(1).getOrdersList())
+        .hasSize(3)
+        .startsWith(imports.get(0).getOrdersList().toArray(Order[]::new));
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("3");
   }
 
   @Test

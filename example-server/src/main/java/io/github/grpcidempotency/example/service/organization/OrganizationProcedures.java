@@ -10,7 +10,6 @@ import static io.github.grpcidempotency.example.organization.v1.NamespaceService
 import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getDeleteNamespaceMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getAddProjectMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
-import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 
@@ -57,8 +56,7 @@ public final class OrganizationProcedures {
         deleteNamespace(tenant),
         withStatus(createApiKey(tenant, secrets)),
         withStatus(Procedure.annotated(getInviteMemberMethod())),
-        Procedure.annotated(getRevokeAPIKeyMethod()).build(),
-        Procedure.annotated(getImportMembersMethod()).build());
+        Procedure.annotated(getRevokeAPIKeyMethod()).build());
   }
 
   private static Procedure withStatus(ProcedureBuilder<?> builder) {
