@@ -27,6 +27,12 @@ CREATE TABLE shop.invitations (
   role  text NOT NULL
 );
 
+-- No constraint prevents a second row for an event: the library does.
+CREATE TABLE shop.events (
+  id   text NOT NULL,
+  body bytea NOT NULL
+);
+
 -- The decisions of a client service.
 CREATE TABLE shop.purchases (
   intent  text PRIMARY KEY,

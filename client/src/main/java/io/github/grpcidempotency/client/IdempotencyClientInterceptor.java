@@ -54,31 +54,18 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   private static final Metadata.Key<String> REQUIRED =
       Metadata.Key.of(WireNames.REQUIRED, Metadata.ASCII_STRING_MARSHALLER);
 
-  private final Metadata.Key<String> header;
   private final boolean required;
   private final Optional<Consumer<MethodDescriptor<?, ?>>> unprotected;
 
   private IdempotencyClientInterceptor(
-      Metadata.Key<String> header,
-      boolean required,
-      Optional<Consumer<MethodDescriptor<?, ?>>> unprotected) {
-    this.header = header;
+      boolean required, Optional<Consumer<MethodDescriptor<?, ?>>> unprotected) {
     this.required = required;
     this.unprotected = unprotected;
   }
 
-  /** Returns an interceptor that uses the header {@code idempotency-key}. */
+  /** Returns an interceptor. */
   public static IdempotencyClientInterceptor create() {
-    return withKeyHeader(WireNames.KEY);
-  }
-
-  /**
-   * Returns an interceptor for a server that uses another header name.
-   *
-   * @throws IllegalArgumentException if it is not the name of an ASCII header
-   */
-  public static IdempotencyClientInterceptor withKeyHeader(String name) {
-    return new IdempotencyClientInterceptor(headerKey(name), false, Optional.empty());
+    return new IdempotencyClientInterceptor(false, Optional.empty());
   }
 
   /**
@@ -89,7 +76,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
    * Reply#isProtected} detect this.
    */
   public IdempotencyClientInterceptor requireProtection() {
-    return new IdempotencyClientInterceptor(header, true, unprotected);
+    return new IdempotencyClientInterceptor(true, unprotected);
   }
 
   /**
@@ -101,12 +88,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
    * @param listener receives the method
    */
   public IdempotencyClientInterceptor onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
-    return new IdempotencyClientInterceptor(header, required, Optional.of(listener));
-  }
-
-  /** Returns the same interceptor with another header. */
-  IdempotencyClientInterceptor keyHeader(String name) {
-    return new IdempotencyClientInterceptor(headerKey(name), required, unprotected);
+    return new IdempotencyClientInterceptor(required, Optional.of(listener));
   }
 
   /**
@@ -114,7 +96,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
    * a field that contains it.
    */
   Optional<String> key(MethodDescriptor<?, ?> method, Object request, Intent intent) {
-    KeyPlan plan = KeyPlan.of(method, header, true);
+    KeyPlan plan = KeyPlan.of(method, true);
     if (plan instanceof KeyPlan.InHeader place) {
       return place.form().inHeader(intent, true);
     }
@@ -123,10 +105,6 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
             && place.givenFields().stream().noneMatch(field -> field.isSet(message))
         ? place.form().inField(intent, true)
         : Optional.empty();
-  }
-
-  private static Metadata.Key<String> headerKey(String name) {
-    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 
   @Override
@@ -155,7 +133,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       Optional<Intent> chosen,
       Channel next) {
     ClientCall<RequestT, ResponseT> call = next.newCall(method, options);
-    KeyPlan plan = KeyPlan.of(method, header, chosen.isPresent());
+    KeyPlan plan = KeyPlan.of(method, chosen.isPresent());
     if (plan instanceof KeyPlan.InHeader place) {
       return new HeaderCall<>(call, place, chosen);
     }

@@ -19,7 +19,6 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -355,26 +354,9 @@ public final class IntentWorker implements AutoCloseable {
       return this;
     }
 
-    /**
-     * Sets the header for keys, for a server that uses another header than {@code idempotency-key}.
-     */
-    public Builder keyHeader(String name) {
-      this.keys = keys.keyHeader(name);
-      return this;
-    }
-
     /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
     public Builder requireProtection() {
       this.keys = keys.requireProtection();
-      return this;
-    }
-
-    /**
-     * Sets a listener for answers that are not protected; see {@link
-     * IdempotencyClientInterceptor#onUnprotected}.
-     */
-    public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
-      this.keys = keys.onUnprotected(listener);
       return this;
     }
 

@@ -28,7 +28,7 @@ record KeyForm(KeyFormat format, String pattern) {
       case KEY_FORMAT_UUID4 -> Optional.of(uuid4);
       case KEY_FORMAT_PATTERN ->
           Optional.of(key).filter(made -> chosen || Pattern.matches(pattern, made));
-      case KEY_FORMAT_SCHEDULE, UNRECOGNIZED -> Optional.of(key).filter(made -> chosen);
+      case UNRECOGNIZED -> Optional.of(key).filter(made -> chosen);
     };
   }
 }

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.client;
 import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.ExtensionLite;
+import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
 import io.github.grpcidempotency.proto.v1.KeyPolicy;
 import io.github.grpcidempotency.proto.v1.KeySource;
@@ -40,6 +41,9 @@ sealed interface KeyPlan {
    * type.
    */
   ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
+
+  /** The header of a key, unless the option names another place. */
+  Metadata.Key<String> KEY = Metadata.Key.of(WireNames.KEY, Metadata.ASCII_STRING_MARSHALLER);
 
   /** The default form: a UUID. */
   KeyForm ANY_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UNSPECIFIED, "");
@@ -85,13 +89,13 @@ sealed interface KeyPlan {
    * server has declared it idempotent in Java. A call of such a method gets a key only if the user
    * has created an intent.
    */
-  static KeyPlan of(MethodDescriptor<?, ?> method, Metadata.Key<String> header, boolean chosen) {
+  static KeyPlan of(MethodDescriptor<?, ?> method, boolean chosen) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
       return new Nothing();
     }
     Optional<Procedure> option = option(method);
     if (option.isEmpty()) {
-      return chosen ? new InHeader(header, ANY_FORM, List.of(header)) : new Nothing();
+      return chosen ? new InHeader(KEY, ANY_FORM, List.of(KEY)) : new Nothing();
     }
     Procedure declared = option.get();
     return switch (declared.getKeyPolicy()) {
@@ -99,9 +103,7 @@ sealed interface KeyPlan {
       case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED ->
           declared.getKeySourcesCount() == 0
               ? new InHeader(
-                  header,
-                  new KeyForm(declared.getKeyFormat(), declared.getKeyPattern()),
-                  List.of(header))
+                  KEY, new KeyForm(declared.getKeyFormat(), declared.getKeyPattern()), List.of(KEY))
               : ofSources(declared.getKeySourcesList(), schema(method).orElseThrow());
     };
   }

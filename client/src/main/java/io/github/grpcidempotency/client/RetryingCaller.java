@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -269,26 +268,9 @@ public final class RetryingCaller {
       return this;
     }
 
-    /**
-     * Sets the header for keys, for a server that uses another header than {@code idempotency-key}.
-     */
-    public Builder keyHeader(String name) {
-      this.keys = keys.keyHeader(name);
-      return this;
-    }
-
     /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
     public Builder requireProtection() {
       this.keys = keys.requireProtection();
-      return this;
-    }
-
-    /**
-     * Sets a listener for answers that are not protected; see {@link
-     * IdempotencyClientInterceptor#onUnprotected}.
-     */
-    public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
-      this.keys = keys.onUnprotected(listener);
       return this;
     }
 

@@ -208,26 +208,11 @@ class KeysTest {
   @Test
   void aFormatThatRefusesUuidsGetsKeysOnlyFromTheUsersIntents() {
     assertThat(send(OrderServiceBlockingStub::createOfPattern, REQUEST).key()).isEmpty();
-    assertThat(send(OrderServiceBlockingStub::createScheduled, REQUEST).key()).isEmpty();
     assertThat(send(OrderServiceBlockingStub::createOpaque, REQUEST).key()).isPresent();
 
     Intent own = Intent.parse("order-7");
     assertThat(send(OrderServiceBlockingStub::createOfPattern, REQUEST, own).key())
         .contains("order-7");
-    assertThat(send(OrderServiceBlockingStub::createScheduled, REQUEST, own).key())
-        .contains("order-7");
-  }
-
-  @Test
-  void theHeaderMayHaveAnotherName() {
-    OrderServiceBlockingStub other = stub(IdempotencyClientInterceptor.withKeyHeader("x-key"));
-
-    Seen seen = send(OrderServiceBlockingStub::createOrder, REQUEST, other);
-
-    assertThat(seen.header("x-key")).isPresent();
-    assertThat(seen.key()).isEmpty();
-    assertThatThrownBy(() -> IdempotencyClientInterceptor.withKeyHeader("x-key-bin"))
-        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

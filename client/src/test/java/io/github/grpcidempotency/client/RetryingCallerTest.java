@@ -26,12 +26,10 @@ import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -302,16 +300,6 @@ class RetryingCallerTest {
                     REQUEST));
 
     assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
-  }
-
-  @Test
-  void anAnswerWithoutAnOperationIsNotProtectedAndReported() {
-    List<String> reported = new CopyOnWriteArrayList<>();
-    RetryingCaller caller =
-        quick().onUnprotected(method -> reported.add(method.getBareMethodName())).build();
-
-    assertThat(call(caller).isProtected()).isFalse();
-    assertThat(reported).containsExactly("CreateOrder");
   }
 
   @Test

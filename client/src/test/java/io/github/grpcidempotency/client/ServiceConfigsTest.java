@@ -10,25 +10,11 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
-import io.github.grpcidempotency.fault.FaultProxy;
-import io.grpc.Attributes;
-import io.grpc.CallOptions;
-import io.grpc.Channel;
-import io.grpc.ClientCall;
-import io.grpc.ClientInterceptor;
-import io.grpc.ClientStreamTracer;
-import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /** How gRPC's own retries use the config and the key. */
@@ -96,51 +82,6 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void aHedgedAttemptIsMarkedAsALaterAttempt() {
-    Map<String, ?> hedging =
-        Map.of(
-            "methodConfig",
-            List.of(
-                Map.of(
-                    "name",
-                    List.of(Map.of("service", OrderServiceGrpc.SERVICE_NAME)),
-                    "hedgingPolicy",
-                    Map.of("maxAttempts", 2.0, "hedgingDelay", "0.05s"))));
-    try (EchoServer server = new EchoServer().answering(Answer.none())) {
-      OrderServiceBlockingStub stub =
-          OrderServiceGrpc.newBlockingStub(
-              server.channel(
-                  builder ->
-                      builder
-                          .intercept(IdempotencyClientInterceptor.create())
-                          .defaultServiceConfig(hedging)));
-
-      assertThat(stub.createOrder(REQUEST).getName()).isEqualTo("tea");
-
-      assertThat(previousAttempts(server)).containsExactlyInAnyOrder("none", "1");
-      assertThat(server.seen().stream().map(Seen::key).distinct()).hasSize(1);
-    }
-  }
-
-  @Test
-  void aPushbackIsObeyed() {
-    try (EchoServer server = new EchoServer()) {
-      server.answering(Answer.of(Status.NOT_FOUND).with("grpc-retry-pushback-ms", "400"));
-      long begin = System.nanoTime();
-
-      assertThat(stub(server).createOrder(REQUEST).getName()).isEqualTo("tea");
-
-      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(390));
-      assertThat(server.seen()).hasSize(2);
-
-      server.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "-1"));
-      assertThat(failure(() -> stub(server).createOrder(REQUEST)))
-          .isEqualTo(Status.Code.UNAVAILABLE);
-      assertThat(server.seen()).hasSize(3);
-    }
-  }
-
-  @Test
   void methodsWithoutKeysAreNotRepeated() {
     try (EchoServer server = new EchoServer()) {
       server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.UNAVAILABLE));
@@ -150,35 +91,6 @@ class ServiceConfigsTest {
       assertThat(failure(() -> stub(server).getOrder(REQUEST))).isEqualTo(Status.Code.UNAVAILABLE);
 
       assertThat(server.seen()).hasSize(2);
-    }
-  }
-
-  @Test
-  void aTransparentRetryHasTheKeyOfTheStreamThatWasRefused() {
-    try (EchoServer server = new EchoServer();
-        FaultProxy proxy = FaultProxy.before(server.port())) {
-      proxy.replaceServerOnce(Goaway::refuseFirstCall);
-      ManagedChannel channel =
-          NettyChannelBuilder.forAddress("localhost", proxy.port())
-              .usePlaintext()
-              .intercept(IdempotencyClientInterceptor.create())
-              .build();
-      try {
-        Streams streams = new Streams();
-        OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
-
-        Order order =
-            stub.withInterceptors(streams.tracing()).withWaitForReady().createOrder(REQUEST);
-
-        assertThat(order.getName()).isEqualTo("tea");
-        assertThat(streams.transparent).containsExactly(false, true);
-        assertThat(streams.keys).hasSize(2).doesNotContain("null");
-        assertThat(streams.keys.stream().distinct()).hasSize(1);
-        assertThat(server.seen().stream().map(seen -> seen.key().orElse("none")))
-            .containsExactly(streams.keys.get(0));
-      } finally {
-        channel.shutdownNow();
-      }
     }
   }
 
@@ -206,36 +118,5 @@ class ServiceConfigsTest {
 
   private static Status.Code failure(Runnable call) {
     return catchThrowableOfType(StatusRuntimeException.class, call::run).getStatus().getCode();
-  }
-
-  /** What a call sent over connections: the header of every stream. */
-  private static final class Streams extends ClientStreamTracer.Factory {
-    private static final Metadata.Key<String> KEY =
-        Metadata.Key.of("idempotency-key", Metadata.ASCII_STRING_MARSHALLER);
-
-    private final List<String> keys = new CopyOnWriteArrayList<>();
-    private final List<Boolean> transparent = new CopyOnWriteArrayList<>();
-
-    ClientInterceptor tracing() {
-      return new ClientInterceptor() {
-        @Override
-        public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
-            MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
-          return next.newCall(method, options.withStreamTracerFactory(Streams.this));
-        }
-      };
-    }
-
-    @Override
-    public ClientStreamTracer newClientStreamTracer(
-        ClientStreamTracer.StreamInfo info, Metadata headers) {
-      return new ClientStreamTracer() {
-        @Override
-        public void streamCreated(Attributes transport, Metadata sent) {
-          transparent.add(info.isTransparentRetry());
-          keys.add(Optional.ofNullable(sent.get(KEY)).orElse("null"));
-        }
-      };
-    }
   }
 }

@@ -5,7 +5,6 @@ import static io.github.grpcidempotency.example.TestClient.keyed;
 import static io.github.grpcidempotency.example.TestClient.user;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getGetProjectMethod;
-import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
@@ -16,8 +15,6 @@ import com.google.protobuf.util.Durations;
 import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
-import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
-import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.github.grpcidempotency.example.run.Database;
 import io.github.grpcidempotency.example.run.MachineShop;
 import io.github.grpcidempotency.example.service.Settings;
@@ -94,20 +91,6 @@ class DatabaseOutageTest {
   }
 
   @Test
-  void anImportThatBreaksOffIsSentAgain() {
-    ImportMembersRequest request =
-        ImportMembersRequest.newBuilder()
-            .setProjectId(ApiKeys.newProject(example.client(), ada))
-            .addLines(line("row-1"))
-            .addLines(line("row-2"))
-            .build();
-    cutAt("tenant.project_members", ada, getImportMembersMethod(), request);
-    assertThat(
-            example.client().call(ada, getImportMembersMethod(), request).response().getLinesList())
-        .allMatch(line -> line.hasMember());
-  }
-
-  @Test
   void theServerReportsThatTheDatabaseIsUnavailable() {
     Iterator<HealthCheckResponse> health =
         HealthGrpc.newBlockingStub(example.client().channel())
@@ -174,13 +157,5 @@ class DatabaseOutageTest {
 
   private static void asksForARetry(Metadata trailers) {
     assertThat(Long.parseLong(String.valueOf(trailers.get(PUSHBACK)))).isPositive();
-  }
-
-  private static MemberLine line(String token) {
-    return MemberLine.newBuilder()
-        .setToken(token)
-        .setUserId(UUID.randomUUID().toString())
-        .setRole("specialist")
-        .build();
   }
 }

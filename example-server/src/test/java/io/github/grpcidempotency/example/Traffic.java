@@ -1,15 +1,11 @@
 package io.github.grpcidempotency.example;
 
 import static io.github.grpcidempotency.example.TestClient.keyed;
-import static io.github.grpcidempotency.example.TestClient.nobody;
 import static io.github.grpcidempotency.example.TestClient.user;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getAddInstallMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
-import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
-import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
@@ -17,9 +13,6 @@ import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
-import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
-import io.github.grpcidempotency.example.organization.v1.IngestRequest;
-import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
@@ -73,10 +66,8 @@ final class Traffic implements AutoCloseable {
     every(400, this::createANodePool);
     every(600, this::createWithoutAKey);
     every(900, this::install);
-    every(1_000, this::importMembers);
     every(1_100, this::reuseAKey);
     every(1_700, this::sendAMalformedKey);
-    every(1_900, this::deliverWithAWrongSignature);
     every(1_300, this::repeatWhileItRuns);
   }
 
@@ -124,16 +115,6 @@ final class Traffic implements AutoCloseable {
     attempt(ada, getAddInstallMethod(), install);
   }
 
-  private void importMembers() {
-    ImportMembersRequest two =
-        ImportMembersRequest.newBuilder()
-            .setProjectId(project)
-            .addLines(line(UUID.randomUUID().toString()))
-            .addLines(line("row-1"))
-            .build();
-    attempt(ada, getImportMembersMethod(), two);
-  }
-
   private void reuseAKey() {
     Metadata keyed = fresh();
     attempt(keyed, getCreateProjectMethod(), project("mercury"));
@@ -142,13 +123,6 @@ final class Traffic implements AutoCloseable {
 
   private void sendAMalformedKey() {
     attempt(keyed("no-uuid", ada), getCreateProjectMethod(), project("apollo"));
-  }
-
-  private void deliverWithAWrongSignature() {
-    attempt(
-        nobody(),
-        getIngestMethod(),
-        IngestRequest.newBuilder().setWebhookId("whk_unknown").build());
   }
 
   /** To buy a machine takes a while. */
@@ -174,14 +148,6 @@ final class Traffic implements AutoCloseable {
         .setProjectId(project)
         .setName("eagle")
         .setRegion(region)
-        .build();
-  }
-
-  private static MemberLine line(String token) {
-    return MemberLine.newBuilder()
-        .setToken(token)
-        .setUserId(UUID.nameUUIDFromBytes(token.getBytes(UTF_8)).toString())
-        .setRole("specialist")
         .build();
   }
 

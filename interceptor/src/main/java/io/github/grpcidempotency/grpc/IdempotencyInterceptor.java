@@ -21,10 +21,8 @@ import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.internal.service.OperationsService;
 import io.github.grpcidempotency.internal.service.RecoveryService;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -83,7 +81,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
   private final Procedures procedures;
   private final CallerResolver callers;
-  private final Metadata.Key<String> keyHeader;
   private final Optional<Engines> engines;
   private final MethodsWithoutDescriptor undescribed = new MethodsWithoutDescriptor();
   private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
@@ -94,7 +91,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         () ->
             Objects.requireNonNull(
                 builder.callers.resolve(), "the caller resolver returned null, not an Optional");
-    this.keyHeader = WireMetadata.ascii(builder.keyHeader);
     this.engines =
         stores.map(
             found ->
@@ -103,8 +99,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     new EngineSettings(
                         new Listeners(builder.listeners),
                         new DecisionLog(builder.keyHashSecret),
-                        keyHeader.name(),
-                        builder.claimTiming,
+                        IdempotencyMetadata.KEY.name(),
                         builder.callLimit,
                         builder.waitLimits,
                         builder.executor)));
@@ -141,7 +136,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
     Optional<Engine> engine = engines.get().of(caller);
     CallEvents events = arrived.of(caller).onShard(engine.flatMap(Engine::shard));
-    KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
+    KeyFinder finder = new KeyFinder(procedure, caller, headers, events);
     Function<Message, KeyDecision> keyOf = request -> finder.decide(Optional.of(request));
     if (!finder.readsRequest()) {
       KeyDecision decision = finder.decide(Optional.empty());
@@ -275,10 +270,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<IdempotencyStore> store = Optional.empty();
     private Optional<Shards> shards = Optional.empty();
     private boolean withoutStore;
-    private String keyHeader = IdempotencyMetadata.KEY.name();
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
-    private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private Duration callLimit = Duration.ofHours(1);
     private WaitLimits waitLimits = WaitLimits.defaults();
     private Executor executor = DEFAULT_EXECUTOR;
@@ -314,16 +307,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the request header that carries the key; {@code idempotency-key} by default.
-     *
-     * @throws IllegalArgumentException if it is not the name of an ASCII header
-     */
-    public Builder keyHeader(String name) {
-      this.keyHeader = WireMetadata.ascii(name).name();
-      return this;
-    }
-
-    /**
      * Adds a listener for events. Listeners are called in the order in which they were added. There
      * is none by default.
      */
@@ -343,15 +326,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      */
     public Builder keyHashSecret(byte[] secret) {
       this.keyHashSecret = Optional.of(DecisionLog.checkSecret(secret));
-      return this;
-    }
-
-    /**
-     * Sets when the keys of transactional calls are claimed, for procedures without a setting of
-     * their own; before the handler by default.
-     */
-    public Builder claimTiming(ClaimTiming timing) {
-      this.claimTiming = timing;
       return this;
     }
 
@@ -412,7 +386,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             "the interceptor has a store and shards: call either store(…) or shards(…), because the"
                 + " calls of each caller are recorded in one store");
       }
-      Setup.check(problems, procedures, stores, claimTiming);
+      Setup.check(problems, procedures, stores);
       if (stores.isEmpty()) {
         logger.warn("the interceptor has no store: calls with a key pass through unprotected");
       } else {

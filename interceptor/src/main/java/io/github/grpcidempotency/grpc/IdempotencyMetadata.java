@@ -11,10 +11,7 @@ import io.grpc.Metadata;
  * answers. An error has the trailer {@link #OPERATION} if it is about an operation.
  */
 public final class IdempotencyMetadata {
-  /**
-   * Request header: the client's key, unless {@link IdempotencyInterceptor.Builder#keyHeader} names
-   * another header.
-   */
+  /** Request header: the client's key, unless the procedure has another key source. */
   public static final Metadata.Key<String> KEY = ascii(WireNames.KEY);
 
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */

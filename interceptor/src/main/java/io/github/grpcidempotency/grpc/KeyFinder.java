@@ -36,12 +36,7 @@ final class KeyFinder {
   private final CallEvents events;
   private final KeySource source;
 
-  KeyFinder(
-      Procedure procedure,
-      String keyHeader,
-      Optional<Caller> caller,
-      Metadata headers,
-      CallEvents events) {
+  KeyFinder(Procedure procedure, Optional<Caller> caller, Metadata headers, CallEvents events) {
     this.procedure = procedure;
     this.policy = RequestHeaders.keyPolicy(procedure, headers);
     this.caller = caller;
@@ -51,7 +46,8 @@ final class KeyFinder {
         procedure
             .keySource()
             .filter(given -> policy != KeyPolicy.PROHIBITED)
-            .orElseGet(() -> KeySource.metadata(keyHeader).as(procedure.keyFormat()));
+            .orElseGet(
+                () -> KeySource.metadata(IdempotencyMetadata.KEY.name()).as(procedure.keyFormat()));
   }
 
   boolean readsRequest() {

@@ -62,12 +62,6 @@ public interface KeyFormat {
         "a random UUID (version 4): 36 characters, hexadecimal digits in groups of 8-4-4-4-12");
   }
 
-  /** Accepts the keys of {@link ScheduleKey}. */
-  static KeyFormat schedule() {
-    KeyFormat schedule = ScheduleKey::canonicalize;
-    return schedule.describedAs("sched:, the id of the schedule, a colon, and an instant in UTC");
-  }
-
   /**
    * Accepts opaque keys: {@code [A-Za-z0-9._~-]{1,255}}, case-sensitive. These are the unreserved
    * characters of a URI (RFC 3986). The IETF draft draft-ietf-httpapi-idempotency-key-header leaves

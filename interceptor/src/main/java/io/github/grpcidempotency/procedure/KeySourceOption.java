@@ -88,7 +88,6 @@ record KeySourceOption(
       case KEY_FORMAT_UUID -> Optional.of(KeyFormat.uuid());
       case KEY_FORMAT_UUID4 -> Optional.of(KeyFormat.uuid4());
       case KEY_FORMAT_OPAQUE -> Optional.of(KeyFormat.opaque());
-      case KEY_FORMAT_SCHEDULE -> Optional.of(KeyFormat.schedule());
       case KEY_FORMAT_PATTERN, KEY_FORMAT_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
     };
   }

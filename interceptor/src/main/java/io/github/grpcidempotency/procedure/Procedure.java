@@ -185,9 +185,14 @@ public final class Procedure {
     return execution;
   }
 
-  /** Returns when a transactional call is claimed; empty for the interceptor's setting. */
-  public Optional<ClaimTiming> claimTiming() {
+  /** Returns when the key of a transactional call is claimed; empty if it is not set. */
+  Optional<ClaimTiming> claimTiming() {
     return claimTiming;
+  }
+
+  /** Returns whether calls are claimed with their handlers' first statements. */
+  public boolean claimsWithFirstStatement() {
+    return claimTiming.equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT));
   }
 
   /** Returns what happens to a duplicate while the first call is running. */

@@ -251,8 +251,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets when the key of a transactional call is claimed. The default is the setting of the
-   * interceptor.
+   * Sets when the key of a transactional call is claimed; {@link ClaimTiming#BEFORE_HANDLER} by
+   * default.
    */
   public ProcedureBuilder<ResponseT> claim(ClaimTiming timing) {
     this.claimTiming = Optional.of(timing);

@@ -137,7 +137,7 @@ final class ProcedureCheck {
             "it is TRANSACTIONAL, so a failed call has no effect: remove the codes"
                 + " without effect");
       }
-    } else if (procedure.claimTiming().equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT))) {
+    } else if (procedure.claimsWithFirstStatement()) {
       problems.add(
           "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL");
     }

@@ -17,7 +17,6 @@ import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
@@ -37,9 +36,10 @@ import java.util.concurrent.ForkJoinPool;
  * the procedure decides whether the work runs again after a crash between effect and record.
  *
  * <p>Work always fails closed: it does not run while the store cannot be reached. The procedure's
- * key policy and key source have no effect. Within the work, the transaction of a transactional
- * procedure and {@code TransactionalCompletion} work as in a handler. Thread-safe. Blocks: the work
- * runs on the calling thread.
+ * key policy and key source have no effect. If work is claimed with its first statement and the
+ * claim is not won, the work is stopped at that statement, and its exception is dropped. Within the
+ * work, the transaction of a transactional procedure and {@code TransactionalCompletion} work as in
+ * a handler. Thread-safe. Blocks: the work runs on the calling thread.
  *
  * <p>Work has no time limit. Its lease is renewed, and its transaction stays open, until the work
  * returns or throws.
@@ -58,9 +58,8 @@ public final class IdempotentWork implements AutoCloseable {
                 new Listeners(builder.listeners),
                 new DecisionLog(builder.keyHashSecret),
                 "token",
-                builder.claimTiming,
                 NO_LIMIT,
-                builder.waitLimits,
+                WaitLimits.defaults(),
                 ForkJoinPool.commonPool()));
   }
 
@@ -80,9 +79,9 @@ public final class IdempotentWork implements AutoCloseable {
    *
    * @param kind the procedure of the work; its retention, execution and policies apply
    * @param caller the user on whose behalf it runs
-   * @param token identifies the operation for its caller, such as a {@link
-   *     io.github.grpcidempotency.key.ScheduleKey} or a message's id; tokens and the keys of the
-   *     caller's calls are in the same namespace
+   * @param token identifies the operation for its caller, such as a message's id, or the name of a
+   *     job and the time at which it was due; tokens and the keys of the caller's calls are in the
+   *     same namespace
    * @param input the input of the work; the same token with another input is refused
    * @throws WorkRefusedException if there is no result: the work is running elsewhere, its result
    *     could not be recorded yet, the input differs, the store cannot be reached, or the guard
@@ -131,8 +130,6 @@ public final class IdempotentWork implements AutoCloseable {
     private final Procedure[] kinds;
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
-    private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
-    private WaitLimits waitLimits = WaitLimits.defaults();
 
     private Builder(Stores stores, Procedure... kinds) {
       this.stores = stores;
@@ -161,25 +158,6 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Sets when the tokens of transactional work are claimed, for procedures without a setting of
-     * their own; before the work by default. If work is claimed with its first statement and the
-     * claim is not won, the work is stopped at that statement, and its exception is dropped.
-     */
-    public Builder claimTiming(ClaimTiming timing) {
-      this.claimTiming = timing;
-      return this;
-    }
-
-    /**
-     * Sets how much work may wait for running work, and the total size of its input; {@link
-     * WaitLimits#defaults} by default.
-     */
-    public Builder waitLimits(WaitLimits limits) {
-      this.waitLimits = limits;
-      return this;
-    }
-
-    /**
      * Checks the procedures and the stores, and returns the {@code IdempotentWork}. Close it when
      * the last work has ended.
      *
@@ -188,7 +166,7 @@ public final class IdempotentWork implements AutoCloseable {
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotentWork build() {
-      Setup.check(Procedures.of(kinds), Optional.of(stores), claimTiming);
+      Setup.check(Procedures.of(kinds), Optional.of(stores));
       IdempotentWork work = new IdempotentWork(this);
       work.engines.start();
       return work;

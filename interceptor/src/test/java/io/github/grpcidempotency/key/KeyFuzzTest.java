@@ -26,13 +26,12 @@ class KeyFuzzTest {
   private static final UUID USER = new UUID(1, 2);
 
   private static final List<KeyFormat> FORMATS =
-      List.of(KeyFormat.uuid(), KeyFormat.uuid4(), KeyFormat.schedule(), KeyFormat.opaque());
+      List.of(KeyFormat.uuid(), KeyFormat.uuid4(), KeyFormat.opaque());
 
   private static final List<KeySource> SOURCES =
       List.of(
           KeySource.metadata("x-key"),
           KeySource.metadata("x-key").as(KeyFormat.opaque()).prefixed("a:"),
-          KeySource.metadata("x-key").as(KeyFormat.schedule()),
           KeySource.metadata("x-key").as(KeyFormat.matching(Pattern.compile("[^a]*"))),
           KeySource.requestField("name"),
           KeySource.requestField("thing.name").prefixed("thing:"),

@@ -87,11 +87,6 @@ class MethodOptionTest {
     String uuid4 = "0193a0c4-7e5b-4cc1-9d6e-aabbccddeeff";
     return Stream.of(
         arguments("x-delivery", "a-b~c", REQUEST, "delivery:a-b~c"),
-        arguments(
-            "x-run",
-            "sched:close:2026-12-01T00:00:00.000Z",
-            REQUEST,
-            "sched:close:2026-12-01T00:00:00Z"),
         arguments("x-code", "ABCD", REQUEST, "ABCD"),
         arguments("x-uuid", uuid7.toUpperCase(Locale.ROOT), REQUEST, uuid7),
         arguments("x-uuid4", uuid4, REQUEST, uuid4),

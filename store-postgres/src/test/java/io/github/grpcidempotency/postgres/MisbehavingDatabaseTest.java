@@ -5,16 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.internal.runtime.Setup;
-import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,6 +26,11 @@ class MisbehavingDatabaseTest {
   private static final Procedure TRANSACTIONAL =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.TRANSACTIONAL)
+          .build();
+  private static final Procedure WITH_FIRST_STATEMENT =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
           .build();
 
   /** What is wrong with an engine, and what start-up says of it. */
@@ -210,12 +211,7 @@ class MisbehavingDatabaseTest {
     PostgresIdempotencyStore store = store(database.app()).build();
 
     assertThatCode(() -> Things.verify(store, TRANSACTIONAL)).doesNotThrowAnyException();
-    assertThatThrownBy(
-            () ->
-                Setup.check(
-                    Procedures.of(TRANSACTIONAL),
-                    Optional.of(Stores.of(store)),
-                    ClaimTiming.WITH_FIRST_STATEMENT))
+    assertThatThrownBy(() -> Things.verify(store, WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("the first statement of a trial call's duplicate was executed");
   }

@@ -8,13 +8,10 @@ import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.internal.runtime.Setup;
-import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -51,6 +48,11 @@ class MissingDatabaseFeaturesTest {
   private static final Procedure TRANSACTIONAL =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.TRANSACTIONAL)
+          .build();
+  private static final Procedure WITH_FIRST_STATEMENT =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
           .build();
 
   private final KeyTable table = new KeyTable(database);
@@ -96,12 +98,7 @@ class MissingDatabaseFeaturesTest {
 
   @Test
   void withoutAdvisoryLocksNoClaimIsSentWithAFirstStatement() {
-    assertThatThrownBy(
-            () ->
-                Setup.check(
-                    Procedures.of(TRANSACTIONAL),
-                    Optional.of(Stores.of(polling())),
-                    ClaimTiming.WITH_FIRST_STATEMENT))
+    assertThatThrownBy(() -> Things.verify(polling(), WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining(
             "advisoryLocks(false) cannot send a claim with a handler's first statement")

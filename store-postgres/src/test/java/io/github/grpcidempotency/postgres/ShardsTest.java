@@ -156,7 +156,7 @@ class ShardsTest {
   }
 
   private static void check(Shards shards) {
-    Setup.check(Procedures.of(), Optional.of(Stores.of(shards)), ClaimTiming.BEFORE_HANDLER);
+    Setup.check(Procedures.of(), Optional.of(Stores.of(shards)));
   }
 
   @Test

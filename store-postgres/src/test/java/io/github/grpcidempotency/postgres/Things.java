@@ -7,7 +7,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.store.Claim;
@@ -75,8 +74,7 @@ final class Things {
 
   /** Checks what a server does as it starts. */
   static void verify(IdempotencyStore store, Procedure... procedures) {
-    Setup.check(
-        Procedures.of(procedures), Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER);
+    Setup.check(Procedures.of(procedures), Optional.of(Stores.of(store)));
   }
 
   /** Claims a key that must be free. */

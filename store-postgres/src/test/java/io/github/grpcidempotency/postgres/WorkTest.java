@@ -10,7 +10,6 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.postgres.ThingWork.Style;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -28,7 +27,6 @@ import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -47,8 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class WorkTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final String TOKEN =
-      ScheduleKey.of("make-thing", Instant.parse("2026-12-01T00:00:00Z"));
+  private static final String TOKEN = "job:make-thing:2026-12-01T00:00:00Z";
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
   private static final Duration SHORT_LEASE = Duration.ofMillis(1_200);
   private final KeyTable table = new KeyTable(database);

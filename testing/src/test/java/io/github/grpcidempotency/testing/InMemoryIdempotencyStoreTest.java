@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -34,10 +33,7 @@ class InMemoryIdempotencyStoreTest extends OperationStoreContract {
         Procedures.of(Procedure.named("jobs/write").execution(Execution.TRANSACTIONAL).build());
 
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(
-            () ->
-                Setup.check(
-                    transactional, Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER))
+        .isThrownBy(() -> Setup.check(transactional, Optional.of(Stores.of(store))))
         .withMessageContaining(
             "jobs/write: it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
                 + " transactions");

@@ -26,8 +26,6 @@ public final class Demo implements Callable<Integer> {
           new FiftyAtOnce(),
           new KeysFromElsewhere(),
           new AssignedId(),
-          new ManyKeysInOneCall(),
-          new WebhookEvent(),
           new DeletedNamespace(),
           new FirstStatement());
 

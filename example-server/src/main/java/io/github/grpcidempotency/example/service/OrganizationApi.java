@@ -7,21 +7,16 @@ import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.organization.ApiKeyService;
 import io.github.grpcidempotency.example.service.organization.ClusterService;
 import io.github.grpcidempotency.example.service.organization.InviteService;
-import io.github.grpcidempotency.example.service.organization.MemberImport;
 import io.github.grpcidempotency.example.service.organization.NamespaceService;
 import io.github.grpcidempotency.example.service.organization.OrganizationProcedures;
 import io.github.grpcidempotency.example.service.organization.ProjectService;
-import io.github.grpcidempotency.example.service.organization.WebhookService;
 import io.github.grpcidempotency.example.service.outbox.Outbox;
 import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
-import io.github.grpcidempotency.example.service.webhook.WebhookDirectory;
-import io.github.grpcidempotency.example.service.webhook.WebhookKeys;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import java.util.List;
@@ -31,7 +26,7 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.StatementExceptions;
 
 /**
- * The whole service: its six gRPC services behind the library's interceptor, and its background
+ * The whole service: its five gRPC services behind the library's interceptor, and its background
  * work. The caller provides the connection pools and the server, and starts the server.
  */
 public final class OrganizationApi implements AutoCloseable {
@@ -75,9 +70,7 @@ public final class OrganizationApi implements AutoCloseable {
             .lease(settings.lease())
             .jdbi(OrganizationApi::withholdValues)
             .build();
-    Procedures procedures =
-        OrganizationProcedures.of(
-            tenant, settings.secrets(), new WebhookKeys(new WebhookDirectory(jdbi(pool))));
+    Procedures procedures = OrganizationProcedures.of(tenant, settings.secrets());
     IdempotencyInterceptor idempotency =
         parts.start(
             () ->
@@ -87,22 +80,14 @@ public final class OrganizationApi implements AutoCloseable {
                     .keyHashSecret(settings.logSecret().toByteArray())
                     .build());
     interceptor = Optional.of(idempotency);
-    IdempotentWork lines =
-        parts.start(
-            () ->
-                IdempotentWork.builder(store, MemberImport.LINE)
-                    .listener(listener)
-                    .keyHashSecret(settings.logSecret().toByteArray())
-                    .build());
     server
         .addServices(
             List.of(
-                new ProjectService(tenant, new MemberImport(tenant, lines)).bindService(),
+                new ProjectService(tenant).bindService(),
                 new ClusterService(tenant, settings.cloud()).bindService(),
                 new NamespaceService(tenant).bindService(),
                 new ApiKeyService(tenant).bindService(),
-                new InviteService(tenant).bindService(),
-                new WebhookService(tenant).bindService()))
+                new InviteService(tenant).bindService()))
         .addService(idempotency.recovery())
         .addService(idempotency.operations())
         .intercept(idempotency)

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -163,9 +162,7 @@ class StartupCheckTest {
       SetupException refused =
           catchThrowableOfType(
               SetupException.class,
-              () ->
-                  Setup.check(
-                      transactional, Optional.of(Stores.of(store)), ClaimTiming.BEFORE_HANDLER));
+              () -> Setup.check(transactional, Optional.of(Stores.of(store))));
 
       assertThat(refused.problems())
           .containsExactly(

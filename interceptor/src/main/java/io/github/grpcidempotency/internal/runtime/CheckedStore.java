@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.common.base.Suppliers;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -48,8 +47,8 @@ final class CheckedStore {
     return store;
   }
 
-  void check(Collection<Procedure> procedures, ClaimTiming timing) {
-    Runnable check = () -> verify(procedures, timing);
+  void check(Collection<Procedure> procedures) {
+    Runnable check = () -> verify(procedures);
     try {
       check.run();
     } catch (SetupException wrong) {
@@ -66,7 +65,7 @@ final class CheckedStore {
     }
   }
 
-  private void verify(Collection<Procedure> procedures, ClaimTiming timing) {
+  private void verify(Collection<Procedure> procedures) {
     try {
       store.verify(procedures.stream().map(RecordedProcedure::of).toList(), shard);
       for (Procedure procedure : procedures) {
@@ -76,7 +75,7 @@ final class CheckedStore {
                 protection ->
                     protection.verify(procedure.name(), store.answerBeginnings(procedure.name())));
       }
-      verifyTransactions(procedures, timing);
+      verifyTransactions(procedures);
     } catch (SetupException wrong) {
       throw wrong;
     } catch (IllegalStateException wrong) {
@@ -84,7 +83,7 @@ final class CheckedStore {
     }
   }
 
-  private void verifyTransactions(Collection<Procedure> procedures, ClaimTiming timing) {
+  private void verifyTransactions(Collection<Procedure> procedures) {
     List<Procedure> transactional =
         procedures.stream()
             .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
@@ -102,7 +101,7 @@ final class CheckedStore {
               .toList());
     }
     withTransactions.verifyTransactions();
-    if (transactional.stream().anyMatch(each -> Setup.claimsWithFirstStatement(each, timing))) {
+    if (transactional.stream().anyMatch(Procedure::claimsWithFirstStatement)) {
       withTransactions.verifyLateClaims();
     }
   }

@@ -164,7 +164,7 @@ public final class Engine implements AutoCloseable {
    * its handler, because its handler would probably be started and then stopped.
    */
   public boolean claimsWithFirstStatement(KeyedRequest request) {
-    return Setup.claimsWithFirstStatement(request.procedure(), settings.claimTiming())
+    return request.procedure().claimsWithFirstStatement()
         && !request.retry()
         && !leases.isTried(request.key());
   }

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -11,8 +10,6 @@ import java.util.concurrent.Executor;
  * The settings of all engines of an interceptor.
  *
  * @param keyName the name of the header that contains the key
- * @param claimTiming when transactional calls are claimed, for procedures without a setting of
- *     their own
  * @param callLimit how long a call without a deadline may run
  * @param waitLimits how many calls may wait, for all shards together
  */
@@ -20,7 +17,6 @@ public record EngineSettings(
     Listeners listeners,
     DecisionLog decisions,
     String keyName,
-    ClaimTiming claimTiming,
     Duration callLimit,
     WaitLimits waitLimits,
     Executor executor) {}

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -15,24 +14,21 @@ import java.util.Optional;
 public final class Setup {
   private Setup() {}
 
-  public static void check(Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
-    check(List.of(), procedures, stores, timing);
+  public static void check(Procedures procedures, Optional<Stores> stores) {
+    check(List.of(), procedures, stores);
   }
 
   /**
    * Runs all checks of the start-up.
    *
    * @param found earlier problems, which are reported together with the new ones
-   * @param timing when transactional calls are claimed, for procedures without a setting of their
-   *     own
    */
-  public static void check(
-      List<String> found, Procedures procedures, Optional<Stores> stores, ClaimTiming timing) {
+  public static void check(List<String> found, Procedures procedures, Optional<Stores> stores) {
     List<String> problems = new ArrayList<>(found);
     problems.addAll(procedures.problems());
     if (stores.isPresent()) {
       try {
-        stores.get().check(procedures.all(), timing);
+        stores.get().check(procedures.all());
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
       } catch (StoreException unreachable) {
@@ -70,11 +66,5 @@ public final class Setup {
       case FAIL_CLOSED ->
           "during an outage of the store, it fails closed: a call with a key is refused";
     };
-  }
-
-  /** Returns whether calls of a procedure are claimed with their handlers' first statements. */
-  static boolean claimsWithFirstStatement(Procedure procedure, ClaimTiming timing) {
-    return procedure.execution() == Execution.TRANSACTIONAL
-        && procedure.claimTiming().orElse(timing) == ClaimTiming.WITH_FIRST_STATEMENT;
   }
 }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -40,12 +39,12 @@ public record Stores(
     return choice.apply(caller);
   }
 
-  void check(Collection<Procedure> procedures, ClaimTiming timing) {
+  void check(Collection<Procedure> procedures) {
     List<String> problems = new ArrayList<>();
     List<StoreException> outages = new ArrayList<>();
     for (CheckedStore store : all) {
       try {
-        store.check(procedures, timing);
+        store.check(procedures);
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
       } catch (StoreException unreachable) {

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import static io.github.grpcidempotency.procedure.ClaimTiming.BEFORE_HANDLER;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -81,9 +80,8 @@ class SetupTest {
   @Test
   void descriptorsAreCheckedEvenWithoutAStore() {
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> Setup.check(BAD, Optional.empty(), BEFORE_HANDLER));
-    assertThatCode(() -> Setup.check(GOOD, Optional.empty(), BEFORE_HANDLER))
-        .doesNotThrowAnyException();
+        .isThrownBy(() -> Setup.check(BAD, Optional.empty()));
+    assertThatCode(() -> Setup.check(GOOD, Optional.empty())).doesNotThrowAnyException();
   }
 
   @Test
@@ -122,7 +120,7 @@ class SetupTest {
   }
 
   private static void check(Procedures procedures, RuntimeException verdict) {
-    Setup.check(procedures, Optional.of(Stores.of(new Judging(verdict))), BEFORE_HANDLER);
+    Setup.check(procedures, Optional.of(Stores.of(new Judging(verdict))));
   }
 
   /** A store that is asked nothing but whether it can be used. */

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.features;
 import com.google.protobuf.Int64Value;
 import com.google.protobuf.StringValue;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
@@ -35,7 +34,7 @@ final class WorkWithoutGrpc {
     return work.run(
         CLOSE_MONTH,
         SYSTEM,
-        ScheduleKey.of("close-month", due), // every scheduler computes the same key
+        "job:close-month:" + due, // every scheduler computes the same key
         StringValue.of(due.toString()), // the input of the job
         Int64Value.parser(),
         () -> Int64Value.of(ClaimTransaction.handle().execute("DELETE FROM shop.orders")));

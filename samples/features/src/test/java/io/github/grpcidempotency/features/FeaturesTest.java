@@ -1,10 +1,14 @@
 package io.github.grpcidempotency.features;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.features.shop.v1.Charge;
+import io.github.grpcidempotency.features.shop.v1.ImportOrdersResponse;
 import io.github.grpcidempotency.features.shop.v1.Invitation;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.Shipment;
@@ -21,8 +25,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -107,6 +115,26 @@ class FeaturesTest {
     assertThat(one("SELECT count(*) FROM shop.invitations")).isEqualTo("1");
   }
 
+  /** The example that GitHub publishes. */
+  @Test
+  void aSignedEventIsRecordedOnceAndAForgedOneIsRefused() throws Exception {
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec("It's a Secret to Everybody".getBytes(UTF_8), "HmacSHA256"));
+    Function<ByteString, String> sign =
+        body -> HexFormat.of().formatHex(mac.doFinal(body.toByteArray()));
+    String signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+
+    assertRetryGotTheFirstAnswer(SignedEvent.run(database.pool(), sign, signature));
+    assertThatThrownBy(() -> SignedEvent.run(database.pool(), sign, "sha256=00"))
+        .hasMessageContaining("UNAUTHENTICATED");
+    assertThat(one("SELECT count(*) FROM shop.events")).isEqualTo("1");
+    assertThat(
+            one(
+                "SELECT idempotency_key FROM idempotency.idempotency_keys WHERE procedure ="
+                    + " 'shop.v1.EventService/Ingest'"))
+        .endsWith("github:72d3162e");
+  }
+
   @Test
   void aReplayLacksAnOmittedField() throws Exception {
     List<Reply<Token>> replies = OmittedField.run(database.pool());
@@ -149,6 +177,16 @@ class FeaturesTest {
 
     assertThat(results).extracting(WorkResult::value).containsOnly(Int64Value.of(1));
     assertThat(results).extracting(WorkResult::replayed).containsExactly(false, true);
+  }
+
+  @Test
+  void anImportThatIsSentAgainRunsTheRemainingLines() throws Exception {
+    List<ImportOrdersResponse> imports = ManyKeysInOneCall.run(database.pool());
+
+    assertThat(imports.get(1).getOrdersList())
+        .hasSize(3)
+        .startsWith(imports.get(0).getOrdersList().toArray(Order[]::new));
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("3");
   }
 
   @Test

@@ -6,7 +6,6 @@ import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
 import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
-import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
 import io.github.grpcidempotency.benchmarks.scenario.Records;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
@@ -45,7 +44,6 @@ public final class Benchmarks implements Callable<Integer> {
           new Scenario("calls", Calls::onOneMachine),
           new Scenario("calls across a network", Calls::acrossNetwork),
           new Scenario("sweep", Sweep::run),
-          new Scenario("live keys", LiveKeys::run),
           new Scenario("record size", Records::size),
           new Scenario("life of a record", Records::life),
           new Scenario("steady state", SteadyState::run));

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
@@ -157,8 +159,11 @@ class AnswersTest extends CallTest {
     ThingServer server =
         start(
             server()
-                .settings(settings -> settings.keyHeader("X-Request-Id"))
-                .createThing(procedure -> procedure.keyFormat(KeyFormat.opaque())));
+                .createThing(
+                    procedure ->
+                        procedure
+                            .keyPolicy(KeyPolicy.OPTIONAL)
+                            .keyFrom(KeySource.metadata("X-Request-Id").as(KeyFormat.opaque()))));
     Seen first = call(server, "a thing").as(ALICE).header(header, "order-1").end().first();
 
     call(server, "a thing").as(ALICE).header(header, "order-1").end().replays(first);

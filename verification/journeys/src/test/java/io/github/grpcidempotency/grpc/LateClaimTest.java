@@ -35,7 +35,6 @@ import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -561,33 +560,18 @@ class LateClaimTest extends CallTest {
   void aStoreMustBeAbleToClaimLaterIfAProcedureWantsThat() {
     ThreadBoundStore unable = new ThreadBoundStore(memory);
 
-    for (ThingServer.Builder unfit :
-        List.of(
-            on(unable, Optional.empty(), ClaimTiming.WITH_FIRST_STATEMENT),
-            on(
-                unable,
-                Optional.of(ClaimTiming.WITH_FIRST_STATEMENT),
-                ClaimTiming.BEFORE_HANDLER))) {
-      assertThatExceptionOfType(SetupException.class)
-          .isThrownBy(unfit::start)
-          .withMessageContaining(
-              "ThreadBoundStore cannot claim with a handler's first statement:"
-                  + " set ClaimTiming.BEFORE_HANDLER");
-    }
-    start(on(unable, Optional.of(ClaimTiming.BEFORE_HANDLER), ClaimTiming.WITH_FIRST_STATEMENT));
-    start(server().settings(builder -> builder.claimTiming(ClaimTiming.WITH_FIRST_STATEMENT)));
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> on(unable, ClaimTiming.WITH_FIRST_STATEMENT).start())
+        .withMessageContaining(
+            "ThreadBoundStore cannot claim with a handler's first statement:"
+                + " set ClaimTiming.BEFORE_HANDLER");
+    start(on(unable, ClaimTiming.BEFORE_HANDLER));
   }
 
-  private ThingServer.Builder on(
-      TransactionalStore store, Optional<ClaimTiming> own, ClaimTiming byDefault) {
+  private ThingServer.Builder on(TransactionalStore store, ClaimTiming timing) {
     return ThingServer.on(transport)
         .store(store)
-        .createThing(
-            thing -> {
-              own.ifPresent(thing::claim);
-              return thing.execution(Execution.TRANSACTIONAL);
-            })
-        .settings(builder -> builder.claimTiming(byDefault));
+        .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).claim(timing));
   }
 
   @Test
@@ -669,10 +653,13 @@ class LateClaimTest extends CallTest {
   private ThingServer.Builder late(InFlightPolicy inFlight) {
     return ThingServer.on(transport)
         .store(late)
-        .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).inFlight(inFlight))
+        .createThing(
+            thing ->
+                thing
+                    .execution(Execution.TRANSACTIONAL)
+                    .claim(ClaimTiming.WITH_FIRST_STATEMENT)
+                    .inFlight(inFlight))
         .handler(LateClaimTest::write)
-        .settings(
-            builder ->
-                builder.listener(journal.listener()).claimTiming(ClaimTiming.WITH_FIRST_STATEMENT));
+        .settings(builder -> builder.listener(journal.listener()));
   }
 }

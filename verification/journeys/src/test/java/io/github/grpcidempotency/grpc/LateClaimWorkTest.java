@@ -30,7 +30,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LateClaimWorkTest {
   private static final Caller SYSTEM = Caller.of(new UUID(0, 1));
   private static final Procedure CLOSE_MONTH =
-      Procedure.named("jobs/close-month").execution(Execution.TRANSACTIONAL).build();
+      Procedure.named("jobs/close-month")
+          .execution(Execution.TRANSACTIONAL)
+          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
+          .build();
 
   private final EventJournal journal = new EventJournal();
   private final AtomicInteger runs = new AtomicInteger();
@@ -39,11 +42,7 @@ class LateClaimWorkTest {
 
   LateClaimWorkTest(boolean bound) {
     this.late = new LateStore(new InMemoryIdempotencyStore(), bound);
-    this.work =
-        IdempotentWork.builder(late, CLOSE_MONTH)
-            .listener(journal.listener())
-            .claimTiming(ClaimTiming.WITH_FIRST_STATEMENT)
-            .build();
+    this.work = IdempotentWork.builder(late, CLOSE_MONTH).listener(journal.listener()).build();
   }
 
   @AfterEach

@@ -37,7 +37,7 @@ class MetadataFuzzTest {
               procedure.keyFrom(
                   KeySource.firstOf(
                       KeySource.metadata("x-delivery"),
-                      KeySource.metadata("x-run").as(KeyFormat.schedule()).prefixed("run:"),
+                      KeySource.metadata("x-run").as(KeyFormat.opaque()).prefixed("run:"),
                       KeySource.metadata("x-uuid").as(KeyFormat.uuid4()))));
 
   /** Not what is gRPC's own, or the authentication's: that is not for the interceptor to judge. */

@@ -12,6 +12,7 @@ import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -83,7 +84,13 @@ class RefusalsTest extends CallTest {
 
   @Test
   void aRefusedKeyHasTheNameOfItsHeader() {
-    ThingServer server = start(server().settings(settings -> settings.keyHeader("x-request-id")));
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.keyFrom(
+                            KeySource.metadata("x-request-id").as(KeyFormat.uuid()))));
 
     Seen refused =
         call(server, "a thing").as(ALICE).header(WireMetadata.ascii("x-request-id"), "?").end();

@@ -13,7 +13,6 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -25,7 +24,6 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -41,8 +39,7 @@ import org.junit.jupiter.api.Test;
 
 class IdempotentWorkTest {
   private static final Caller SYSTEM = Caller.of(new UUID(0, 1));
-  private static final String RUN =
-      ScheduleKey.of("close-month", Instant.parse("2026-12-01T00:00:00Z"));
+  private static final String RUN = "job:close-month:2026-12-01T00:00:00Z";
   private static final StringValue MONTH = StringValue.of("2026-11");
   private static final Procedure CLOSE_MONTH =
       Procedure.named("jobs/close-month")

@@ -23,10 +23,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -64,16 +62,9 @@ public final class FaultProxy implements AutoCloseable {
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final List<Trap> traps = new CopyOnWriteArrayList<>();
   private final List<String> roundTrips = new CopyOnWriteArrayList<>();
-  private final Queue<StandIn> standIns = new ConcurrentLinkedQueue<>();
   private ServerSocket acceptor;
   private volatile Mode mode = Mode.FORWARD;
   private volatile boolean swallowsNotifications;
-
-  /** Serves a client instead of the server. */
-  public interface StandIn {
-    /** Serves one connection, which is closed afterwards. */
-    void serve(Socket client) throws IOException;
-  }
 
   private FaultProxy(URI target) {
     this.target = target;
@@ -108,11 +99,6 @@ public final class FaultProxy implements AutoCloseable {
   /** Returns the port on the loopback interface that this proxy listens on. */
   public int port() {
     return address.getPort();
-  }
-
-  /** Passes the next connection to a stand-in. */
-  public void replaceServerOnce(StandIn standIn) {
-    standIns.add(standIn);
   }
 
   /** Returns the JDBC URL of the same database, through this proxy. */
@@ -227,17 +213,8 @@ public final class FaultProxy implements AutoCloseable {
   private void acceptAll(ServerSocket listening) throws IOException {
     while (true) {
       Socket client = listening.accept();
-      Optional<StandIn> standIn = Optional.ofNullable(standIns.poll());
       if (mode == Mode.REFUSE) {
         client.close();
-      } else if (standIn.isPresent()) {
-        inBackground(
-            "fault-proxy-stand-in",
-            () -> {
-              try (client) {
-                standIn.get().serve(client);
-              }
-            });
       } else {
         new Link(client).start();
       }

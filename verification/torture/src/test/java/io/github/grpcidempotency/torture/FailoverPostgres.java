@@ -20,21 +20,11 @@ import org.postgresql.ds.PGSimpleDataSource;
  * by a way on which its connections can be cut.
  */
 final class FailoverPostgres implements FaultyPostgres {
-  /** What {@code docs/operations/failover.md} recommends; a property says otherwise. */
+  /** What {@code docs/operations/failover.md} recommends. */
   static final String DRIVER =
-      System.getProperty(
-          "torture.failover.driver",
-          "hostRecheckSeconds=10&connectTimeout=1&sslResponseTimeout=1000&tcpKeepAlive=true");
+      "hostRecheckSeconds=10&connectTimeout=1&sslResponseTimeout=1000&tcpKeepAlive=true";
 
-  private static final String EVICTS_READ_ONLY =
-      "-D%s=%s"
-          .formatted(
-              TortureServer.EVICTS_READ_ONLY,
-              System.getProperty("torture.failover.evicts", "true"));
-
-  private static final String PATIENT =
-      "-D%s=%s"
-          .formatted(TortureServer.PATIENT, System.getProperty("torture.failover.patient", "true"));
+  private static final String FAILS_OVER = "-D%s=true".formatted(TortureServer.FAILS_OVER);
 
   /** The message of {@code timelines.sql}. */
   private static final Pattern TIMELINE =
@@ -76,7 +66,7 @@ final class FailoverPostgres implements FaultyPostgres {
   public Road road(int server, String role, String database) {
     boolean proxied = server == setting.behindHaproxy;
     String url = proxied ? cluster.haproxyUrl(role, database) : cluster.jdbcUrl(role, database);
-    return new Road(url + "&" + DRIVER, proxied, List.of(EVICTS_READ_ONLY, PATIENT));
+    return new Road(url + "&" + DRIVER, proxied, List.of(FAILS_OVER));
   }
 
   @Override

@@ -83,13 +83,13 @@ final class TortureServer {
   static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
 
-  /** A system property: whether the pool gives up connections that cannot write. */
-  static final String EVICTS_READ_ONLY = "torture.evicts-read-only";
+  /**
+   * A system property: whether the database fails over. The pool then gives up connections that
+   * cannot write, and its attempts to connect last as long as it waits.
+   */
+  static final String FAILS_OVER = "torture.fails-over";
 
   static final Duration RETENTION = Duration.ofHours(6);
-
-  /** The same: whether the pool's attempts to connect last as long as it waits. */
-  static final String PATIENT = "torture.patient";
 
   private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
@@ -200,7 +200,7 @@ final class TortureServer {
 
   private CheckedPool pool(String jdbcUrl) {
     HikariConfig config = new HikariConfig();
-    if (Boolean.getBoolean(PATIENT)) {
+    if (Boolean.getBoolean(FAILS_OVER)) {
       config.setDataSource(patient(jdbcUrl));
     } else {
       config.setJdbcUrl(jdbcUrl);
@@ -210,7 +210,7 @@ final class TortureServer {
     config.setConnectionTimeout(life.number(Dimension.CONNECTION_TIMEOUT));
     config.setValidationTimeout(Math.min(1_000, life.number(Dimension.CONNECTION_TIMEOUT)));
     config.setInitializationFailTimeout(-1);
-    if (Boolean.getBoolean(EVICTS_READ_ONLY)) {
+    if (Boolean.getBoolean(FAILS_OVER)) {
       config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
     }
     return new CheckedPool(config).checkUsers();

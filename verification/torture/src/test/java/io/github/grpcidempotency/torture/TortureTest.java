@@ -2,11 +2,9 @@ package io.github.grpcidempotency.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Tortures the library as it is. */
 class TortureTest {
@@ -28,15 +26,6 @@ class TortureTest {
   @Tag("torture")
   void nothingIsLeftBehindWhereNoServerDies() throws InterruptedException {
     torture(Plan.undisturbed(Duration.ofSeconds(60)), Long.getLong("torture.seed", 1));
-  }
-
-  /** For checking an old run again, which took an hour, with a corrected checker. */
-  @Test
-  @EnabledIfSystemProperty(named = "torture.history", matches = ".+")
-  void aHistoryThatWasWrittenIsCheckedAgain() {
-    History history = HistoryFile.read(Path.of(System.getProperty("torture.history")));
-
-    assertThat(Checker.check(history)).isEmpty();
   }
 
   private static void torture(Plan plan, long seed) throws InterruptedException {

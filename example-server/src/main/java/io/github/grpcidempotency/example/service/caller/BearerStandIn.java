@@ -1,12 +1,10 @@
 package io.github.grpcidempotency.example.service.caller;
 
 import com.google.common.collect.ImmutableList;
-import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
 import io.github.grpcidempotency.key.Caller;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -25,8 +23,7 @@ import java.util.UUID;
  * its project. A key of one tenant or project is unknown in all others, and so are the resources of
  * another organization. Without these headers, a call belongs to no organization, or to no project.
  *
- * <p>Health and reflection are open to everybody, and so are webhook deliveries, which are
- * authenticated by their signature.
+ * <p>Health and reflection are open to everybody.
  */
 public final class BearerStandIn implements ServerInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
@@ -41,12 +38,11 @@ public final class BearerStandIn implements ServerInterceptor {
           "grpc.health.v1.Health",
           "grpc.reflection.v1.ServerReflection",
           "grpc.reflection.v1alpha.ServerReflection");
-  private static final MethodDescriptor<?, ?> SIGNED = WebhookServiceGrpc.getIngestMethod();
 
   @Override
   public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
       ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
-    if (isOpen(call.getMethodDescriptor())) {
+    if (OPEN_SERVICES.contains(String.valueOf(call.getMethodDescriptor().getServiceName()))) {
       return next.startCall(call, headers);
     }
     Optional<UUID> user = user(headers);
@@ -63,11 +59,6 @@ public final class BearerStandIn implements ServerInterceptor {
     }
     Context context = Context.current().withValue(CurrentCaller.KEY, caller);
     return Contexts.interceptCall(context, call, headers, next);
-  }
-
-  private static boolean isOpen(MethodDescriptor<?, ?> method) {
-    return OPEN_SERVICES.contains(String.valueOf(method.getServiceName()))
-        || method.getFullMethodName().equals(SIGNED.getFullMethodName());
   }
 
   private static Caller inOrganization(Caller caller, Metadata headers) {

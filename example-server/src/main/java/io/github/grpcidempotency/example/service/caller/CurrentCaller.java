@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.example.service.caller;
 
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.grpc.Context;
 import java.util.Optional;
 
@@ -21,15 +19,11 @@ public final class CurrentCaller {
   }
 
   /**
-   * Returns the caller of a call that must have one: the owner of the call's key, who is known by a
-   * webhook's signature instead of authentication, or otherwise the authenticated caller.
+   * Returns the caller of a call that must have one.
    *
    * @throws IllegalStateException outside a call, or in an unauthenticated call
    */
   public static Caller get() {
-    return CurrentOperation.key()
-        .map(IdempotencyKey::caller)
-        .or(CurrentCaller::find)
-        .orElseThrow(() -> new IllegalStateException("no caller in this context"));
+    return find().orElseThrow(() -> new IllegalStateException("no caller in this context"));
   }
 }

@@ -10,9 +10,6 @@ import static io.github.grpcidempotency.example.organization.v1.NamespaceService
 import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getDeleteNamespaceMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getAddProjectMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
-import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
-import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
-import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getRegisterWebhookMethod;
 import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 
@@ -30,13 +27,12 @@ import io.github.grpcidempotency.procedure.ResponseProtection;
 /**
  * The procedures of the organisation API. Most methods are described in their {@code .proto}, with
  * the reasons, and only the status is added here; {@code docs/example.md} lists all of them in one
- * table. Four have more settings here:
+ * table. Three have more settings here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because encryption keys and a guard that queries the database need
  *       code.
  *   <li>{@code AddInstall}, to show a descriptor without an option.
- *   <li>{@code Ingest}, for the source of its key: the owner of the webhook has to be looked up.
  *   <li>{@code DeleteNamespace}, to distinguish a deleted namespace from one that never existed.
  * </ul>
  */
@@ -48,9 +44,8 @@ public final class OrganizationProcedures {
    *
    * @param tenant the database for the guard
    * @param secrets encrypts answers that contain a secret
-   * @param webhookKeys finds the key of a webhook's delivery, and its owner
    */
-  public static Procedures of(Tenant tenant, ResponseProtection secrets, KeySource webhookKeys) {
+  public static Procedures of(Tenant tenant, ResponseProtection secrets) {
     return Procedures.of(
         withStatus(Procedure.annotated(getCreateProjectMethod())),
         withStatus(Procedure.annotated(getAddProjectMemberMethod())),
@@ -61,10 +56,7 @@ public final class OrganizationProcedures {
         deleteNamespace(tenant),
         withStatus(createApiKey(tenant, secrets)),
         withStatus(Procedure.annotated(getInviteMemberMethod())),
-        withStatus(Procedure.annotated(getRegisterWebhookMethod())),
-        withStatus(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
-        Procedure.annotated(getRevokeAPIKeyMethod()).build(),
-        Procedure.annotated(getImportMembersMethod()).build());
+        Procedure.annotated(getRevokeAPIKeyMethod()).build());
   }
 
   private static Procedure withStatus(ProcedureBuilder<?> builder) {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECTS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECT_MEMBERS;
 
 import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
@@ -9,11 +10,10 @@ import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.GetProjectResponse;
-import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
-import io.github.grpcidempotency.example.organization.v1.ImportMembersResponse;
 import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceImplBase;
+import io.github.grpcidempotency.example.service.outbox.Tuple;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
@@ -21,11 +21,9 @@ import java.util.UUID;
 /** Projects and their members. Creates through the transaction of the call's claim. */
 public final class ProjectService extends ProjectServiceImplBase {
   private final Tenant tenant;
-  private final MemberImport memberImport;
 
-  public ProjectService(Tenant tenant, MemberImport memberImport) {
+  public ProjectService(Tenant tenant) {
     this.tenant = tenant;
-    this.memberImport = memberImport;
   }
 
   @Override
@@ -55,17 +53,18 @@ public final class ProjectService extends ProjectServiceImplBase {
 
   private ProjectMember add(AddProjectMemberRequest request) {
     RequestCheck check = new RequestCheck();
-    check.id("project_id", request.getProjectId());
-    check.id("user_id", request.getUserId());
-    check.text("role", request.getRole());
+    UUID projectId = check.id("project_id", request.getProjectId());
+    UUID userId = check.id("user_id", request.getUserId());
+    String role = check.text("role", request.getRole());
     check.orThrow();
-    return memberImport.add(request);
-  }
-
-  @Override
-  public void importMembers(
-      ImportMembersRequest request, StreamObserver<ImportMembersResponse> observer) {
-    Reply.to(observer, () -> memberImport.run(request));
+    NewResource<ProjectMember> member = NewResource.in(PROJECT_MEMBERS, role);
+    return tenant
+        .createWithinClaim(
+            member.grants(new Tuple("user:" + userId, role, "project:" + projectId)),
+            handle ->
+                member.insert(
+                    handle, projectId, ImmutableMap.of("member_user_id", userId, "role", role)))
+        .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 
   @Override

@@ -8,12 +8,11 @@ import com.google.rpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.util.UUID;
-import java.util.regex.Pattern;
 
 /**
  * Checks the fields of one request, and refuses it with a list of all problems: {@code
- * INVALID_ARGUMENT} and a {@link BadRequest}, which counts elements of a repeated field from one.
- * The result of a check can be used after {@link #orThrow} has returned.
+ * INVALID_ARGUMENT} and a {@link BadRequest}. The result of a check can be used after {@link
+ * #orThrow} has returned.
  */
 final class RequestCheck {
   private static final int MAX_LENGTH = 100;
@@ -21,16 +20,9 @@ final class RequestCheck {
   /** The maximum number that fits into the metadata that a client accepts by default, 8 KiB. */
   private static final int MAX_VIOLATIONS = 20;
 
-  private static final Pattern TOKEN =
-      Pattern.compile("[A-Za-z0-9._~-]{1,%d}".formatted(MAX_LENGTH));
   private static final UUID NO_ID = new UUID(0, 0);
 
   private final BadRequest.Builder violations = BadRequest.newBuilder();
-
-  /** Returns the path to an element of a repeated field. */
-  static String element(String field, int index) {
-    return "%s[%d]".formatted(field, index + 1);
-  }
 
   /**
    * Checks a request with only one field to check, and returns that field.
@@ -65,14 +57,6 @@ final class RequestCheck {
   String email(String field, String value) {
     that(value.contains("@"), field, "must be an e-mail address");
     return text(field, value);
-  }
-
-  String token(String field, String value) {
-    that(
-        TOKEN.matcher(value).matches(),
-        field,
-        "must have 1 to %d characters of [A-Za-z0-9._~-]".formatted(MAX_LENGTH));
-    return value;
   }
 
   int between(int min, int max, String field, int value) {

@@ -8,8 +8,6 @@ import io.github.grpcidempotency.example.organization.v1.Namespace;
 import io.github.grpcidempotency.example.organization.v1.NodePool;
 import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.example.organization.v1.ProjectMember;
-import io.github.grpcidempotency.example.organization.v1.Webhook;
-import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
 
 /** The tables and their columns. */
 public final class Tables {
@@ -74,23 +72,6 @@ public final class Tables {
           Invite.getDefaultInstance(),
           "tenant.invites",
           "id, organization, email, role, created AS create_time");
-
-  /** Webhooks. The application can write their secrets but cannot read them. */
-  public static final Table<Webhook> WEBHOOKS =
-      Table.of(
-              "webhook",
-              Webhook.getDefaultInstance(),
-              "tenant.webhooks",
-              "id, project_id, opaque_id AS webhook_id, created AS create_time")
-          .below("tenant.projects", "project_id");
-
-  public static final Table<WebhookDelivery> WEBHOOK_DELIVERIES =
-      Table.of(
-              "webhook_delivery",
-              WebhookDelivery.getDefaultInstance(),
-              "tenant.webhook_deliveries",
-              "id, webhook_id AS webhook, event, created AS create_time")
-          .below("tenant.webhooks", "webhook_id");
 
   private Tables() {}
 }

@@ -78,16 +78,14 @@ public final class DurableDatabase implements AutoCloseable {
           handle.execute("CREATE DATABASE " + DATABASE + " OWNER " + OWNER);
         });
     runAsOwner(script("service"));
-    migrate(IdempotencySchema.DEFAULT_NAME);
+    migrate();
   }
 
-  /** Creates the library's tables in a schema, with a foreign key for each resource type. */
-  public void migrate(String schema) {
-    IdempotencySchema.migrate(owner(), schema);
+  /** Creates the library's tables, with a foreign key for each resource type. */
+  private void migrate() {
+    IdempotencySchema.migrate(owner());
     runAsOwner(
-        script("resource_types")
-            .replace("${schema}", schema)
-            .replace("${types}", Integer.toString(settings.resourceTypes())));
+        script("resource_types").replace("${types}", Integer.toString(settings.resourceTypes())));
   }
 
   /** Returns a pool of the application's connections; its round trips are counted. */

@@ -7,13 +7,11 @@ import io.github.grpcidempotency.key.Fingerprint;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * Records to load, as calls would have made them.
+ * Expired records to load, as calls would have made them.
  *
  * @param count how many
- * @param expired how many of them have expired; they are the oldest
- * @param random whether their keys are UUIDv4, and not UUIDv7
  */
-public record KeyLoader(long count, long expired, boolean random) {
+public record KeyLoader(long count) {
   private static final int BATCH = 50_000;
 
   /**
@@ -23,19 +21,9 @@ public record KeyLoader(long count, long expired, boolean random) {
    */
   private static final int FILLS_PAGES = 60;
 
-  /** Returns records that have not expired, with keys that are ordered by time or random. */
-  public static KeyLoader live(int count, boolean ordered) {
-    return new KeyLoader(count, 0, !ordered);
-  }
-
-  /** Returns records that have expired. */
-  public static KeyLoader expired(int count) {
-    return new KeyLoader(count, count, false);
-  }
-
-  /** Loads them into the table of a schema. Blocks. */
-  public void load(Jdbi superuser, String schema) {
-    String sql = DurableDatabase.script("keys").replace("${schema}", schema);
+  /** Loads them into the library's table. Blocks. */
+  public void load(Jdbi superuser) {
+    String sql = DurableDatabase.script("keys");
     Fingerprint fingerprint = ProcedureOf.FINGERPRINT;
     long begun = System.currentTimeMillis() - count;
     superuser.useHandle(
@@ -58,7 +46,7 @@ public record KeyLoader(long count, long expired, boolean random) {
                 .bind("last", Math.min(count, first + BATCH - 1))
                 .execute();
           }
-          handle.execute("VACUUM (FREEZE, ANALYZE) " + schema + ".idempotency_keys");
+          handle.execute("VACUUM (FREEZE, ANALYZE) idempotency.idempotency_keys");
         });
   }
 }

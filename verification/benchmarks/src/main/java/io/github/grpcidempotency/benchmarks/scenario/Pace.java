@@ -48,13 +48,6 @@ public final class Pace {
   private int networkMicros;
 
   @Option(
-      names = "--rows",
-      description =
-          "The number of live keys in each table of \"live keys\" (5,000,000)."
-              + " A million takes about 1.4 GB of disk besides the log, and a minute to load.")
-  private Optional<Integer> rows = Optional.empty();
-
-  @Option(
       names = "--retention",
       paramLabel = "SECONDS",
       description =
@@ -79,7 +72,6 @@ public final class Pace {
     within("--seconds", seconds.orElse(1.0), 0.01, 3_600);
     within("--rounds", rounds(), 1, 1_000);
     within("--network-micros", networkMicros, 1, 1e6);
-    within("--rows", rows(), 1, Integer.MAX_VALUE);
     within("--retention", retention.orElse(1), 1, 3_600);
   }
 
@@ -106,10 +98,6 @@ public final class Pace {
 
   List<Integer> callers() {
     return concurrency;
-  }
-
-  int rows() {
-    return rows.orElse(quick ? 40_000 : 5_000_000);
   }
 
   /** Returns how many expired records a sweep deletes. */

@@ -4,14 +4,11 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
-import io.github.grpcidempotency.benchmarks.database.ServerCpu;
-import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
@@ -23,8 +20,6 @@ import io.github.grpcidempotency.store.TransactionalStore;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -34,7 +29,6 @@ import java.util.function.Supplier;
 
 /** The calls to a store, without gRPC and handlers: a claim, and the recording of its answer. */
 public final class StoreCalls implements AutoCloseable {
-  private static final Duration RETENTION = Duration.ofDays(1);
   private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
   private static final Reply DONE = new Reply(Status.OK, new Metadata(), Optional.empty());
 
@@ -48,14 +42,9 @@ public final class StoreCalls implements AutoCloseable {
    * Uses the store of the library's default schema, with this number of threads and connections.
    */
   public StoreCalls(DurableDatabase database, int threads) {
-    this(database, IdempotencySchema.DEFAULT_NAME, threads);
-  }
-
-  /** Uses the store of another schema. */
-  public StoreCalls(DurableDatabase database, String schema, int threads) {
     this.database = database;
     this.pool = database.newPool(threads);
-    this.store = PostgresIdempotencyStore.builder(pool).schema(schema).build();
+    this.store = PostgresIdempotencyStore.builder(pool).build();
     this.threads = Executors.newFixedThreadPool(threads);
     this.callers = threads;
   }
@@ -81,11 +70,6 @@ public final class StoreCalls implements AutoCloseable {
   /** Returns keys of the benchmarks' one user. */
   public static Supplier<IdempotencyKey> keys(Supplier<UUID> uuids) {
     return () -> new IdempotencyKey(CALLER, uuids.get().toString());
-  }
-
-  /** Returns reservations that are never completed. */
-  public Operation claims(Supplier<IdempotencyKey> keys) {
-    return blocking(() -> win(Variant.RESERVED, keys.get(), RETENTION));
   }
 
   /**
@@ -122,29 +106,6 @@ public final class StoreCalls implements AutoCloseable {
       throw new IllegalStateException("a fresh key was not won");
     }
     return won.claim();
-  }
-
-  /** The measurements of the callers, and the cost of a call for the database. */
-  public record Measured(Load load, double walBytes, double cpuMicros) {}
-
-  /**
-   * Runs an operation with all callers for some time. Begins with a checkpoint, so that the result
-   * includes the full-page images of the changed pages.
-   */
-  public Measured measure(Operation operation, Duration time) {
-    database.execute("CHECKPOINT");
-    ServerCpu cpu = new ServerCpu(database.superuser());
-    List<Load> seen = new ArrayList<>();
-    Duration cpuBefore = cpu.used();
-    Usage used =
-        Usage.of(
-            pool,
-            callers,
-            database.superuser(),
-            () -> seen.add(ClosedLoop.run(operation, callers, time)));
-    double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
-    double operations = seen.get(0).operations();
-    return new Measured(seen.get(0), used.walBytes() / operations, cpuMicros / operations);
   }
 
   private Operation blocking(Runnable work) {

@@ -6,7 +6,6 @@ import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
-import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.util.List;
 
 /** A sweep of many expired records while 16 clients create. */
@@ -26,8 +25,7 @@ public final class Sweep {
         ClosedLoop.run(creates, CLIENTS, pace.round());
         for (int round = 1; round <= pace.rounds(); round++) {
           report.progress("%s, round %d of %d", label, round, pace.rounds());
-          KeyLoader.expired(pace.sweptKeys())
-              .load(database.superuser(), IdempotencySchema.DEFAULT_NAME);
+          new KeyLoader(pace.sweptKeys()).load(database.superuser());
           measure(label, creates, sweeper, pace, report);
         }
       }

@@ -11,8 +11,8 @@ BEGIN
      WHERE position <= ${types}
      ORDER BY position
   LOOP
-    PERFORM ${schema}.add_resource_type(resource, format('app.%I', resource)::regclass, 'id');
+    PERFORM idempotency.add_resource_type(resource, format('app.%I', resource)::regclass, 'id');
   END LOOP;
 END
 $$;
-SELECT ${schema}.grant_to('benchmark_app');
+SELECT idempotency.grant_to('benchmark_app');

@@ -15,7 +15,6 @@ import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResourceId;
@@ -62,7 +61,6 @@ class OperationTest {
               new Listeners(List.of()),
               new DecisionLog(Optional.empty()),
               "idempotency-key",
-              ClaimTiming.BEFORE_HANDLER,
               Duration.ofHours(1),
               WaitLimits.defaults(),
               Runnable::run));

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedures;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -22,17 +21,14 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  *     not migrated either.
  * @param schema Schema of the library's table.
  * @param lease Time for which the call of a crashed server blocks its key. At least 100 ms.
- * @param keyHeader Request header that carries the key.
  * @param keyHashSecret Secret of at least 16 bytes for the hash by which log lines identify keys.
  *     Without a secret, log lines contain operation ids only.
  * @param interceptorOrder Order of the interceptor among the server's. It must run inside Spring's
  *     observation, exception mapping and authentication.
  * @param hostTransactions Whether transactional handlers run in Spring's transactions.
- * @param claimTiming When a transactional call is claimed. A procedure's own setting takes
- *     precedence.
  * @param callLimit Maximum running time of the handler of a call without a deadline.
  * @param wrapDataSource Whether to wrap the data source of the records, so that claims can be sent
- *     with a handler's first statement. By default, if claim-timing is with-first-statement.
+ *     with a handler's first statement.
  * @param migration The migration of the library's schema.
  * @param sweeper The deletion of expired records.
  * @param services The library's own gRPC services.
@@ -42,13 +38,11 @@ record IdempotencyProperties(
     @DefaultValue("true") boolean enabled,
     @DefaultValue("idempotency") String schema,
     @DefaultValue("30s") Duration lease,
-    @DefaultValue("idempotency-key") String keyHeader,
     @Nullable String keyHashSecret,
     @DefaultValue("100") int interceptorOrder,
     @DefaultValue("true") boolean hostTransactions,
-    @DefaultValue("before-handler") ClaimTiming claimTiming,
     @DefaultValue("1h") Duration callLimit,
-    @Nullable Boolean wrapDataSource,
+    @DefaultValue("false") boolean wrapDataSource,
     @DefaultValue Migration migration,
     @DefaultValue Sweeper sweeper,
     @DefaultValue Services services) {
@@ -62,7 +56,6 @@ record IdempotencyProperties(
   IdempotencyProperties {
     check("schema", () -> store().schema(schema));
     check("lease", () -> store().lease(lease));
-    check("key-header", () -> interceptor().keyHeader(keyHeader));
     check("call-limit", () -> interceptor().callLimit(callLimit));
     if (keyHashSecret != null) {
       byte[] secret = bytes(keyHashSecret);

@@ -66,7 +66,7 @@ public final class IdempotencyStoreAutoConfiguration {
   }
 
   @Bean
-  @Conditional(OnWrapping.class)
+  @ConditionalOnBooleanProperty(prefix = IdempotencyProperties.PREFIX, name = "wrap-data-source")
   static WrappedDataSource idempotencyWrappedDataSource(ConfigurableListableBeanFactory beans) {
     return new WrappedDataSource(new HostBeans(beans));
   }

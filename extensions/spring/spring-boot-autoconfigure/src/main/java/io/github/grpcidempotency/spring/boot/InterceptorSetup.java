@@ -49,8 +49,6 @@ final class InterceptorSetup {
   IdempotencyInterceptor build() {
     IdempotencyInterceptor.Builder builder =
         IdempotencyInterceptor.builder(found.procedures(), caller())
-            .keyHeader(properties.keyHeader())
-            .claimTiming(properties.claimTiming())
             .callLimit(properties.callLimit());
     properties.keyHash().ifPresent(builder::keyHashSecret);
     listeners.orderedStream().forEach(builder::listener);

@@ -33,10 +33,8 @@ class PropertiesTest {
           schema=Public             | schema: the name of a schema must be a plain lower case identifier
           lease=-1s                 | lease: the lease must be at least 100 ms
           lease=soon                | lease
-          key-header=a key          | key-header:
           key-hash-secret=short     | key-hash-secret:
           call-limit=0s             | call-limit:
-          claim-timing=soon         | claim-timing
           sweeper.interval=0s       | sweeper.interval: the sweep interval must be positive
           leese=30s                 | leese
           sweeper.size=1            | sweeper.size

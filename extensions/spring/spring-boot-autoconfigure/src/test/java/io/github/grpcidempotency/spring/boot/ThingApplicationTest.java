@@ -44,8 +44,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -72,7 +70,7 @@ class ThingApplicationTest {
   static final PostgresFixture database =
       PostgresFixture.withRoles("boot_owner", "boot_app").create();
 
-  private static final String LATE = "grpc.idempotency.claim-timing=with-first-statement";
+  private static final String WRAP = "grpc.idempotency.wrap-data-source=true";
 
   private static ConfigurableApplicationContext application;
   private static Things things;
@@ -313,7 +311,9 @@ class ThingApplicationTest {
   void claimsAreSentWithTheFirstStatementIfConfigured() {
     try (FaultProxy proxy = FaultProxy.before(url() + "?sslmode=disable");
         ConfigurableApplicationContext late =
-            newApplication(LATE, "spring.datasource.url=" + proxy.jdbcUrl()).run();
+            overriding(newApplication(WRAP, "spring.datasource.url=" + proxy.jdbcUrl()))
+                .sources(LateProcedure.class)
+                .run();
         ThingClient alice = client(late, "alice");
         LogLines log = LogLines.listen()) {
       assertThat(late.getBean(HikariDataSource.class).getHikariPoolMXBean().getTotalConnections())
@@ -336,14 +336,9 @@ class ThingApplicationTest {
     }
   }
 
-  /** The procedure may ask for it alone, and then nobody wraps the data source. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aDataSourceThatCarriesNoClaimsStopsTheStart(boolean askedByProcedure) {
-    SpringApplicationBuilder refused =
-        askedByProcedure
-            ? overriding(newApplication().sources(LateProcedure.class))
-            : newApplication(LATE, "grpc.idempotency.wrap-data-source=false");
+  @Test
+  void aDataSourceThatCarriesNoClaimsStopsTheStart() {
+    SpringApplicationBuilder refused = overriding(newApplication().sources(LateProcedure.class));
 
     assertThatThrownBy(refused::run)
         .hasRootCauseInstanceOf(SetupException.class)

@@ -25,17 +25,12 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /** Which data sources are wrapped, and what becomes of those that are. */
 class WrappedDataSourceTest {
-  private static final String LATE = "grpc.idempotency.claim-timing=with-first-statement";
-  private static final String WRAP = "grpc.idempotency.wrap-data-source=";
+  private static final String WRAP = "grpc.idempotency.wrap-data-source=true";
 
   @Test
   void aDataSourceIsWrappedOnlyIfConfigured() {
     assertWrapped(false);
-    assertWrapped(true, LATE);
-    assertWrapped(true, "grpc.idempotency.claimTiming=WITH_FIRST_STATEMENT");
-    assertWrapped(false, "grpc.idempotency.claim-timing=before-handler");
-    assertWrapped(true, WRAP + true);
-    assertWrapped(false, LATE, WRAP + false);
+    assertWrapped(true, WRAP);
   }
 
   private static void assertWrapped(boolean wrapped, String... properties) {
@@ -49,7 +44,7 @@ class WrappedDataSourceTest {
   void aPoolIsStillInjectedByItsOwnClass() {
     runner(One.class)
         .withUserConfiguration(AsPool.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context -> {
               HikariDataSource pool = context.getBean(Holder.class).pool();
@@ -68,7 +63,7 @@ class WrappedDataSourceTest {
   @Test
   void onlyTheDataSourceOfTheRecordsIsWrapped() {
     runner(Several.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context -> {
               assertThat(isWrapped(context.getBean("records", DataSource.class))).isTrue();
@@ -82,7 +77,7 @@ class WrappedDataSourceTest {
   void ofTwoManagersThatOfTheWrappedDataSourceIsUsed() {
     runner(Several.class)
         .withUserConfiguration(ManagerOfMain.class, ManagerOfRecords.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context -> {
               assertThat(context.getBean(PostgresIdempotencyStore.class).bindsThreads()).isTrue();
@@ -95,7 +90,7 @@ class WrappedDataSourceTest {
   void aManagerOfAnotherDataSourceThanTheWrappedOneIsRefused() {
     runner(Several.class)
         .withUserConfiguration(ManagerOfMain.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context ->
                 assertThatThrownBy(() -> context.getBean(PostgresIdempotencyStore.class))
@@ -108,7 +103,7 @@ class WrappedDataSourceTest {
   @Test
   void ofTwoDataSourcesWithoutAMarkNoneIsWrappedAndTheStoreIsRefused() {
     runner(Unmarked.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context -> {
               assertThat(isWrapped(context.getBean("main", DataSource.class))).isFalse();
@@ -126,7 +121,7 @@ class WrappedDataSourceTest {
   @Test
   void aDataSourceThatCannotBeExtendedIsWrappedWithoutItsClass() {
     runner(Final.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context -> {
               DataSource dataSource = context.getBean(DataSource.class);
@@ -138,7 +133,7 @@ class WrappedDataSourceTest {
   @Test
   void aWrappedDataSourceIsNotWrappedAgain() {
     runner(Own.class)
-        .withPropertyValues(LATE)
+        .withPropertyValues(WRAP)
         .run(
             context ->
                 assertThat(context.getBean(DataSource.class))

@@ -13,21 +13,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
  * A card company on this machine. It acts once for each {@code Idempotency-Key}. For the first
- * request only: it charges the card {@code lost} and drops the connection, and charges the card
- * {@code slow} and answers when it is closed.
+ * request only, it charges the card {@code lost} and drops the connection.
  */
 public final class CardServer implements AutoCloseable {
   /** The action for a key. */
   private record Act(String path, String what, String name) {}
 
   private final Map<String, Act> acts = new ConcurrentHashMap<>();
-  private final CountDownLatch answers = new CountDownLatch(1);
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final HttpServer server;
 
@@ -70,34 +67,23 @@ public final class CardServer implements AutoCloseable {
         .count();
   }
 
-  /** Answers the request for the card {@code slow}. */
-  public void answer() {
-    answers.countDown();
-  }
-
   private void handle(HttpExchange exchange) throws IOException {
     try (exchange) {
       String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
       String what = new String(exchange.getRequestBody().readAllBytes(), UTF_8);
       Act act = new Act(exchange.getRequestURI().getPath(), what, UUID.randomUUID().toString());
       Act earlier = acts.putIfAbsent(key, act);
-      if (earlier == null && what.startsWith("slow ")) {
-        answers.await();
-      }
       if (earlier == null && what.startsWith("lost ")) {
         return; // closes the connection
       }
       byte[] answer = (earlier == null ? act : earlier).name().getBytes(UTF_8);
       exchange.sendResponseHeaders(200, answer.length);
       exchange.getResponseBody().write(answer);
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
     }
   }
 
   @Override
   public void close() {
-    answer();
     server.stop(0);
     threads.shutdownNow();
   }
