@@ -84,7 +84,7 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void theServerSeesOfEachAttemptHowManyThereWereBefore() {
+  void eachAttemptSendsTheNumberOfEarlierAttempts() {
     try (EchoServer server = new EchoServer()) {
       server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.ABORTED));
 

@@ -37,7 +37,7 @@ class ImportMembersTest {
   }
 
   @Test
-  void aLineThatFailsKeepsNoOtherFromBeingDoneAndMayBeCorrected() {
+  void aFailedLineDoesNotStopTheOthersAndCanBeCorrected() {
     MemberLine good = line("good", UUID.randomUUID());
     MemberLine taken = line("taken", UUID.fromString(good.getUserId()));
     List<ImportedLine> first = run(List.of(good, taken));

@@ -294,7 +294,8 @@ record DecisionLine(
               Level.WARN,
               "retention_failed",
               Optional.of(event.operationId()),
-              "the record's retention could not be extended"));
+              "the record's retention could not be extended, so the record expires earlier than its"
+                  + " procedure sets"));
     }
 
     private static String word(StoreException cause) {

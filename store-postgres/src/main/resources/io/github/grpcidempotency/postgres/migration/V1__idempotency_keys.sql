@@ -181,7 +181,7 @@ END;
 $$;
 
 -- The first five bytes of the encrypted answers of a procedure, among the newest 2,000 rows, and no bytes for answers that are not
--- encrypted. A server learns from them at its start which keys have encrypted the answers. An encrypted answer begins with a byte that
+-- encrypted. At its start, a server reads from them which keys have encrypted the answers. An encrypted answer begins with a byte that
 -- no message begins with, and the id of its key.
 CREATE FUNCTION ${schema}.answer_beginnings(of_procedure text) RETURNS SETOF bytea
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER

@@ -27,19 +27,19 @@ class GitHubSchemeTest {
   }
 
   @Test
-  void anotherBodyOrAnotherSecretIsNotSigned() {
+  void aSignatureOfAnotherBodyOrWithAnotherSecretIsRefused() {
     assertThat(isSigned("Hello, World?", "sha256=" + HEX)).isFalse();
     assertThat(isSigned(BODY, github("It's a Secret to Nobody", BODY))).isFalse();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", HEX, "sha256=", "sha1=" + HEX, "sha256=" + HEX + "00", "sha256=zz"})
-  void aHeaderThatIsNotAsDocumentedSignsNothing(String header) {
+  void aMalformedHeaderIsNoSignature(String header) {
     assertThat(isSigned(BODY, header)).isFalse();
   }
 
   @Test
-  void noHeaderOrTwoOfThemOrTheOldOneSignNothing() {
+  void aMissingARepeatedAndAnOldHeaderIsNoSignature() {
     String signature = github(SECRET, BODY);
     assertThat(scheme.isSigned(delivery(BODY), SECRET)).isFalse();
     assertThat(scheme.isSigned(delivery(BODY, "X-Hub-Signature", signature), SECRET)).isFalse();
@@ -51,7 +51,7 @@ class GitHubSchemeTest {
   }
 
   @Test
-  void theEventIsTheDelivery() {
+  void theEventIsTheIdOfTheDelivery() {
     assertThat(scheme.event(delivery(BODY, "x-github-delivery", NAME))).contains(NAME);
     assertThat(scheme.event(delivery(BODY))).isEmpty();
     assertThat(scheme.event(delivery(BODY, "X-GitHub-Delivery", NAME, "X-GitHub-Delivery", NAME)))

@@ -62,7 +62,7 @@ class StripeSchemeTest {
   }
 
   @Test
-  void anotherBodyOrAnotherSecretIsNotSigned() {
+  void aSignatureOfAnotherBodyOrWithAnotherSecretIsRefused() {
     assertThat(isSigned(BODY.replace("evt_test", "evt_text"), stripe(SECRET, TIME, BODY)))
         .isFalse();
     assertThat(isSigned(BODY, stripe("whsec_another_secret", TIME, BODY))).isFalse();
@@ -82,12 +82,12 @@ class StripeSchemeTest {
         "t=1492774577,v1=",
         "t=1492774577;v1=" + V1
       })
-  void aHeaderThatIsNotAsDocumentedSignsNothing(String header) {
+  void aMalformedHeaderIsNoSignature(String header) {
     assertThat(isSigned(BODY, header)).isFalse();
   }
 
   @Test
-  void noHeaderOrTwoOfThemSignNothing() {
+  void aMissingAndARepeatedHeaderIsNoSignature() {
     String signature = stripe(SECRET, TIME, BODY);
     assertThat(scheme.isSigned(delivery(BODY), SECRET)).isFalse();
     assertThat(

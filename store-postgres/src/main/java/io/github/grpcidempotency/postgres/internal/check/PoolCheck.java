@@ -104,7 +104,7 @@ public final class PoolCheck {
         connection, CHECK_POOL, values -> values, row -> row.getString("problem"));
   }
 
-  /** Only warns, because the host may want this setting for its own writes. */
+  /** Only warns, because the host may need this setting for its own writes. */
   private static void warnOfLostCommits(String name, Connection connection) {
     if (StatementBatch.run(
             connection, CHECK_DURABILITY, values -> values, row -> row.getString("commits"))

@@ -45,7 +45,8 @@ public final class SchemaCheck {
         ? Optional.empty()
         : Optional.of(
             ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
-                    + " migrate it with IdempotencySchema, or idempotency migrate, before this server"
+                    + "migrate it with IdempotencySchema, or idempotency migrate, before this"
+                    + " server"
                     + " starts")
                 .formatted(schema, version, NEEDED_VERSION));
   }
@@ -135,7 +136,7 @@ public final class SchemaCheck {
       }
       if (Failures.causeOf(failure) == FailureCause.TIMEOUT) {
         logger.warn(
-            "the outbox query of {} is slow; does the outbox have an index for it?",
+            "the outbox query of {} is slow: create an index for it on the outbox",
             procedure.name());
         return Optional.empty();
       }

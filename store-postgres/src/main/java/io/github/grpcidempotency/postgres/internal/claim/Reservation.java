@@ -151,7 +151,7 @@ public final class Reservation implements Claim {
     if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
       throw new TransactionMisuseException(
           ("operation %s was answered while the transaction that called"
-                  + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
+                  + "TransactionalCompletion.lock was still open: commit the transaction or roll it"
                   + " back before the handler answers")
               .formatted(row.id()));
     }
@@ -242,7 +242,7 @@ public final class Reservation implements Claim {
       return true;
     } catch (IllegalStateException rollbackOnly) {
       logger.debug(
-          "operation {} was answered in a transaction that can only be rolled back",
+          "operation {} was answered in a transaction that is marked for rollback",
           row.id(),
           rollbackOnly);
       answeredIn = Completion.ROLLED_BACK;
