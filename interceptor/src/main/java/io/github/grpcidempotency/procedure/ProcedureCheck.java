@@ -90,7 +90,9 @@ final class ProcedureCheck {
 
   private void checkTransactionIsUnary(MethodDescriptor<?, ?> method) {
     if (procedure.execution() == Execution.TRANSACTIONAL && method.getType() != MethodType.UNARY) {
-      problems.add("only unary methods can be transactional, this one is " + method.getType());
+      problems.add(
+          "only unary methods can be transactional, this one is %s: remove its execution"
+              .formatted(method.getType()));
     }
   }
 

@@ -294,7 +294,7 @@ class ProceduresTest {
             "InternalStreaming: only unary methods can be idempotent, this one is"
                 + " SERVER_STREAMING; remove its procedure, or set its key policy to PROHIBITED",
             "TransactionalStreaming: only unary methods can be transactional, this one is"
-                + " BIDI_STREAMING",
+                + " BIDI_STREAMING: remove its execution",
             "Reading: it has NO_SIDE_EFFECTS, so there is nothing to make idempotent: remove its"
                 + " procedure, or set its key policy to PROHIBITED",
             "NoRetention: its retention must be at least a millisecond, not PT0S",

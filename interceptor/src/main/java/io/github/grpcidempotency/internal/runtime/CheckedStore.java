@@ -121,7 +121,10 @@ final class CheckedStore {
   Supplier<OperationCatalog> operations(Collection<RecordedProcedure> procedures) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
-          List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
+          List.of(
+              named(
+                  store.getClass().getSimpleName()
+                      + " cannot find operations by id: do not call operations()")));
     }
     com.google.common.base.Supplier<OperationCatalog> catalog =
         Suppliers.memoize(

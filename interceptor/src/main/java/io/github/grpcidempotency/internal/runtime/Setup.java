@@ -140,7 +140,8 @@ public final class Setup {
           transactional.stream()
               .map(
                   name ->
-                      "%s: it is TRANSACTIONAL, but %s does not support transactions"
+                      ("%s: it is TRANSACTIONAL, but %s does not support transactions: choose RESERVED,"
+                              + " or another store")
                           .formatted(name, store.getClass().getSimpleName()))
               .toList());
     }

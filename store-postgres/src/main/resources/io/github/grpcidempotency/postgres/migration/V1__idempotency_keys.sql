@@ -244,8 +244,8 @@ BEGIN
 END;
 $$;
 
--- Whether a lease ends so late that no server can have given it by the present clock: the database's clock went back. A lease ends at
--- most one lease after now. Twice as late allows for small steps of the clock.
+-- Whether a lease ends later than a server can have set it, because the database's clock went back. A lease ends at most one lease
+-- after now. Twice as late allows for small steps of the clock.
 CREATE FUNCTION ${schema}.ends_too_late(lease_expires timestamptz, created timestamptz) RETURNS boolean
   LANGUAGE sql STABLE
   SET search_path = pg_catalog, pg_temp

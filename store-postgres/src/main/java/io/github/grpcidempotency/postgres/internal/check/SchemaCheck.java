@@ -45,8 +45,7 @@ public final class SchemaCheck {
         ? Optional.empty()
         : Optional.of(
             ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
-                    + "migrate it with IdempotencySchema, or idempotency migrate, before this"
-                    + " server"
+                    + " migrate it with IdempotencySchema, or idempotency migrate, before this server"
                     + " starts")
                 .formatted(schema, version, NEEDED_VERSION));
   }

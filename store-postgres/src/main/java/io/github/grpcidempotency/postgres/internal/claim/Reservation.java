@@ -151,7 +151,7 @@ public final class Reservation implements Claim {
     if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
       throw new TransactionMisuseException(
           ("operation %s was answered while the transaction that called"
-                  + "TransactionalCompletion.lock was still open: commit the transaction or roll it"
+                  + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
                   + " back before the handler answers")
               .formatted(row.id()));
     }
