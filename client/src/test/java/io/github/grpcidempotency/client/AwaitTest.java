@@ -569,7 +569,7 @@ class AwaitTest {
   }
 
   @Test
-  void noReplayIsSentIfTheServerDoesNotSayWhenItExpires() {
+  void noReplayIsSentIfTheServerSendsNoExpiry() {
     server.withoutOperations().silentOfExpiry();
 
     AwaitFailedException failure = failure(start(caller));
