@@ -47,8 +47,8 @@ CREATE TABLE tenant.node_pools (
   created      timestamptz NOT NULL DEFAULT now()
 );
 
--- Callers choose install_id, and two callers may choose the same: it is unique for its owner only, because a refusal would
--- otherwise show a user what another one has. The server's own id is the primary key.
+-- Callers choose install_id, and two callers may choose the same: it is unique for its owner only, because the error for a
+-- taken id would otherwise reveal another user's rows. The server's own id is the primary key.
 CREATE TABLE tenant.installs (
   id           uuid PRIMARY KEY,
   user_id      uuid NOT NULL,

@@ -1,5 +1,5 @@
--- The asynchronous work behind a create: an outbox row, written in the resource's own transaction, tells
--- the worker which authorization tuple to write.
+-- The asynchronous work behind a create: an outbox row, written in the resource's own transaction, names
+-- the authorization tuple that the worker writes.
 CREATE SCHEMA authz;
 
 CREATE TABLE authz.outbox (

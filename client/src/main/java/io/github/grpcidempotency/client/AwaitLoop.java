@@ -114,14 +114,14 @@ final class AwaitLoop<RequestT, T> {
         () -> call.waitFor(operationId),
         result -> {
           if (result.response().isPresent()) {
-            heard(result.response().get(), operationId, System.nanoTime() - begin);
+            received(result.response().get(), operationId, System.nanoTime() - begin);
           } else {
             notHeard(result, operationId);
           }
         });
   }
 
-  private void heard(Operation operation, UUID operationId, long nanos) {
+  private void received(Operation operation, UUID operationId, long nanos) {
     failures = 0;
     OperationMetadata metadata = metadata(operation);
     Optional<Instant> expires =
@@ -133,7 +133,7 @@ final class AwaitLoop<RequestT, T> {
       end(failed(operation, metadata) ? Reply.Status.FAILED : Reply.Status.COMPLETED, expires);
       return;
     }
-    known = known.map(reply -> reply.heard(Reply.Status.PROCESSING, expires));
+    known = known.map(reply -> reply.updated(Reply.Status.PROCESSING, expires));
     // Calls a server that has waited again at once, and any other server after a pause.
     Duration rest = POLLS.delay(++polls).minusNanos(nanos);
     if (rest.isNegative()) {
@@ -199,7 +199,7 @@ final class AwaitLoop<RequestT, T> {
       case WORK_STATUS_COMPLETED -> end(Reply.Status.COMPLETED, expires);
       case WORK_STATUS_FAILED -> end(Reply.Status.FAILED, expires);
       case WORK_STATUS_PROCESSING, WORK_STATUS_UNSPECIFIED, UNRECOGNIZED -> {
-        known = Optional.of(answer.heard(Reply.Status.PROCESSING, expires));
+        known = Optional.of(answer.updated(Reply.Status.PROCESSING, expires));
         goOn(answer);
       }
     }
@@ -265,7 +265,7 @@ final class AwaitLoop<RequestT, T> {
       return;
     }
     Reply.Status status = replay.status().orElse(Reply.Status.PROCESSING);
-    known = Optional.of(answer.heard(status, replay.expires()));
+    known = Optional.of(answer.updated(status, replay.expires()));
     if (status == Reply.Status.PROCESSING) {
       goOn(answer);
     } else {
@@ -316,7 +316,7 @@ final class AwaitLoop<RequestT, T> {
   }
 
   private void end(Reply.Status status, Optional<Instant> expires) {
-    chain.result().complete(known.orElseThrow().heard(status, expires));
+    chain.result().complete(known.orElseThrow().updated(status, expires));
   }
 
   private void end(Status status, Metadata trailers) {

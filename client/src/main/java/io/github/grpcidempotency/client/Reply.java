@@ -96,7 +96,7 @@ public final class Reply<T> {
   }
 
   /** Returns the same answer with a newer status and expiry time. */
-  Reply<T> heard(Status now, Optional<Instant> expiresNow) {
+  Reply<T> updated(Status now, Optional<Instant> expiresNow) {
     return new Reply<>(this, now, expiresNow);
   }
 

@@ -222,8 +222,7 @@ public final class RetryingCaller {
     if (stub.getCallOptions().getOption(Intent.OPTION) == null) {
       throw new IllegalArgumentException(
           "the stub must have the intent of the answered call: with another key, the server would"
-              + " run the call again"
-              + " again");
+              + " run the call again");
     }
   }
 

@@ -223,7 +223,7 @@ class AwaitTest {
   }
 
   @Test
-  void aServerThatIsFullIsAskedAgainWhenItSays() {
+  void aCallIsRepeatedAfterThePushbackOfAFullServer() {
     server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(300)));
     long begin = System.nanoTime();
 
@@ -347,7 +347,7 @@ class AwaitTest {
   }
 
   @Test
-  void aCallThatRunsElsewhereIsWaitedForRatherThanAskedForAgain() {
+  void aCallThatRunsElsewhereIsAwaitedAndNotRepeated() {
     Intent intent = Intent.create();
     server.runElsewhere(intent);
     CompletableFuture<Reply<Order>> reply =
@@ -369,7 +369,7 @@ class AwaitTest {
   }
 
   @Test
-  void withoutOperationsACallThatRunsElsewhereIsAskedForWhenTheServerSays() {
+  void withoutOperationsACallThatRunsElsewhereIsRepeatedAfterThePushback() {
     Intent intent = Intent.create();
     server.withoutOperations().refusingFor(Duration.ofMillis(300)).runElsewhere(intent);
     long begin = System.nanoTime();
@@ -385,7 +385,7 @@ class AwaitTest {
   }
 
   @Test
-  void aServerThatMayNotBeAskedToWaitIsNotAskedTwice() {
+  void aServerThatRefusesAWaitGetsNoSecondWait() {
     Intent intent = Intent.create();
     server.refusingFor(Duration.ofMillis(100)).runElsewhere(intent);
     server.failingWaits(Status.PERMISSION_DENIED.asRuntimeException());
@@ -399,7 +399,7 @@ class AwaitTest {
   }
 
   @Test
-  void aCallThatRunsElsewhereIsWaitedForThoughTheServerSaysToComeBackTooLate() {
+  void aCallThatRunsElsewhereIsAwaitedEvenIfItsPushbackExceedsTheDeadline() {
     Intent intent = Intent.create();
     server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
     CompletableFuture<Reply<Order>> reply =
@@ -421,7 +421,7 @@ class AwaitTest {
   }
 
   @Test
-  void aCallThatStillRunsElsewhereAtTheDeadlineIsUnknown() {
+  void aCallThatStillRunsElsewhereAtTheDeadlineHasAnUnknownOutcome() {
     Intent intent = Intent.create();
     server.runElsewhere(intent);
 
@@ -569,7 +569,7 @@ class AwaitTest {
   }
 
   @Test
-  void noReplayIsSentIfTheServerDoesNotSayWhenItExpires() {
+  void noReplayIsSentIfTheServerSendsNoExpiry() {
     server.withoutOperations().silentOfExpiry();
 
     AwaitFailedException failure = failure(start(caller));

@@ -40,7 +40,7 @@ class HowToPageTest {
   private final ShopServer server = new ShopServer(shop);
   private final HikariDataSource pool = buyer.pool();
   private final String target = "localhost:" + server.port();
-  private final List<String> heard = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
   private final OrderRequest request = OrderRequest.newBuilder().setName("tea").build();
 
   HowToPageTest(@TempDir Path home) {
@@ -77,12 +77,12 @@ class HowToPageTest {
 
     Reply<Order> reply = Reply.blocking(intent.on(stub), orders -> orders.createOrder(request));
     if (reply.replayed()) {
-      heard.add("done before, as operation " + reply.operationId().orElseThrow());
+      notes.add("done before, as operation " + reply.operationId().orElseThrow());
     }
-    assertThat(heard).hasSize(1);
+    assertThat(notes).hasSize(1);
 
     patiently(stub, intent);
-    assertThat(heard).hasSize(2);
+    assertThat(notes).hasSize(2);
     channel.shutdownNow();
   }
 
@@ -91,7 +91,7 @@ class HowToPageTest {
     IdempotencyClientInterceptor keys =
         IdempotencyClientInterceptor.create()
             .requireProtection() // sends idempotency-required: true
-            .onUnprotected(method -> heard.add(method.getFullMethodName() + " was not protected"));
+            .onUnprotected(method -> notes.add(method.getFullMethodName() + " was not protected"));
     try (EchoServer other = new EchoServer()) {
       Intent intent = Intent.create();
       Order unused =
@@ -100,7 +100,7 @@ class HowToPageTest {
                   OrderServiceGrpc.newBlockingStub(
                       other.channel(builder -> builder.intercept(keys))))
               .createOrder(request);
-      assertThat(heard).hasSize(1);
+      assertThat(notes).hasSize(1);
 
       Reply<Order> reply =
           Reply.blocking(
@@ -109,7 +109,7 @@ class HowToPageTest {
                       server.channel(builder -> builder.intercept(keys)))),
               orders -> orders.createOrder(request));
       assertThat(reply.isProtected()).isTrue();
-      assertThat(heard).hasSize(1);
+      assertThat(notes).hasSize(1);
     }
   }
 
@@ -118,12 +118,12 @@ class HowToPageTest {
     try {
       Reply<Order> reply =
           caller.call(intent.on(stub), OrderServiceGrpc.getCreateOrderMethod(), request);
-      heard.add(reply.response().getId());
+      notes.add(reply.response().getId());
     } catch (CallFailedException failure) {
       switch (failure.outcome()) {
-        case NEVER_EXECUTED -> heard.add("nothing has happened: buy elsewhere");
-        case EXECUTED -> heard.add("the shop says no: " + failure.getStatus().getDescription());
-        case UNKNOWN -> heard.add("to be asked again, with " + failure.intent());
+        case NEVER_EXECUTED -> notes.add("not executed: buy elsewhere");
+        case EXECUTED -> notes.add("refused by the shop: " + failure.getStatus().getDescription());
+        case UNKNOWN -> notes.add("unknown: retry later, with " + failure.intent());
       }
     }
   }
@@ -139,7 +139,7 @@ class HowToPageTest {
       Intent intent = Intent.create();
 
       // The answer must have come by then, however slow this machine is.
-      for (Duration time = Duration.ofSeconds(2); heard.isEmpty(); time = time.multipliedBy(2)) {
+      for (Duration time = Duration.ofSeconds(2); notes.isEmpty(); time = time.multipliedBy(2)) {
         try {
           packed(stub, intent, time);
         } catch (CallFailedException tooEarly) {
@@ -149,9 +149,9 @@ class HowToPageTest {
       packingShop.execute("UPDATE shop.outbox SET state = 'out of stock'");
       packed(stub, intent, Duration.ofMinutes(10));
 
-      assertThat(heard).hasSize(2);
-      assertThat(heard.get(0)).startsWith("ordered as").endsWith("not packed yet");
-      assertThat(heard.get(1)).startsWith("ordered as").endsWith("has failed");
+      assertThat(notes).hasSize(2);
+      assertThat(notes.get(0)).startsWith("ordered as").endsWith("not packed yet");
+      assertThat(notes.get(1)).startsWith("ordered as").endsWith("has failed");
       channel.shutdownNow();
     }
   }
@@ -162,11 +162,11 @@ class HowToPageTest {
       Reply<Order> reply =
           caller.callAndAwait(intent.on(stub), OrderServiceGrpc.getCreateOrderMethod(), request);
       if (reply.status().equals(Optional.of(Reply.Status.FAILED))) {
-        heard.add("ordered as " + reply.response().getId() + ", and packing it has failed");
+        notes.add("ordered as " + reply.response().getId() + ", and packing it has failed");
       }
     } catch (AwaitFailedException failure) {
       Reply<Order> reply = failure.reply(OrderServiceGrpc.getCreateOrderMethod());
-      heard.add("ordered as " + reply.response().getId() + ", and not packed yet");
+      notes.add("ordered as " + reply.response().getId() + ", and not packed yet");
     }
   }
 

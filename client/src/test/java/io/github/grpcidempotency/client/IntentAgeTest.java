@@ -127,7 +127,7 @@ class IntentAgeTest {
   }
 
   @Test
-  void aServerThatSaysToWaitForDaysDoesNotDelayTheEnd() throws Exception {
+  void aPushbackOfDaysDoesNotDelayTheEndOfAnIntent() throws Exception {
     try (EchoServer busy = new EchoServer()) {
       busy.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "864000000"));
       write(Intent.create());

@@ -127,7 +127,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void lostAnswersAreAskedForAgainWithTheSameKey() throws Exception {
+  void callsWithLostAnswersAreRepeatedWithTheSameKey() throws Exception {
     server.losingAnswers(2);
     Intent intent = write("tea");
 
@@ -143,7 +143,7 @@ abstract class IntentStoreContract {
   }
 
   @Test
-  void aCallbackThatFailsIsHandedTheSameAnswerAgainAndTheServerIsNotAsked() throws Exception {
+  void aCallbackThatFailsGetsTheSameAnswerAgainWithoutAnotherCall() throws Exception {
     collected.failing(1);
     Intent intent = write("tea");
 

@@ -54,7 +54,7 @@ class RepliesTest {
   }
 
   @Test
-  void errorsAreTheCallsOwn() {
+  void anErrorOfTheCallIsThrownUnchanged() {
     OrderRequest nameless = OrderRequest.getDefaultInstance();
 
     assertThatThrownBy(

@@ -176,7 +176,7 @@ class RetryingCallerTest {
   }
 
   @Test
-  void aWaitOfAnyLengthIsUnderstood() {
+  void aPushbackOfAnyLengthIsRead() {
     server.answering(
         Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "" + Long.MAX_VALUE));
     assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);

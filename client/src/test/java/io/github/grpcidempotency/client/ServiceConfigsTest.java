@@ -70,7 +70,7 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void theServerSeesOfEachAttemptHowManyThereWereBefore() {
+  void eachAttemptSendsTheNumberOfEarlierAttempts() {
     try (EchoServer server = new EchoServer()) {
       server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.ABORTED));
 

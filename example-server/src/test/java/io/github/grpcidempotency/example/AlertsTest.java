@@ -142,7 +142,7 @@ class AlertsTest {
 
   @Test
   @Tag("torture")
-  void aFullPoolIsAnAlertUntilItHasRoom() {
+  void aFullPoolFiresAnAlertUntilAConnectionIsFree() {
     try (Handle holder = Jdbi.open(postgres.database().superuser())) {
       holder.begin();
       holder.execute("LOCK TABLE tenant.projects IN SHARE MODE"); // writers wait

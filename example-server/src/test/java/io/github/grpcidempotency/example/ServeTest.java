@@ -23,7 +23,7 @@ class ServeTest {
   private static final int SIGTERM_EXIT = 143;
 
   @Test
-  void aServerOnAGivenDatabaseAnswersAndEndsInSilenceWhenItIsTerminated(@TempDir Path directory)
+  void aServerOnAGivenDatabaseAnswersAndEndsWithoutOutputWhenItIsTerminated(@TempDir Path directory)
       throws IOException, InterruptedException {
     Path keyset = keyset(directory);
     Process server =

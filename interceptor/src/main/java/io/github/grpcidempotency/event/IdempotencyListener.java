@@ -66,7 +66,10 @@ public interface IdempotencyListener {
    */
   default void settled(IdempotencyEvent.ClaimSettled event) {}
 
-  /** Called after the settlement has failed and before the client is asked to retry. */
+  /**
+   * Called after the settlement has failed and before the client gets an error after which it may
+   * retry.
+   */
   default void settlementFailed(IdempotencyEvent.SettlementFailed event) {}
 
   /** Called before an unprotected handler runs, or afterwards if the cause is known only then. */
@@ -75,7 +78,10 @@ public interface IdempotencyListener {
   /** Called after the store has reported that the claim has another owner. */
   default void leaseLost(IdempotencyEvent.LeaseLost event) {}
 
-  /** Called before the client is asked to retry. A crash after this call loses the answer. */
+  /**
+   * Called before the client gets an error after which it may retry. A crash after this call loses
+   * the answer.
+   */
   default void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {}
 
   /** Called after the store has committed the record. */

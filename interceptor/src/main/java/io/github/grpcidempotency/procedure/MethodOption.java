@@ -82,7 +82,9 @@ record MethodOption(io.github.grpcidempotency.proto.v1.Procedure declared) {
       }
     }
     if (declared.getResourceIdField().isEmpty()) {
-      builder.problem("it has a resource_type, but no resource_id_field");
+      builder.problem(
+          "it has a resource_type, but no resource_id_field: name the field of the response with"
+              + " the id, or for a delete the deleted_id_field of the request");
     } else {
       type.ifPresent(created -> builder.resource(created, declared.getResourceIdField()));
     }

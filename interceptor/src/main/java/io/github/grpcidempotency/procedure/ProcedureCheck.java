@@ -82,13 +82,17 @@ final class ProcedureCheck {
               .formatted(method.getType()));
     }
     if (method.isSafe()) {
-      problems.add("it has NO_SIDE_EFFECTS, so there is nothing to make idempotent");
+      problems.add(
+          "it has NO_SIDE_EFFECTS, so there is nothing to make idempotent: remove its procedure, or"
+              + " set its key policy to PROHIBITED");
     }
   }
 
   private void checkTransactionIsUnary(MethodDescriptor<?, ?> method) {
     if (procedure.execution() == Execution.TRANSACTIONAL && method.getType() != MethodType.UNARY) {
-      problems.add("only unary methods can be transactional, this one is " + method.getType());
+      problems.add(
+          "only unary methods can be transactional, this one is %s: remove its execution"
+              .formatted(method.getType()));
     }
   }
 
@@ -103,16 +107,22 @@ final class ProcedureCheck {
   private void checkRecord() {
     checkRetention();
     if (procedure.statusSource().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add("it has a status source, but no resource type");
+      problems.add(
+          "it has a status source, but no resource type: set a resource, or remove the status"
+              + " source");
     }
     if (procedure.responseRebuilder().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add("it rebuilds its response from a resource, but has no resource type");
+      problems.add(
+          "it rebuilds its response from a resource, but has no resource type: set a resource, or"
+              + " remove the rebuilder");
     }
     if (procedure.responseRebuilder().isPresent() && procedure.deletes()) {
-      problems.add("it rebuilds its response from the resource that it deletes");
+      problems.add(
+          "it rebuilds its response from the resource that it deletes: remove the rebuilder");
     }
     if (procedure.pastResources().isPresent() && !procedure.deletes()) {
-      problems.add("it has past resources, but does not delete a resource");
+      problems.add(
+          "it has past resources, but does not delete a resource: set deletes(…), or remove them");
     }
     for (String trailer : procedure.failurePolicy().trailers()) {
       if (trailer.startsWith("grpc-")) {
@@ -139,7 +149,8 @@ final class ProcedureCheck {
       }
     } else if (procedure.claimsWithFirstStatement()) {
       problems.add(
-          "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL");
+          "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL: remove"
+              + " the claim timing, or change the execution");
     }
   }
 

@@ -197,7 +197,9 @@ class ProceduresTest {
                 + " key policy to PROHIBITED",
             CREATE_OTHER + ": it has two descriptors: remove one of them",
             CREATE_OTHER + ": its retention must be at least a millisecond, not PT-1S",
-            CREATE_OTHER + ": it has a status source, but no resource type",
+            CREATE_OTHER
+                + ": it has a status source, but no resource type: set a resource, or remove the"
+                + " status source",
             CREATE_OTHER
                 + ": its key: \"colour\" is not a singular string field of"
                 + " idempotency.testing.v1.CreateThingRequest",
@@ -230,7 +232,8 @@ class ProceduresTest {
                 .map(problem -> problem.replace("idempotency.testing.v1.", "")))
         .containsExactlyInAnyOrder(
             "UnknownField: the id of the resource that it creates: \"inner.thing.uid\"" + NO_ID,
-            "NoField: it has a resource_type, but no resource_id_field",
+            "NoField: it has a resource_type, but no resource_id_field: name the field of the"
+                + " response with the id, or for a delete the deleted_id_field of the request",
             "NotAString: the id of the resource that it creates: \"inner.thing\"" + NO_ID,
             "BeyondAString: the id of the resource that it creates: \"inner.thing.id.id\"" + NO_ID,
             "Repeated: the id of the resource that it creates: \"all.id\"" + NO_ID,
@@ -277,7 +280,7 @@ class ProceduresTest {
             INTERNAL + "failure policy has no effect: remove it",
             INTERNAL + "list of omitted fields has no effect: remove it",
             "LateReservation: its claim timing is WITH_FIRST_STATEMENT, but its execution is not"
-                + " TRANSACTIONAL",
+                + " TRANSACTIONAL: remove the claim timing, or change the execution",
             "OpenTransaction: it is TRANSACTIONAL, so it cannot run without its database: set its"
                 + " outage policy to FAIL_CLOSED",
             "OpenTransaction: it is TRANSACTIONAL, so a failed call has no effect: remove the"
@@ -291,8 +294,9 @@ class ProceduresTest {
             "InternalStreaming: only unary methods can be idempotent, this one is"
                 + " SERVER_STREAMING; remove its procedure, or set its key policy to PROHIBITED",
             "TransactionalStreaming: only unary methods can be transactional, this one is"
-                + " BIDI_STREAMING",
-            "Reading: it has NO_SIDE_EFFECTS, so there is nothing to make idempotent",
+                + " BIDI_STREAMING: remove its execution",
+            "Reading: it has NO_SIDE_EFFECTS, so there is nothing to make idempotent: remove its"
+                + " procedure, or set its key policy to PROHIBITED",
             "NoRetention: its retention must be at least a millisecond, not PT0S",
             "EndlessRetention: its retention must be at most 36500 days, not PT87660000H");
   }
@@ -344,9 +348,14 @@ class ProceduresTest {
             CREATE_OTHER
                 + ": it has both a resource that it creates and a resource that it deletes:"
                 + " remove one of them",
-            CREATE_OTHER + ": it rebuilds its response from the resource that it deletes");
+            CREATE_OTHER
+                + ": it rebuilds its response from the resource that it deletes: remove the"
+                + " rebuilder");
     assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
-        .containsExactly(CREATE_OTHER + ": it has past resources, but does not delete a resource");
+        .containsExactly(
+            CREATE_OTHER
+                + ": it has past resources, but does not delete a resource: set deletes(…), or"
+                + " remove them");
   }
 
   @Test

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.postgres;
 import java.util.UUID;
 
 /**
- * Another server has taken over the operation that a handler wants to complete. Thrown inside the
+ * Another server has taken over the operation that a handler tries to complete. Thrown inside the
  * handler's own transaction, which must roll back, because the other server now runs the operation.
  * Whatever response the handler returns afterwards, its client gets {@code ABORTED} and can retry.
  */

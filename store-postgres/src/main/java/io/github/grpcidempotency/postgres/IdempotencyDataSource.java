@@ -62,7 +62,7 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
   }
 
   /**
-   * Returns the pool also if {@code DataSource} is asked for, because some libraries read the
+   * Returns the pool also if {@code DataSource} is requested, because some libraries read the
    * pool's URL in this way.
    */
   @Override

@@ -316,7 +316,7 @@ END;
 $$;
 
 -- Takes one step, or one batch of a step. It waits for a lock no longer than patience, because all later calls wait behind it. If the
--- wait was in vain, nothing has happened, and it is to be called again.
+-- lock is not granted in time, nothing has changed: call the function again.
 CREATE OR REPLACE FUNCTION ${schema}.move_step(
     partitions integer, batch integer, patience interval, OUT step text, OUT rows bigint, OUT waited boolean, OUT ended boolean)
   LANGUAGE plpgsql

@@ -122,8 +122,10 @@ class ShardsTest {
               refused ->
                   assertThat(refused.problems())
                       .containsExactly(
-                          "shard east: its database contains the name of another shard: west",
-                          "shard west: its database contains the name of another shard: east"));
+                          "shard east: its database contains the name of another shard, west: correct the"
+                              + " shard's data source, or the stored name",
+                          "shard west: its database contains the name of another shard, east: correct the"
+                              + " shard's data source, or the stored name"));
     }
   }
 

@@ -34,7 +34,7 @@ final class DeletedNamespace implements Scene {
     story.expect("the retry gets the first answer", retried.isReplayOf(first));
     Answer late = story.call("the same, with another key", () -> delete(ada.keyed(), id));
     story.expect(
-        "another call was faster, and the error says so",
+        "another call was faster, and the error has that reason",
         late.isRefused(Status.Code.NOT_FOUND, "IDEMPOTENCY_RESOURCE_GONE"));
     String never = UUID.randomUUID().toString();
     Answer nothing = story.call("DeleteNamespace " + never, () -> delete(ada.keyed(), never));

@@ -21,7 +21,7 @@ class CardinalityTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
   @Test
-  void tenantsAreNoTagUnlessAskedFor() {
+  void tenantsAreNoTagByDefault() {
     everyTenantCallsTwice(IdempotencyMetrics.builder(registry).build());
 
     assertThat(tags(MetricTags.TENANT)).isEmpty();
@@ -73,7 +73,7 @@ class CardinalityTest {
   }
 
   @Test
-  void callersOutsideAllTenantsAreTold() {
+  void callersOutsideAllTenantsHaveATagValueOfTheirOwn() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).tenants(10).build();
 
     metrics.leaseLost(

@@ -6,10 +6,11 @@ import io.opentelemetry.api.common.AttributeKey;
  * The names of everything that {@link OpenTelemetryListener} writes.
  *
  * <p>OpenTelemetry has no conventions for idempotency. As its <a
- * href="https://opentelemetry.io/docs/specs/semconv/general/naming/">rules for names</a> ask, the
- * names have a prefix of their own, {@code idempotency.}, no name is the prefix of another, words
- * of a value are in lower case, and durations are in seconds. The instrumentation of gRPC sets the
- * attributes that the conventions for RPCs define, such as {@code rpc.method} and the status.
+ * href="https://opentelemetry.io/docs/specs/semconv/general/naming/">rules for names</a> require,
+ * the names have a prefix of their own, {@code idempotency.}, no name is the prefix of another,
+ * words of a value are in lower case, and durations are in seconds. The instrumentation of gRPC
+ * sets the attributes that the conventions for RPCs define, such as {@code rpc.method} and the
+ * status.
  */
 public final class TraceNames {
   // Attributes of the call's span

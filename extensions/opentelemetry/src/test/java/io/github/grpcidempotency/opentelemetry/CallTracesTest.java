@@ -77,7 +77,7 @@ class CallTracesTest {
   }
 
   @Test
-  void afterATakeoverAReplayIsLinkedToTheTaker() {
+  void afterATakeoverAReplayIsLinkedToTheSecondRun() {
     try (ThingServer crashing = start((request, answer) -> {});
         ThingServer taking = start(ThingHandler::answer);
         ThingClient toCrashing = ThingClient.on(crashing.channel());

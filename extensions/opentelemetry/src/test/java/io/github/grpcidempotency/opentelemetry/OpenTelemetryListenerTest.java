@@ -164,7 +164,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void anUnprotectedCallSaysWhy() {
+  void theSpanOfAnUnprotectedCallHasTheCause() {
     SpanData span = spanOf(new IdempotencyEvent.Unprotected(CALL, UnprotectedCause.FAILED_OPEN));
 
     assertThat(span)
@@ -174,7 +174,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aCallWithoutAKeySaysSo() {
+  void theSpanOfACallWithoutAKeyHasTheDecisionNoKey() {
     assertThat(spanOf(new IdempotencyEvent.KeyMissing(CALL, false)))
         .hasAttribute(TraceNames.DECISION, "no_key");
   }
@@ -193,7 +193,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void anAnswerThatIsRecordedLateIsASpanBelowTheOneThatHasEnded() {
+  void anAnswerThatIsRecordedLateIsAChildSpanOfTheEndedCall() {
     Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
     CallScope scope = captured(call);
     call.end();
@@ -222,7 +222,7 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aCallGoesOnWithinItsOwnSpanOnAnotherThread() {
+  void aCallContinuesWithinItsOwnSpanOnAnotherThread() {
     Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
     CallScope scope = captured(call);
 

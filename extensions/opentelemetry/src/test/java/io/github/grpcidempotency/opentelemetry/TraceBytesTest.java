@@ -25,7 +25,7 @@ class TraceBytesTest {
   }
 
   @Test
-  void whatWasWrittenIsReadAsTheContextOfASpanElsewhere() {
+  void aWrittenContextIsReadAsTheContextOfASpan() {
     SpanContext read = TraceBytes.read(bytes(BYTES)).orElseThrow();
 
     assertThat(read.getTraceId()).isEqualTo(TRACE);

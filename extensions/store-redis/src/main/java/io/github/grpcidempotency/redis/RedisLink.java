@@ -18,7 +18,7 @@ import java.util.function.UnaryOperator;
 /**
  * The connection to Redis: one session for all calls, opened when it is needed, and opened again
  * after it broke. The driver's automatic reconnect is off, because it would repeat commands whose
- * answer was lost. Each new connection asks the sentinels, if there are any, for the master.
+ * answer was lost. For each new connection, the sentinels, if there are any, return the master.
  *
  * <p>Thread-safe. A thread that needs a session while another thread opens one waits for that
  * session.

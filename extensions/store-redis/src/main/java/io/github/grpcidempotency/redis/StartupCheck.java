@@ -101,7 +101,7 @@ final class StartupCheck {
   private void checkServer(Map<String, String> info) {
     String version = info.getOrDefault("redis_version", "");
     if (!isRecent(version)) {
-      problems.add("Redis is of version " + version + " is too old: the store needs 6.2 or later");
+      problems.add("Redis " + version + " is too old: the store needs 6.2 or later");
     }
     if (!info.getOrDefault("role", "").equals("master")) {
       problems.add(

@@ -94,7 +94,9 @@ class StartupCheckTest {
               catchThrowableOfType(
                       SetupException.class, () -> marked.verify(List.of(), Optional.of("east")))
                   .problems())
-          .containsExactly("its database contains the name of another shard: west");
+          .containsExactly(
+              "its database contains the name of another shard, west: correct the"
+                  + " shard's data source, or the stored name");
     } finally {
       redis.with(commands -> commands.del("idempotency:shard"));
     }
@@ -167,7 +169,7 @@ class StartupCheckTest {
       assertThat(refused.problems())
           .containsExactly(
               "jobs/write: it is TRANSACTIONAL, but RedisIdempotencyStore does not support"
-                  + " transactions");
+                  + " transactions: choose RESERVED, or another store");
     }
   }
 

@@ -347,7 +347,10 @@ public record CallEvents(
     emit(
         IdempotencyListener::retentionFailed,
         new IdempotencyEvent.RetentionFailed(call, operationId, cause),
-        warning("retention_failed", "the record's retention could not be extended")
+        warning(
+                "retention_failed",
+                "the record's retention could not be extended, so the record expires earlier than"
+                    + " its procedure sets")
             .about(operationId),
         cause);
   }

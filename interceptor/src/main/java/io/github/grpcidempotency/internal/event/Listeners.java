@@ -66,6 +66,10 @@ public final class Listeners {
   }
 
   private void ignore(Throwable thrown) {
-    log.warn(thrown.getClass().getName(), thrown, "an idempotency listener failed");
+    log.warn(
+        thrown.getClass().getName(),
+        thrown,
+        "an idempotency listener threw an exception, which does not affect the call: correct the"
+            + " listener");
   }
 }

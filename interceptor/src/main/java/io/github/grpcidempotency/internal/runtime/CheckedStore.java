@@ -96,7 +96,8 @@ final class CheckedStore {
           transactional.stream()
               .map(
                   each ->
-                      "%s: it is TRANSACTIONAL, but %s does not support transactions"
+                      ("%s: it is TRANSACTIONAL, but %s does not support transactions: choose RESERVED,"
+                              + " or another store")
                           .formatted(each.name(), store.getClass().getSimpleName()))
               .toList());
     }
@@ -148,7 +149,10 @@ final class CheckedStore {
   Supplier<OperationCatalog> operations(Collection<RecordedProcedure> procedures) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
-          List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
+          List.of(
+              named(
+                  store.getClass().getSimpleName()
+                      + " cannot find operations by id: do not call operations()")));
     }
     com.google.common.base.Supplier<OperationCatalog> catalog =
         Suppliers.memoize(

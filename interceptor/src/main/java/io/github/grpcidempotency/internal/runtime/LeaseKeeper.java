@@ -37,8 +37,8 @@ import org.slf4j.LoggerFactory;
  * call blocked it, the leases of all other calls would end.
  *
  * <p>An operation whose claim is not confirmed has no lease yet. Once its claim is won, its
- * duplicates in this process learn of it here, without a connection; before that, they query the
- * store.
+ * duplicates in this process are refused or wait here, without a connection; before that, they
+ * query the store.
  *
  * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */

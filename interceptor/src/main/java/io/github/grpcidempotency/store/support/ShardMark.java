@@ -21,11 +21,15 @@ public final class ShardMark {
     if (stored.isEmpty()) {
       logger.warn(
           "shard {}: its database does not contain the shard's name, so the server could not detect"
-              + " that two databases are swapped",
+              + " that two databases are swapped: store the name there (docs/how-to/shards.md)",
           shard);
     }
     return stored
         .filter(name -> !name.equals(shard))
-        .map(name -> "its database contains the name of another shard: " + name);
+        .map(
+            name ->
+                ("its database contains the name of another shard, %s: correct the shard's data"
+                        + " source, or the stored name")
+                    .formatted(name));
   }
 }

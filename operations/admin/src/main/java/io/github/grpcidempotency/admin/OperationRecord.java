@@ -31,9 +31,8 @@ import java.util.UUID;
  * @param expires the end of the time in which it answers retries
  * @param retained the last replay that has extended {@code expires}, if its procedure retains
  *     records from their last replay; other replays are not recorded
- * @param leaseIsAhead whether the lease ends so late that no server can have given it by the
- *     present clock of the database: the clock went back. The operation is then {@link
- *     OperationState#STUCK}
+ * @param leaseIsAhead whether the lease ends later than a server can have set it, because the
+ *     database's clock went back. The operation is then {@link OperationState#STUCK}
  * @param resource the resource that it has created, such as {@code project/0190…}
  * @param answerBytes the size of the recorded answer; 0 without one
  * @param read the time at which this was read

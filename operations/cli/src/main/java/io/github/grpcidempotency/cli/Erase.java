@@ -88,7 +88,7 @@ final class Erase implements Callable<Integer> {
                         counts(expected) + " would be deleted. Type erase to delete them: "));
     if (typed.isEmpty()) {
       throw new CommandFailure(
-          ExitCode.REFUSED, "erase needs --yes, because there is no terminal to ask on");
+          ExitCode.REFUSED, "erase needs --yes, because there is no terminal for a confirmation");
     }
     if (!typed.get().strip().equalsIgnoreCase("erase")) {
       throw new CommandFailure(ExitCode.REFUSED, "not confirmed, so nothing was changed");

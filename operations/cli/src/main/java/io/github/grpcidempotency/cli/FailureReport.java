@@ -54,7 +54,7 @@ record FailureReport(ExitCode exitCode, String message) {
               said
                   + "\nCheck that the schema's name is right (--schema), and that its migrations"
                   + " were run.");
-      default -> new FailureReport(ExitCode.FAILED, "the database says: " + said);
+      default -> new FailureReport(ExitCode.FAILED, "the database reports: " + said);
     };
   }
 

@@ -125,7 +125,7 @@ final class Free implements Callable<Integer> {
     if (typed.isEmpty()) {
       throw new CommandFailure(
           ExitCode.REFUSED,
-          "--even-if-live needs --yes, because there is no terminal to ask for" + " confirmation");
+          "--even-if-live needs --yes, because there is no terminal for a confirmation");
     }
     if (!typed.get().strip().equalsIgnoreCase(operation.toString())) {
       throw new CommandFailure(ExitCode.REFUSED, "the id is different, so nothing was changed");

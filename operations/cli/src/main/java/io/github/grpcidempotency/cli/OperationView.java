@@ -147,7 +147,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
               + " progress.";
       case STUCK ->
           operation.leaseIsAhead()
-              ? "The lease ends so late that no server can have given it by the present clock: the"
+              ? "The lease ends later than a server can have set it, because the"
                   + " database's clock went back. Retries are refused until the lease ends. A server"
                   + " that is alive renews its lease within seconds: show the operation again after"
                   + " a minute. If the lease is unchanged, look in your own data for the effect, and"

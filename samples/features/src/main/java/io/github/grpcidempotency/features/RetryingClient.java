@@ -36,7 +36,7 @@ final class RetryingClient {
       return switch (failure.outcome()) {
         case NEVER_EXECUTED -> "nothing has happened";
         case EXECUTED -> "refused: " + failure.getStatus().getDescription();
-        case UNKNOWN -> "ask again, with the intent " + failure.intent();
+        case UNKNOWN -> "unknown: retry later, with the intent " + failure.intent();
       };
     }
   }

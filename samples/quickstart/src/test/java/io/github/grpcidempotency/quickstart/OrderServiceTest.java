@@ -52,7 +52,7 @@ class OrderServiceTest {
 
   @Test
   @SuppressWarnings("deprecation") // grpc-testing has no other recorder for its users
-  void ofTwentyCallsAtOnceOneCreatesTheOrder() throws Exception {
+  void twentyCallsAtOnceCreateOneOrder() throws Exception {
     OrderServer server = OrderServer.start(database.pool(), OrderServer::authenticate);
     grpc.registerCloseable(server::stop);
     OrderClient client = OrderClient.connect(server.server().getPort(), "auth0|alice");

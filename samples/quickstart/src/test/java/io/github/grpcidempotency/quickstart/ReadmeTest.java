@@ -37,7 +37,7 @@ class ReadmeTest {
 
   @ParameterizedTest
   @MethodSource("snippets")
-  void aSnippetThatDiffersInOneLineIsNoticed(String snippet) throws IOException {
+  void aSnippetThatDiffersInOneLineIsReported(String snippet) throws IOException {
     assertThat(Snippets.isCut(snippet.replaceFirst("[a-z]", "#"), SOURCES)).isFalse();
     assertThat(Snippets.isCut(snippet + "and more", SOURCES)).isFalse();
   }

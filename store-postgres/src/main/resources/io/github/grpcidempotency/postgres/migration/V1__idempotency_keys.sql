@@ -190,7 +190,7 @@ END;
 $$;
 
 -- The first five bytes of the encrypted answers of a procedure, among the newest 2,000 rows, and no bytes for answers that are not
--- encrypted. A server learns from them at its start which keys have encrypted the answers. An encrypted answer begins with a byte that
+-- encrypted. At its start, a server reads from them which keys have encrypted the answers. An encrypted answer begins with a byte that
 -- no message begins with, and the id of its key.
 CREATE FUNCTION ${schema}.answer_beginnings(of_procedure text) RETURNS SETOF bytea
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -253,8 +253,8 @@ BEGIN
 END;
 $$;
 
--- Whether a lease ends so late that no server can have given it by the present clock: the database's clock went back. A lease ends at
--- most one lease after now. Twice as late allows for small steps of the clock.
+-- Whether a lease ends later than a server can have set it, because the database's clock went back. A lease ends at most one lease
+-- after now. Twice as late allows for small steps of the clock.
 CREATE FUNCTION ${schema}.ends_too_late(lease_expires timestamptz, created timestamptz) RETURNS boolean
   LANGUAGE sql STABLE
   SET search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
 -- Functions with which operators find, list, free, forget and erase the operations of every user. The host grants them to roles that have no
 -- right on a table. Every act adds a row to the audit.
 
--- The secret of the hashes in the audit. Without it, a hash of a key or a user could be found by trying. Only the owner has a right on
+-- The secret of the hashes in the audit. Without it, a key or a user could be guessed from its hash. Only the owner has a right on
 -- the table; operators search by hash through the functions.
 CREATE TABLE ${schema}.idempotency_salt (
   salt bytea NOT NULL
@@ -440,7 +440,7 @@ AS $$
 $$;
 
 -- Deletes a reservation (act free) or a record (act forget), so that the next call with its key runs. The row is locked before it is
--- judged, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease that
+-- checked, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease that
 -- does not end too late, and no unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
 CREATE FUNCTION ${schema}.operator_delete(
     act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)

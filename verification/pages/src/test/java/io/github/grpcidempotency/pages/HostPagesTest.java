@@ -44,7 +44,7 @@ class HostPagesTest {
   }
 
   @Test
-  void aSnippetThatDiffersInOneLineIsNoticed() throws IOException {
+  void aSnippetThatDiffersInOneLineIsReported() throws IOException {
     List<String> snippets = Snippets.of(ROOT.resolve("docs/hosts/transactions.md"), LANGUAGES);
 
     assertThat(snippets).hasSizeGreaterThan(2);

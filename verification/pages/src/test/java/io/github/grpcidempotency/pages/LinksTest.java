@@ -64,7 +64,7 @@ class LinksTest {
   }
 
   @Test
-  void aDeadLinkIsNoticed() {
+  void aDeadLinkIsReported() {
     Path readme = ROOT.resolve("README.md");
     assertThat(leadsSomewhere(readme, "README.md")).isTrue();
     assertThat(leadsSomewhere(readme, "no-such-page.md")).isFalse();

@@ -44,7 +44,7 @@ class RightsPageTest {
       """;
 
   @Test
-  void theTableIsWhatTheCatalogSays(@TempDir Path directory) throws SQLException {
+  void theTableOfRightsEqualsTheCatalog(@TempDir Path directory) throws SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(RunbookTest.SET_UP);
     Map<String, List<String>> catalog = new TreeMap<>();

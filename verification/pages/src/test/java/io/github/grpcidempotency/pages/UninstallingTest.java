@@ -15,7 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What {@code docs/operations/maintenance.md} leaves, and what it does not. */
 class UninstallingTest {
   @Test
-  void theServiceWorksOnAndNothingElseIsLeft(@TempDir Path directory) throws SQLException {
+  void theServiceWorksWithoutTheSchemaAndNoOtherObjectRemains(@TempDir Path directory)
+      throws SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(RunbookTest.SET_UP);
     Records.make(shop);

@@ -48,7 +48,7 @@ final class ConfirmPage {
     visit.checkToken(act.purpose(operation));
   }
 
-  /** Makes a dry run, and asks for a confirmation. */
+  /** Makes a dry run, and requests a confirmation. */
   Answer check() {
     return attempt(true);
   }

@@ -43,7 +43,7 @@ enum DeletingAct {
         return act;
       }
     }
-    throw new HttpError(400, "There is no such act.");
+    throw new HttpError(400, "There is no such action.");
   }
 
   String id() {

@@ -28,7 +28,7 @@ final class Words {
 
   /** The explanation of a lease that ends too late. */
   static final String LEASE_AHEAD =
-      "The lease ends so late that no server can have given it by the present clock: the"
+      "The lease ends later than a server can have set it, because the"
           + " database's clock went back. Retries are refused until the lease ends. A server that"
           + " is alive renews its lease within seconds, so reload this page after a minute. If the"
           + " lease has not changed, nobody renews it, and you can free the operation. First look"

@@ -118,7 +118,7 @@ class OrderServiceTest {
   }
 
   @Test
-  void ofAHandlerThatFailsNothingRemains() throws SQLException {
+  void aFailedHandlerLeavesNoRow() throws SQLException {
     OrderServiceBlockingStub stub = stub();
     CreateOrderRequest refused =
         CreateOrderRequest.newBuilder().setItem("refused after the insert").build();
@@ -130,7 +130,7 @@ class OrderServiceTest {
   }
 
   @Test
-  void ofACommitThatFailsNothingRemainsAndNothingIsAnswered() throws SQLException {
+  void aFailedCommitLeavesNoRowAndSendsNoAnswer() throws SQLException {
     OrderServiceBlockingStub stub = stub();
     CreateOrderRequest refused =
         CreateOrderRequest.newBuilder().setItem("refused at the commit").build();

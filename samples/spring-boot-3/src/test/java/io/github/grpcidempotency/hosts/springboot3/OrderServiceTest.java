@@ -84,7 +84,7 @@ class OrderServiceTest {
   }
 
   @Test
-  void ofAHandlerThatFailsNothingRemains() {
+  void aFailedHandlerLeavesNoRow() {
     CreateOrderRequest refused =
         CreateOrderRequest.newBuilder().setItem("refused after the insert").build();
 
@@ -96,7 +96,7 @@ class OrderServiceTest {
   }
 
   @Test
-  void aKeyIsItsCallersOwn() {
+  void aKeyBelongsToItsCaller() {
     String key = UUID.randomUUID().toString();
 
     Order alices = client("alice", key).createOrder(BOOK);

@@ -101,7 +101,7 @@ public final class PoolCheck {
     if (!sendsFlushes) {
       return Optional.empty();
     }
-    if (settings.losesCommits()) { // only a warning: the host may want this for its own writes
+    if (settings.losesCommits()) { // only a warning: the host may need this for its own writes
       logger.warn(
           "{} commits with synchronous_commit = off: a crash of the database may lose the"
               + " record and the handler's writes of a call that was already answered, and a retry"

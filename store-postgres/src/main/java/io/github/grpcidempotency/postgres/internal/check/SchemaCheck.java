@@ -138,7 +138,7 @@ public final class SchemaCheck {
       }
       if (Failures.causeOf(failure) == FailureCause.TIMEOUT) {
         logger.warn(
-            "the outbox query of {} is slow; does the outbox have an index for it?",
+            "the outbox query of {} is slow: create an index for it on the outbox",
             procedure.name());
         return Optional.empty();
       }

@@ -256,7 +256,7 @@ public final class Reservation implements Claim {
       return true;
     } catch (IllegalStateException rollbackOnly) {
       logger.debug(
-          "operation {} was answered in a transaction that can only be rolled back",
+          "operation {} was answered in a transaction that is marked for rollback",
           row.id(),
           rollbackOnly);
       answeredIn = Completion.ROLLED_BACK;

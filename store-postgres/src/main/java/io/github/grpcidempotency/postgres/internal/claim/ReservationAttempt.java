@@ -100,7 +100,7 @@ public final class ReservationAttempt {
         .orElseThrow(
             () ->
                 new StoreException(
-                    "the key changed its owner too often during one claim",
+                    "the key changed its owner too often during one claim; the client can retry",
                     null,
                     FailurePhase.ROW_SEEN,
                     FailureCause.CONTENTION));

@@ -56,9 +56,9 @@ public final class Parameters {
   }
 
   /**
-   * Binds a value of a database type, or null. For a null without a type, the driver would ask the
-   * database for the type, and would then send a statement that may return long rows in a flush of
-   * its own: one more round trip.
+   * Binds a value of a database type, or null. For a null without a type, the driver would query
+   * the database for the type, and would then send a statement that may return long rows in a flush
+   * of its own: one more round trip.
    */
   public Parameters bind(String name, String type, Optional<?> value) {
     put(name, value.isPresent() ? value.get() : new Absent(type));
@@ -102,7 +102,7 @@ public final class Parameters {
 
   /**
    * Binds text as text even if the driver leaves the type open ({@code stringtype=unspecified}).
-   * The driver would otherwise ask the database for the type, and would split the flush, so that
+   * The driver would otherwise query the database for the type, and would split the flush, so that
    * each part had a transaction of its own.
    */
   private static void set(PreparedStatement statement, int index, Object value)

@@ -222,7 +222,9 @@ public final class HostedTransaction extends HandlerTransaction {
     if (Thread.currentThread() != owner) {
       setRollbackOnly();
       logger.error(
-          "only {} can roll back its transaction", owner, new IllegalStateException(NOT_ITS_OWNER));
+          "the transaction was marked for rollback, because only the thread {} can roll it back",
+          owner,
+          new IllegalStateException(NOT_ITS_OWNER));
       return;
     }
     end();

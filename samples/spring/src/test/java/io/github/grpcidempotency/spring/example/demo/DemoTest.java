@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class DemoTest {
   @Test
-  void everythingHolds() throws Exception {
+  void theDemoOfTheShopHasNoFailedCheck() throws Exception {
     assertThat(Demo.play()).isTrue();
   }
 }
