@@ -108,7 +108,7 @@ final class Show implements Callable<Integer> {
                           .contents(operation.id(), who)
                           .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
                           .orElseGet(ContentsView::none)),
-              audit(administration, operation));
+              administration.audit(AuditQuery.newest(ACTS).ofKeyOf(operation)));
       if (output.isJson()) {
         Output.to(surroundings).json(page.json());
       } else {
@@ -116,19 +116,6 @@ final class Show implements Callable<Integer> {
       }
     }
     return ExitCode.OK.code();
-  }
-
-  /** Returns the actions on an operation, and on earlier operations of its key and user. */
-  private static List<AuditEntry> audit(Administration administration, OperationRecord operation) {
-    return administration
-        .audit(
-            AuditQuery.newest(ACTS)
-                .ofKey(
-                    operation.key(),
-                    Optional.of(operation.namespace()).filter(name -> !name.isEmpty())))
-        .stream()
-        .filter(entry -> entry.userId().equals(Optional.of(operation.userId())))
-        .toList();
   }
 
   private record Found(OperationRecord operation, boolean byKey) {}
@@ -174,11 +161,12 @@ final class Show implements Callable<Integer> {
     List<AuditEntry> acts =
         new ArrayList<>(
             id(wanted).map(newest::ofOperation).map(administration::audit).orElse(List.of()));
-    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.tenant)));
+    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.tenant, user)));
     PrintWriter err = surroundings.err();
     err.println(
-        "there is no record of it, neither as an operation nor as a key in %s"
+        "there is no record of it, neither as an operation nor as a key%s in %s"
             .formatted(
+                user.isPresent() ? " of this user" : "",
                 whose
                     .tenant
                     .map(name -> "the tenant " + TextWidth.printable(name))

@@ -249,6 +249,35 @@ class CommandsTest {
     assertThat(shell.run("audit", "--by", "ada@console-1", "--act", "free").out())
         .contains("no order was made");
     assertThat(shell.run("audit", "--until", "2020-01-01T00:00:00Z").err()).contains("no operator");
+    assertThat(shell.run("audit", "--act", "freed").expect(ExitCode.USAGE).err())
+        .contains("an action is erase, forget, free, read_contents or sweep, not freed");
+  }
+
+  @Test
+  void theHistoryOfAKeyIsThatOfOneUser() throws Exception {
+    String other = "00000000-0000-4000-8000-0000000000ff";
+    shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK);
+    Orders.run(
+        database.superuser(),
+        """
+        INSERT INTO idempotency.idempotency_audit (actor, act, user_id, namespace, key_hash, result, reason)
+        SELECT 'eve', 'free', '%s', namespace, key_hash, 'not_found', 'of another user'
+          FROM idempotency.idempotency_audit, generate_series(1, 30);
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_id, procedure, request_hash, hash_version, completed, expires)
+        VALUES
+          ('019303cd-5f00-7000-8000-000000000002', 'acme/apollo:%s',
+           '00000000-0000-4000-8000-00000000000a', 'orders.v1.OrderService/CreateOrder', '\\x00', 1,
+           now(), now() + interval '1 day')
+        """
+            .formatted(other, STUCK_KEY));
+
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
+        .contains("no order was made")
+        .doesNotContain("of another user");
+    assertThat(shell.run("show", STUCK_KEY, "--of-user", other).expect(ExitCode.NEGATIVE).err())
+        .contains("nor as a key of this user in any namespace", "of another user")
+        .doesNotContain("no order was made");
   }
 
   @Test
@@ -276,6 +305,8 @@ class CommandsTest {
 
     assertThat(shell.run("list", "--stuck").expect(ExitCode.OK).err())
         .contains("no operation is stuck: nothing needs to be done");
+    assertThat(shell.run("list", "--stuck", "--older-than", "2d").expect(ExitCode.OK).err())
+        .contains("no operation is stuck among those that match");
     assertThat(shell.run("list", "--running").expect(ExitCode.OK).err())
         .contains("transactional calls are not listed", "connections that hold a key's lock: 0");
     assertThat(shell.run("stats").out()).contains("key locks     0, held by connections");
@@ -318,6 +349,15 @@ class CommandsTest {
                 .expect(ExitCode.REFUSED)
                 .err())
         .contains("1 operations are running, so nothing is deleted without --wait");
+    assertThat(
+            shell
+                .typing("erase")
+                .run("erase", "--of-user", user, "--reason", "r")
+                .expect(ExitCode.REFUSED)
+                .err())
+        .as("it does not ask first")
+        .contains("1 operations are running, so nothing is deleted without --wait")
+        .doesNotContain("Type erase");
     assertThat(ids("list", "--of-user", user)).hasSize(4);
     assertThat(
             shell

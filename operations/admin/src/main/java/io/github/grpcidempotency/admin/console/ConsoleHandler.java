@@ -14,7 +14,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -152,18 +151,13 @@ final class ConsoleHandler implements HttpHandler {
   /** A key is sent as a form, because browsers and logs keep addresses. */
   private Answer find(Visit visit) {
     visit.checkToken(OverviewPage.FIND);
-    String text = visit.fields().text("key");
+    Optional<UUID> id = visit.fields().id("key");
+    String key = id.map(UUID::toString).orElse(visit.fields().text("key")); // in canonical form
     Optional<String> tenant = visit.fields().given("tenant");
     Map<UUID, OperationRecord> found = new LinkedHashMap<>();
-    visit
-        .fields()
-        .id("key")
-        .flatMap(administration::find)
-        .ifPresent(operation -> found.put(operation.id(), operation));
-    Stream.of(text, text.toLowerCase(Locale.ROOT))
-        .distinct()
-        .filter(key -> !key.isEmpty())
-        .flatMap(key -> administration.findKey(key, tenant).stream())
+    Stream.concat(
+            id.flatMap(administration::find).stream(),
+            key.isEmpty() ? Stream.empty() : administration.findKey(key, tenant).stream())
         .forEach(operation -> found.put(operation.id(), operation));
     if (found.size() == 1) {
       return Answer.seeOther(
@@ -174,10 +168,11 @@ final class ConsoleHandler implements HttpHandler {
         new OverviewPage(visit, administration)
             .found(
                 List.copyOf(found.values()),
-                text.isEmpty() || !visit.may(AdminAction.AUDIT)
+                key.isEmpty() || !visit.may(AdminAction.AUDIT)
                     ? Optional.empty()
                     : AuditPage.history(
-                        administration, AuditQuery.newest(100).ofKey(text, tenant))));
+                        administration,
+                        AuditQuery.newest(100).ofKey(key, tenant, Optional.empty()))));
   }
 
   private static Fields fields(HttpExchange exchange) throws IOException {
