@@ -131,9 +131,12 @@ final class AuditPage {
         ? p("this one")
         : each(
             iff(entry.operationId(), id -> code(id.toString())),
-            p("attempt %d%s%s"
+            p("attempt %d%s%s%s"
                     .formatted(
                         entry.attempt().orElse(0),
+                        shown.isPresent()
+                            ? ""
+                            : entry.userId().map(user -> " of " + user).orElse(""),
                         entry
                             .namespace()
                             .filter(name -> !name.isEmpty())

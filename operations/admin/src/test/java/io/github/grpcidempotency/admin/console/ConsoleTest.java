@@ -145,7 +145,7 @@ class ConsoleTest {
     visit("");
     find("k-18", "");
     assertThat(browser.text("//section[@aria-labelledby='history']"))
-        .contains("OPS-13", "OPS-14", first.toString(), second.toString());
+        .contains("OPS-13", "OPS-14", first.toString(), second.toString(), ConsoleShop.USER);
   }
 
   @Test
