@@ -115,10 +115,37 @@ final class Show implements Callable<Integer> {
         page.write(Output.to(surroundings));
       }
     }
+    if (!output.isJson() && found.stream().allMatch(Found::byKey)) {
+      tellOfOthers(administration, canonical(wanted), found);
+    }
     return ExitCode.OK.code();
   }
 
-  private record Found(OperationRecord operation, boolean byKey) {}
+  /** Prints the actions on operations of the key that none of the shown operations has replaced. */
+  private void tellOfOthers(Administration administration, String key, List<Found> found) {
+    List<AuditEntry> acts =
+        administration
+            .audit(AuditQuery.newest(ACTS).ofKey(key, whose.tenant, whose.user()))
+            .stream()
+            .filter(entry -> found.stream().noneMatch(one -> one.has(entry)))
+            .toList();
+    if (!acts.isEmpty()) {
+      Output results = Output.to(surroundings);
+      results.fields(Map.of("others", "operations of this key without a record"));
+      for (AuditEntry entry : acts) {
+        results.line("  " + TextWidth.printable(AuditView.line(entry)));
+        results.line("    " + TextWidth.printable(AuditView.operation(entry)));
+      }
+    }
+  }
+
+  private record Found(OperationRecord operation, boolean byKey) {
+    /** Returns whether the page of this operation shows an action. */
+    boolean has(AuditEntry entry) {
+      return entry.userId().equals(Optional.of(operation.userId()))
+          && entry.namespace().equals(Optional.of(operation.namespace()));
+    }
+  }
 
   /** Looks for an operation with this id first, because a client's key may be a UUID too. */
   private List<Found> find(Administration administration, String wanted) {

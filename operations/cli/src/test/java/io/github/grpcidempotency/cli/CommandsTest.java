@@ -225,9 +225,13 @@ class CommandsTest {
         """
             .formatted(other, STUCK_KEY));
 
-    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
+    String user = "00000000-0000-4000-8000-00000000000a";
+    assertThat(shell.run("show", STUCK_KEY, "--of-user", user).expect(ExitCode.OK).out())
         .contains("no order was made")
         .doesNotContain("of another user");
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
+        .containsSubsequence(
+            "no order was made", "others        operations of this key", "of another user", other);
     assertThat(shell.run("show", STUCK_KEY, "--of-user", other).expect(ExitCode.NEGATIVE).err())
         .contains("nor as a key of this user in any namespace", "of another user")
         .doesNotContain("no order was made");

@@ -106,8 +106,8 @@ final class AuditPage {
   }
 
   /** Returns the actions on all operations of a key; empty if there are none. */
-  static Optional<DomContent> history(Administration administration, AuditQuery query) {
-    return history("Earlier operations of this key", administration.audit(query), Optional.empty());
+  static Optional<DomContent> history(List<AuditEntry> entries) {
+    return history("Actions on operations of this key", entries, Optional.empty());
   }
 
   private static Optional<DomContent> history(

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpsExchange;
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
 import java.io.IOException;
@@ -159,20 +160,20 @@ final class ConsoleHandler implements HttpHandler {
             id.flatMap(administration::find).stream(),
             key.isEmpty() ? Stream.empty() : administration.findKey(key, tenant).stream())
         .forEach(operation -> found.put(operation.id(), operation));
+    List<AuditEntry> acts =
+        key.isEmpty() || !visit.may(AdminAction.AUDIT)
+            ? List.of()
+            : administration.audit(AuditQuery.newest(100).ofKey(key, tenant, Optional.empty()));
     if (found.size() == 1) {
-      return Answer.seeOther(
-          visit.base() + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
+      OperationRecord only = found.values().iterator().next();
+      if (acts.stream().allMatch(act -> act.userId().equals(Optional.of(only.userId())))) {
+        return Answer.seeOther(visit.base() + DetailPage.PATH + "?id=" + only.id());
+      }
     }
     return Answer.page(
         found.isEmpty() ? 404 : 200,
         new OverviewPage(visit, administration)
-            .found(
-                List.copyOf(found.values()),
-                key.isEmpty() || !visit.may(AdminAction.AUDIT)
-                    ? Optional.empty()
-                    : AuditPage.history(
-                        administration,
-                        AuditQuery.newest(100).ofKey(key, tenant, Optional.empty()))));
+            .found(List.copyOf(found.values()), AuditPage.history(acts)));
   }
 
   private static Fields fields(HttpExchange exchange) throws IOException {

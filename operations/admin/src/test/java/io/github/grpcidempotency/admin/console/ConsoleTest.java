@@ -158,6 +158,9 @@ class ConsoleTest {
 
     visit("operation?id=" + id);
     assertThat(browser.text()).contains("k-19").doesNotContain("OPS-17", others.toString());
+    visit("");
+    find("k-19", "");
+    assertThat(browser.text()).contains(id.toString(), "OPS-17", others.toString());
   }
 
   @Test
