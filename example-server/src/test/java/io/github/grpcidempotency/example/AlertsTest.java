@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.run.MachineShop;
+import io.github.grpcidempotency.example.run.RunningServer;
+import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
@@ -16,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -41,7 +44,12 @@ class AlertsTest {
   private static final String REFUSED = "IdempotencyCallsRefused ";
 
   private final SwitchableProtection keyset = new SwitchableProtection();
+  private final MachineShop shop = new MachineShop();
 
+  /** While it is not open, calls that buy a machine in one of the many regions keep running. */
+  private volatile CountDownLatch sales = new CountDownLatch(0);
+
+  private Path files;
   private RestartablePostgres postgres;
   private RunningExample example;
   private Prometheus prometheus;
@@ -65,26 +73,63 @@ class AlertsTest {
   @BeforeEach
   void start(@TempDir Path directory) throws IOException {
     assumeTrue(Prometheus.isInstalled(), "prometheus is not installed");
+    files = directory;
     postgres = RestartablePostgres.start(directory.resolve("postgres"));
-    MachineShop shop = new MachineShop();
-    example =
-        RunningExample.start(postgres.database(), shop, RunningExample.settings(keyset, shop));
-    prometheus =
-        Prometheus.start(
-            Files.createDirectory(directory.resolve("prometheus")),
-            example.server().metricsPort(),
-            Files.writeString(directory.resolve("rules.yml"), quickened(), UTF_8));
+    startServer(Duration.ofSeconds(30), 0);
+    startPrometheus();
+  }
+
+  private void startServer(Duration lease, int metricsPort) {
+    Settings some = RunningExample.settings(keyset, this::buy);
+    Settings settings =
+        new Settings(
+            lease,
+            some.outboxDelay(),
+            some.sweepInterval(),
+            some.figuresInterval(),
+            some.grace(),
+            some.secrets(),
+            some.logSecret(),
+            some.cloud());
+    RunningServer server = RunningServer.start(0, metricsPort, settings, postgres.database());
+    example = new RunningExample(postgres.database(), shop, server, new TestClient(server.port()));
     traffic = new Traffic(example.client());
     traffic.start();
-    await().until(() -> traffic.answered() > 20);
-    assertThat(prometheus.brokenRules()).isEmpty();
+    await("traffic").atMost(PATIENCE).until(() -> traffic.answered() > 20);
+  }
+
+  private void stopServer() {
+    traffic.close();
+    example.close();
+  }
+
+  private void startPrometheus() throws IOException {
+    prometheus =
+        Prometheus.start(
+            Files.createTempDirectory(files, "prometheus"),
+            example.server().metricsPort(),
+            Files.writeString(files.resolve("rules.yml"), quickened(), UTF_8));
+    await("rules")
+        .atMost(PATIENCE)
+        .untilAsserted(() -> assertThat(prometheus.brokenRules()).isEmpty());
+  }
+
+  private String buy(String region, String key) {
+    if (region.startsWith("moon-")) {
+      try {
+        sales.await();
+      } catch (InterruptedException stopped) {
+        throw new IllegalStateException(stopped);
+      }
+    }
+    return shop.buy(region, key);
   }
 
   @AfterEach
   void stop() {
-    traffic.close();
+    sales.countDown();
     prometheus.close();
-    example.close();
+    stopServer();
     postgres.close();
   }
 
@@ -137,6 +182,79 @@ class AlertsTest {
     awaitAlert(REFUSED + "broken");
 
     postgres.execute("GRANT INSERT ON idempotency.idempotency_keys TO example_app");
+    awaitNoAlert();
+  }
+
+  @Test
+  @Tag("torture")
+  void aDatabaseThatRefusesLoginsOrWritesIsAnAlert() {
+    postgres.execute("ALTER ROLE example_app NOLOGIN");
+    postgres.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'example_app'");
+    awaitAlert(REFUSED + "no_login");
+    postgres.execute("ALTER ROLE example_app LOGIN");
+
+    postgres.execute("ALTER SYSTEM SET default_transaction_read_only = on");
+    postgres.execute("SELECT pg_reload_conf()");
+    awaitAlert(REFUSED + "read_only");
+
+    postgres.execute("ALTER SYSTEM RESET default_transaction_read_only");
+    postgres.execute("SELECT pg_reload_conf()");
+    awaitNoAlert();
+  }
+
+  @Test
+  @Tag("torture")
+  void answersThatCannotBeRecordedAreAnAlertUntilTheyAreRecorded() {
+    try (Handle holder = Jdbi.open(postgres.database().superuser())) {
+      holder.begin();
+      holder.execute("LOCK TABLE tenant.node_pools IN SHARE MODE"); // writers wait
+      await("writers").atMost(PATIENCE).until(() -> writersWaiting(holder) >= 6);
+      postgres.execute("REVOKE UPDATE ON idempotency.idempotency_keys FROM example_app");
+      holder.rollback();
+    }
+    awaitAlert("IdempotencyLateRecordingsPileUp");
+
+    postgres.execute("GRANT UPDATE ON idempotency.idempotency_keys TO example_app");
+    awaitNoAlert();
+  }
+
+  private static int writersWaiting(Handle superuser) {
+    return superuser
+        .createQuery(
+            "SELECT count(*) FROM pg_locks"
+                + " WHERE NOT granted AND relation = 'tenant.node_pools'::regclass")
+        .mapTo(Integer.class)
+        .one();
+  }
+
+  @Test
+  @Tag("torture")
+  void leasesThatCannotBeRenewedAndSweepsThatFailAreAlerts() throws IOException {
+    stopServer();
+    prometheus.close(); // it has seen sweeps of the last three hours that did not fail
+    startServer(Duration.ofSeconds(3), 0);
+    sales = new CountDownLatch(1);
+    postgres.execute(
+        "REVOKE EXECUTE ON FUNCTION idempotency.renew_leases, idempotency.sweep_expired"
+            + " FROM example_app");
+    startPrometheus();
+    awaitAlert("IdempotencyRenewalsFail");
+    awaitAlert("IdempotencySweepsFail");
+
+    sales.countDown();
+    postgres.execute("SELECT idempotency.grant_to('example_app')");
+    awaitNoAlert();
+  }
+
+  @Test
+  @Tag("torture")
+  void aServerThatIsGoneIsAnAlertUntilItIsBack() {
+    int port = example.server().metricsPort();
+    stopServer();
+    awaitAlert("IdempotencyMetricsMissing");
+
+    startServer(Duration.ofSeconds(30), port);
     awaitNoAlert();
   }
 

@@ -17,8 +17,14 @@ import org.junit.jupiter.api.io.TempDir;
 /** The rotation of {@code docs/how-to/secrets.md}, command by command. */
 class KeyRotationTest {
   private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/secrets.md");
+
+  /** A line that can be pasted into a shell. */
   private static final Pattern COMMAND =
-      Pattern.compile("-Dexec\\.args=\"keys (\\w+) keyset\\.json\"");
+      Pattern.compile(
+          "^mvn -q -pl example-server -am test-compile exec:java"
+              + " -Dexec\\.args=\"keys (\\w+) keyset\\.json\"(?: +#.*)?$",
+          Pattern.MULTILINE);
+
   private static final ByteString ANSWER = ByteString.copyFromUtf8("token");
   private static final ByteString ROW = ByteString.copyFromUtf8("user, key, procedure");
 

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.admin;
 
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -11,7 +12,8 @@ import java.util.UUID;
  * @param key only actions on operations of this key, as the client sends it; the audit contains
  *     only hashes of keys
  * @param tenant only actions on operations of this tenant, such as {@code acme}, or of this tenant
- *     and project, such as {@code acme/apollo}, and erasures of their records
+ *     and project, such as {@code acme/apollo}, and erasures of their records; if it is the empty
+ *     text, only actions on operations without a namespace
  * @param userId only actions on operations of this user, and erasures of the user's records
  * @param actor only actions of this actor
  * @param act only actions of this kind, as in {@link AuditEntry#act}
@@ -32,13 +34,20 @@ public record AuditQuery(
     Optional<Long> before,
     int limit) {
   private static final int MAX_LIMIT = 10_000;
+  private static final Set<String> ACTS =
+      Set.of("erase", "forget", "free", "read_contents", "sweep");
 
   /**
-   * Checks the limit.
+   * Checks the limit and the kind of action.
    *
-   * @throws IllegalArgumentException if the limit is not from 1 to 10,000
+   * @throws IllegalArgumentException if the limit is not from 1 to 10,000, or there is no such
+   *     action
    */
   public AuditQuery {
+    if (act.isPresent() && !ACTS.contains(act.get())) {
+      throw new IllegalArgumentException(
+          "an action is erase, forget, free, read_contents or sweep, not " + act.get());
+    }
     if (limit < 1 || limit > MAX_LIMIT) {
       throw new IllegalArgumentException(
           "the limit for reading the audit must be 1 to 10,000, not " + limit);
@@ -66,19 +75,25 @@ public record AuditQuery(
         Optional.of(id), key, tenant, userId, actor, act, since, until, before, limit);
   }
 
-  /** Returns a copy that is restricted to a key, and to a tenant unless it is empty. */
-  public AuditQuery ofKey(String sentKey, Optional<String> ofTenant) {
+  /** Returns a copy that is restricted to a key, and to a tenant and a user unless empty. */
+  public AuditQuery ofKey(String sentKey, Optional<String> ofTenant, Optional<UUID> ofUser) {
     return new AuditQuery(
         operationId,
         Optional.of(sentKey),
         ofTenant,
-        userId,
+        ofUser,
         actor,
         act,
         since,
         until,
         before,
         limit);
+  }
+
+  /** Returns a copy that is restricted to the key and user of an operation, in its namespace. */
+  public AuditQuery ofKeyOf(OperationRecord operation) {
+    return ofKey(
+        operation.key(), Optional.of(operation.namespace()), Optional.of(operation.userId()));
   }
 
   /** Returns a copy for the actions before one with this number. */

@@ -78,6 +78,36 @@ public record OperationRecord(
     return age.isNegative() ? Duration.ZERO : age;
   }
 
+  /** Returns what its state means for a retry, and what an operator can do, for people. */
+  public String meaning() {
+    return switch (state) {
+      case RUNNING ->
+          "The handler is running. Retries wait, or are refused because the call is in progress.";
+      case STUCK ->
+          leaseIsAhead
+              ? "The lease ends later than a server can have set it, because the"
+                  + " database's clock went back. Retries are refused until the lease ends. A server"
+                  + " that is alive renews its lease within seconds: look at the operation again"
+                  + " after a minute. If the lease is unchanged, look in your own data for the"
+                  + " effect, and free the operation."
+              : outcomeUnknown
+                  ? "The handler has ended with an unknown outcome, and the lease has ended too: the"
+                      + " next retry of the same request runs the handler again. First look in your"
+                      + " own data for the effect."
+                  : "The lease has ended without an outcome, so the server has crashed or is"
+                      + " disconnected. The next retry of the same request takes the operation over."
+                      + " If no retry comes, you can free it.";
+      case UNKNOWN ->
+          "The handler has ended with an unknown outcome. Retries are refused until the lease"
+              + " ends. Look in your own data for the effect, then free the operation.";
+      case COMPLETED -> "The response is recorded, and answers retries until it expires.";
+      case FAILED -> "The error is recorded, and answers retries until it expires.";
+      case EXPIRED ->
+          "The record has expired and is not swept yet. The next call with its key runs the"
+              + " handler.";
+    };
+  }
+
   /**
    * A resource.
    *

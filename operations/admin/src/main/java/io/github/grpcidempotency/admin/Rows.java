@@ -95,7 +95,7 @@ final class Rows {
                 all,
                 row.getLong("stuck"),
                 row.getLong("unknown"),
-                millis(row, "oldest_in_flight_millis")));
+                all == 0 ? Optional.empty() : millis(row, "oldest_in_flight_millis")));
   }
 
   static ActResult actResult(String word) {

@@ -38,7 +38,7 @@ class HistoryTest {
         .extracting(OperationRecord::id)
         .containsExactly(third);
     List<AuditEntry> history =
-        operator.audit(AuditQuery.newest(10).ofKey("order-1", Optional.empty()));
+        operator.audit(AuditQuery.newest(10).ofKey("order-1", Optional.empty(), Optional.empty()));
     assertThat(history).extracting(AuditEntry::act).containsExactly("forget", "free");
     AuditEntry freed = history.get(1);
     assertThat(freed.operationId()).contains(first.operationId());
@@ -48,11 +48,18 @@ class HistoryTest {
     assertThat(freed.recorded()).isEmpty();
     assertThat(history.get(0).recorded()).isPresent();
     assertThat(freed.keyHash()).isPresent().isEqualTo(history.get(0).keyHash());
-    assertThat(operator.audit(AuditQuery.newest(10).ofKey("order-1", Optional.of("acme"))))
+    assertThat(
+            operator.audit(
+                AuditQuery.newest(10).ofKey("order-1", Optional.of("acme"), Optional.empty())))
         .hasSize(2);
-    assertThat(operator.audit(AuditQuery.newest(10).ofKey("order-1", Optional.of("umbrella"))))
+    assertThat(
+            operator.audit(
+                AuditQuery.newest(10).ofKey("order-1", Optional.of("umbrella"), Optional.empty())))
         .isEmpty();
-    assertThat(operator.audit(AuditQuery.newest(10).ofKey("order-2", Optional.empty()))).isEmpty();
+    assertThat(
+            operator.audit(
+                AuditQuery.newest(10).ofKey("order-2", Optional.empty(), Optional.empty())))
+        .isEmpty();
   }
 
   @Test

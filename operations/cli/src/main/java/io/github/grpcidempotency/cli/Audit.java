@@ -83,21 +83,9 @@ final class Audit implements Callable<Integer> {
     if (limit < 1 || limit > MAX_LIMIT) {
       throw new CommandFailure(ExitCode.USAGE, "--limit must be 1 to " + MAX_LIMIT);
     }
+    AuditQuery query = query();
     List<AuditEntry> entries =
-        Database.connect(connection, surroundings)
-            .administration()
-            .audit(
-                new AuditQuery(
-                    id,
-                    key,
-                    whose.tenant,
-                    whose.user(),
-                    by,
-                    act,
-                    since,
-                    until,
-                    Optional.empty(),
-                    limit));
+        Database.connect(connection, surroundings).administration().audit(query);
     Output results = Output.to(surroundings);
     if (output.isJson()) {
       entries.forEach(entry -> results.json(AuditView.json(entry)));
@@ -107,5 +95,14 @@ final class Audit implements Callable<Integer> {
       results.table(new AuditView(entries).table());
     }
     return ExitCode.OK.code();
+  }
+
+  private AuditQuery query() {
+    try {
+      return new AuditQuery(
+          id, key, whose.tenant, whose.user(), by, act, since, until, Optional.empty(), limit);
+    } catch (IllegalArgumentException noSuchAct) {
+      throw new CommandFailure(ExitCode.USAGE, "--act: " + noSuchAct.getMessage(), noSuchAct);
+    }
   }
 }

@@ -48,11 +48,12 @@ record AuditView(List<AuditEntry> entries) {
 
   /** Returns what the audit contains about an operation that has no record any more. */
   static String operation(AuditEntry entry) {
-    return "operation %s: %s%s, attempt %s%s%s%s"
+    return "operation %s: %s%s%s, attempt %s%s%s%s"
         .formatted(
             entry.operationId().map(UUID::toString).orElse("-"),
             entry.procedure().orElse("unknown procedure"),
             entry.namespace().filter(name -> !name.isEmpty()).map(" in "::concat).orElse(""),
+            entry.userId().map(user -> " of " + user).orElse(""),
             entry.attempt().map(String::valueOf).orElse("unknown"),
             entry.servers().isEmpty() ? "" : " on " + String.join(", ", entry.servers()),
             entry.claimed().map(at -> ", claimed " + Output.time(at)).orElse(""),

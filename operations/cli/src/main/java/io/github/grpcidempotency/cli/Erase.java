@@ -61,7 +61,11 @@ final class Erase implements Callable<Integer> {
     Act who = dryRun ? act.actOr(surroundings, "dry run") : act.act(surroundings);
     Administration administration = Database.connect(connection, surroundings).administration();
     if (!dryRun && !yes) {
-      confirm(administration.erase(erasure, who, Duration.ZERO, true));
+      ErasureResult expected = administration.erase(erasure, who, Duration.ZERO, true);
+      if (expected.running() > 0 && wait.isZero()) {
+        return write(expected).code();
+      }
+      confirm(expected);
     }
     ErasureResult result =
         Progress.tellDuring(

@@ -152,6 +152,8 @@ final class ListOperations implements Callable<Integer> {
             && query.tenant().isEmpty()
             && query.userId().isEmpty()
             && query.server().isEmpty()
+            && query.olderThan().isEmpty()
+            && query.newerThan().isEmpty()
             && query.after().isEmpty();
     boolean alarming =
         !query.states().isEmpty()

@@ -66,7 +66,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     Map<String, String> fields = new LinkedHashMap<>();
     fields.put("operation", operation.id().toString());
     fields.put("state", word(operation.state()));
-    fields.put("", meaning());
+    fields.put("", operation.meaning());
     fields.put("procedure", operation.procedure());
     fields.put("user", operation.userId().toString());
     fields.put("namespace", operation.namespace().isEmpty() ? "none" : operation.namespace());
@@ -138,36 +138,6 @@ record OperationView(OperationRecord operation, boolean showKey) {
     Duration away = Duration.between(operation.read(), time);
     String length = DurationText.text(away);
     return away.isNegative() ? length + " ago" : "in " + length;
-  }
-
-  private String meaning() {
-    return switch (operation.state()) {
-      case RUNNING ->
-          "The handler is running. Retries wait, or are refused because the call is in"
-              + " progress.";
-      case STUCK ->
-          operation.leaseIsAhead()
-              ? "The lease ends later than a server can have set it, because the"
-                  + " database's clock went back. Retries are refused until the lease ends. A server"
-                  + " that is alive renews its lease within seconds: show the operation again after"
-                  + " a minute. If the lease is unchanged, look in your own data for the effect, and"
-                  + " free the operation."
-              : operation.outcomeUnknown()
-                  ? "The handler has ended with an unknown outcome, and the lease has ended too: the"
-                      + " next retry of the same request runs the handler again. First look in your own"
-                      + " data for the effect."
-                  : "The lease has ended without an outcome, so the server has crashed or is"
-                      + " disconnected. The next retry of the same request takes the operation over."
-                      + " If no retry comes, you can free it.";
-      case UNKNOWN ->
-          "The handler has ended with an unknown outcome. Retries are refused until the lease"
-              + " ends. Look in your own data for the effect, then free the operation.";
-      case COMPLETED -> "The response is recorded, and answers retries until it expires.";
-      case FAILED -> "The error is recorded, and answers retries until it expires.";
-      case EXPIRED ->
-          "The record has expired and is not swept yet. The next call with its key runs"
-              + " the handler.";
-    };
   }
 
   private static String name(OperationRecord.Resource resource) {

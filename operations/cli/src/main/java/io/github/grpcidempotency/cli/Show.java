@@ -108,30 +108,44 @@ final class Show implements Callable<Integer> {
                           .contents(operation.id(), who)
                           .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
                           .orElseGet(ContentsView::none)),
-              audit(administration, operation));
+              administration.audit(AuditQuery.newest(ACTS).ofKeyOf(operation)));
       if (output.isJson()) {
         Output.to(surroundings).json(page.json());
       } else {
         page.write(Output.to(surroundings));
       }
     }
+    if (!output.isJson() && found.stream().allMatch(Found::byKey)) {
+      tellOfOthers(administration, canonical(wanted), found);
+    }
     return ExitCode.OK.code();
   }
 
-  /** Returns the actions on an operation, and on earlier operations of its key and user. */
-  private static List<AuditEntry> audit(Administration administration, OperationRecord operation) {
-    return administration
-        .audit(
-            AuditQuery.newest(ACTS)
-                .ofKey(
-                    operation.key(),
-                    Optional.of(operation.namespace()).filter(name -> !name.isEmpty())))
-        .stream()
-        .filter(entry -> entry.userId().equals(Optional.of(operation.userId())))
-        .toList();
+  /** Prints the actions on operations of the key that none of the shown operations has replaced. */
+  private void tellOfOthers(Administration administration, String key, List<Found> found) {
+    List<AuditEntry> acts =
+        administration
+            .audit(AuditQuery.newest(ACTS).ofKey(key, whose.tenant, whose.user()))
+            .stream()
+            .filter(entry -> found.stream().noneMatch(one -> one.has(entry)))
+            .toList();
+    if (!acts.isEmpty()) {
+      Output results = Output.to(surroundings);
+      results.fields(Map.of("others", "operations of this key without a record"));
+      for (AuditEntry entry : acts) {
+        results.line("  " + TextWidth.printable(AuditView.line(entry)));
+        results.line("    " + TextWidth.printable(AuditView.operation(entry)));
+      }
+    }
   }
 
-  private record Found(OperationRecord operation, boolean byKey) {}
+  private record Found(OperationRecord operation, boolean byKey) {
+    /** Returns whether the page of this operation shows an action. */
+    boolean has(AuditEntry entry) {
+      return entry.userId().equals(Optional.of(operation.userId()))
+          && entry.namespace().equals(Optional.of(operation.namespace()));
+    }
+  }
 
   /** Looks for an operation with this id first, because a client's key may be a UUID too. */
   private List<Found> find(Administration administration, String wanted) {
@@ -174,11 +188,12 @@ final class Show implements Callable<Integer> {
     List<AuditEntry> acts =
         new ArrayList<>(
             id(wanted).map(newest::ofOperation).map(administration::audit).orElse(List.of()));
-    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.tenant)));
+    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.tenant, user)));
     PrintWriter err = surroundings.err();
     err.println(
-        "there is no record of it, neither as an operation nor as a key in %s"
+        "there is no record of it, neither as an operation nor as a key%s in %s"
             .formatted(
+                user.isPresent() ? " of this user" : "",
                 whose
                     .tenant
                     .map(name -> "the tenant " + TextWidth.printable(name))

@@ -17,7 +17,6 @@ import io.github.grpcidempotency.cli.Shell.Result;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -27,7 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an operator sees and does. */
+/**
+ * What an operator sees and does. {@link PageTest} runs the ordinary uses, which the page shows.
+ */
 class CommandsTest {
   @RegisterExtension static final PostgresFixture database = Orders.create();
 
@@ -36,28 +37,6 @@ class CommandsTest {
   @BeforeEach
   void insertOperations() throws Exception {
     Orders.insertOperations(database);
-  }
-
-  @Test
-  void showPrintsAllDetailsOfAnOperation() {
-    String out = shell.run("show", STUCK).expect(ExitCode.OK).out();
-
-    assertThat(out)
-        .contains(
-            "state         stuck",
-            "the server has crashed or is disconnected",
-            "procedure     orders.v1.OrderService/CreateOrder",
-            "user          00000000-0000-4000-8000-00000000000a",
-            "namespace     acme/apollo",
-            "server        orders-7d9f:4711",
-            "(12m40s ago)",
-            "lease         ended at ",
-            "completed     no",
-            "(in 23h47m)",
-            "execution     reserved",
-            "replays       not recorded",
-            "audit         no actions of operators on this key",
-            "not known     operations of this key that have expired");
   }
 
   @Test
@@ -177,32 +156,6 @@ class CommandsTest {
   }
 
   @Test
-  void jsonIsOneObjectOnALineWithTimesInRfc3339() {
-    List<JsonObject> listed = shell.run("list", "--output", "json").expect(ExitCode.OK).json();
-
-    assertThat(listed).hasSize(6);
-    for (JsonObject operation : listed) {
-      assertThat(Instant.parse(operation.get("created").getAsString())).isBefore(Instant.now());
-    }
-    assertThat(listed.get(0).get("completed").isJsonNull()).isTrue();
-  }
-
-  @Test
-  void freeDeletesAStuckReservation() {
-    assertThat(shell.run("free", STUCK, "--dry-run").expect(ExitCode.OK).out())
-        .contains("would be freed");
-    assertThat(ids("list", "--stuck")).containsExactly(STUCK);
-
-    assertThat(shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK).out())
-        .contains(STUCK + " was freed");
-
-    assertThat(ids("list", "--stuck")).isEmpty();
-    assertThat(shell.run("show", STUCK).expect(ExitCode.NEGATIVE).err())
-        .contains(
-            "free (done) by ada@console-1 as shop_operator from 127.0.0.1: no order was made");
-  }
-
-  @Test
   void showPrintsWhatHappenedToTheKeyAfterAFreeAndANewRun() throws Exception {
     shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK);
     assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.NEGATIVE).err())
@@ -211,8 +164,8 @@ class CommandsTest {
             "free (done) by ada@console-1 as shop_operator",
             "operation "
                 + STUCK
-                + ": orders.v1.OrderService/CreateOrder in acme/apollo, attempt 1"
-                + " on orders-7d9f:4711",
+                + ": orders.v1.OrderService/CreateOrder in acme/apollo"
+                + " of 00000000-0000-4000-8000-00000000000a, attempt 1 on orders-7d9f:4711",
             "without a recorded outcome");
     Orders.run(
         database.superuser(),
@@ -235,8 +188,8 @@ class CommandsTest {
             "free (done) by ada@console-1 as shop_operator",
             "operation "
                 + STUCK
-                + ": orders.v1.OrderService/CreateOrder in acme/apollo, attempt 1"
-                + " on orders-7d9f:4711");
+                + ": orders.v1.OrderService/CreateOrder in acme/apollo"
+                + " of 00000000-0000-4000-8000-00000000000a, attempt 1 on orders-7d9f:4711");
     JsonObject json =
         shell.run("show", STUCK_KEY, "--output", "json").expect(ExitCode.OK).json().get(0);
     assertThat(json.get("takeovers").getAsJsonArray()).hasSize(1);
@@ -249,6 +202,39 @@ class CommandsTest {
     assertThat(shell.run("audit", "--by", "ada@console-1", "--act", "free").out())
         .contains("no order was made");
     assertThat(shell.run("audit", "--until", "2020-01-01T00:00:00Z").err()).contains("no operator");
+    assertThat(shell.run("audit", "--act", "freed").expect(ExitCode.USAGE).err())
+        .contains("an action is erase, forget, free, read_contents or sweep, not freed");
+  }
+
+  @Test
+  void theHistoryOfAKeyIsThatOfOneUser() throws Exception {
+    String other = "00000000-0000-4000-8000-0000000000ff";
+    shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK);
+    Orders.run(
+        database.superuser(),
+        """
+        INSERT INTO idempotency.idempotency_audit (actor, act, user_id, namespace, key_hash, result, reason)
+        SELECT 'eve', 'free', '%s', namespace, key_hash, 'not_found', 'of another user'
+          FROM idempotency.idempotency_audit, generate_series(1, 30);
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_id, procedure, request_hash, hash_version, completed, expires)
+        VALUES
+          ('019303cd-5f00-7000-8000-000000000002', 'acme/apollo:%s',
+           '00000000-0000-4000-8000-00000000000a', 'orders.v1.OrderService/CreateOrder', '\\x00', 1,
+           now(), now() + interval '1 day')
+        """
+            .formatted(other, STUCK_KEY));
+
+    String user = "00000000-0000-4000-8000-00000000000a";
+    assertThat(shell.run("show", STUCK_KEY, "--of-user", user).expect(ExitCode.OK).out())
+        .contains("no order was made")
+        .doesNotContain("of another user");
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
+        .containsSubsequence(
+            "no order was made", "others        operations of this key", "of another user", other);
+    assertThat(shell.run("show", STUCK_KEY, "--of-user", other).expect(ExitCode.NEGATIVE).err())
+        .contains("nor as a key of this user in any namespace", "of another user")
+        .doesNotContain("no order was made");
   }
 
   @Test
@@ -276,6 +262,8 @@ class CommandsTest {
 
     assertThat(shell.run("list", "--stuck").expect(ExitCode.OK).err())
         .contains("no operation is stuck: nothing needs to be done");
+    assertThat(shell.run("list", "--stuck", "--older-than", "2d").expect(ExitCode.OK).err())
+        .contains("no operation is stuck among those that match");
     assertThat(shell.run("list", "--running").expect(ExitCode.OK).err())
         .contains("transactional calls are not listed", "connections that hold a key's lock: 0");
     assertThat(shell.run("stats").out()).contains("key locks     0, held by connections");
@@ -318,6 +306,15 @@ class CommandsTest {
                 .expect(ExitCode.REFUSED)
                 .err())
         .contains("1 operations are running, so nothing is deleted without --wait");
+    assertThat(
+            shell
+                .typing("erase")
+                .run("erase", "--of-user", user, "--reason", "r")
+                .expect(ExitCode.REFUSED)
+                .err())
+        .as("it does not ask first")
+        .contains("1 operations are running, so nothing is deleted without --wait")
+        .doesNotContain("Type erase");
     assertThat(ids("list", "--of-user", user)).hasSize(4);
     assertThat(
             shell
@@ -367,14 +364,12 @@ class CommandsTest {
   }
 
   @Test
-  void statsCountWhatThereIs() {
-    JsonObject stats = shell.run("stats", "--output", "json").expect(ExitCode.OK).json().get(0);
+  void statsShowNoAgeIfNothingIsInFlight() throws Exception {
+    Orders.run(
+        database.superuser(), "DELETE FROM idempotency.idempotency_keys WHERE completed IS NULL");
 
-    assertThat(stats.get("in_flight").getAsInt()).isEqualTo(3);
-    assertThat(stats.get("stuck").getAsInt()).isEqualTo(1);
-    assertThat(stats.get("expired").getAsInt()).isEqualTo(1);
     assertThat(shell.run("stats").expect(ExitCode.OK).out())
-        .contains("in flight     3", "stuck         1", "unknown       1", "sweep lag     5m");
+        .contains("in flight     0", "oldest        none in flight");
   }
 
   @Test

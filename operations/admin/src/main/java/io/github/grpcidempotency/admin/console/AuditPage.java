@@ -35,19 +35,7 @@ final class AuditPage {
 
   static HtmlTag of(Visit visit, Administration administration) {
     Fields fields = visit.fields();
-    AuditQuery query =
-        new AuditQuery(
-            fields.id("operation"),
-            Optional.empty(),
-            fields.given("tenant"),
-            fields.user("user"),
-            fields.given("actor"),
-            fields.given("act"),
-            fields.time("since"),
-            fields.time("until"),
-            fields.given("before").map(AuditPage::number),
-            NEWEST);
-    List<AuditEntry> entries = administration.audit(query);
+    List<AuditEntry> entries = administration.audit(query(fields));
     return Layout.page(
         visit,
         TITLE,
@@ -60,6 +48,24 @@ final class AuditPage {
                 List.of("When", "Who", "Did", "Why", "Operation", "Database role"),
                 each(entries, entry -> row(entry, td(operation(visit, entry))))),
         each(entries.stream().skip(NEWEST - 1).toList(), last -> p(next(visit, last.id()))));
+  }
+
+  private static AuditQuery query(Fields fields) {
+    try {
+      return new AuditQuery(
+          fields.id("operation"),
+          Optional.empty(),
+          fields.given("tenant"),
+          fields.user("user"),
+          fields.given("actor"),
+          fields.given("act"),
+          fields.time("since"),
+          fields.time("until"),
+          fields.given("before").map(AuditPage::number),
+          NEWEST);
+    } catch (IllegalArgumentException noSuchAct) {
+      throw new HttpError(400, "Of the kinds, " + noSuchAct.getMessage() + ".");
+    }
   }
 
   private static DomContent filter(Visit visit) {
@@ -94,19 +100,14 @@ final class AuditPage {
     List<AuditEntry> entries =
         administration.audit(
             found
-                .map(
-                    record ->
-                        AuditQuery.newest(NEWEST)
-                            .ofKey(
-                                record.key(),
-                                Optional.of(record.namespace()).filter(name -> !name.isEmpty())))
+                .map(AuditQuery.newest(NEWEST)::ofKeyOf)
                 .orElseGet(() -> AuditQuery.newest(NEWEST).ofOperation(operation)));
     return history("Actions of operators", entries, Optional.of(operation));
   }
 
   /** Returns the actions on all operations of a key; empty if there are none. */
-  static Optional<DomContent> history(Administration administration, AuditQuery query) {
-    return history("Earlier operations of this key", administration.audit(query), Optional.empty());
+  static Optional<DomContent> history(List<AuditEntry> entries) {
+    return history("Actions on operations of this key", entries, Optional.empty());
   }
 
   private static Optional<DomContent> history(
@@ -130,9 +131,12 @@ final class AuditPage {
         ? p("this one")
         : each(
             iff(entry.operationId(), id -> code(id.toString())),
-            p("attempt %d%s%s"
+            p("attempt %d%s%s%s"
                     .formatted(
                         entry.attempt().orElse(0),
+                        shown.isPresent()
+                            ? ""
+                            : entry.userId().map(user -> " of " + user).orElse(""),
                         entry
                             .namespace()
                             .filter(name -> !name.isEmpty())

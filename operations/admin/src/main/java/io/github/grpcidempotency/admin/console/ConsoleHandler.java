@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpsExchange;
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
 import java.io.IOException;
@@ -14,7 +15,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -152,32 +152,28 @@ final class ConsoleHandler implements HttpHandler {
   /** A key is sent as a form, because browsers and logs keep addresses. */
   private Answer find(Visit visit) {
     visit.checkToken(OverviewPage.FIND);
-    String text = visit.fields().text("key");
+    Optional<UUID> id = visit.fields().id("key");
+    String key = id.map(UUID::toString).orElse(visit.fields().text("key")); // in canonical form
     Optional<String> tenant = visit.fields().given("tenant");
     Map<UUID, OperationRecord> found = new LinkedHashMap<>();
-    visit
-        .fields()
-        .id("key")
-        .flatMap(administration::find)
-        .ifPresent(operation -> found.put(operation.id(), operation));
-    Stream.of(text, text.toLowerCase(Locale.ROOT))
-        .distinct()
-        .filter(key -> !key.isEmpty())
-        .flatMap(key -> administration.findKey(key, tenant).stream())
+    Stream.concat(
+            id.flatMap(administration::find).stream(),
+            key.isEmpty() ? Stream.empty() : administration.findKey(key, tenant).stream())
         .forEach(operation -> found.put(operation.id(), operation));
+    List<AuditEntry> acts =
+        key.isEmpty() || !visit.may(AdminAction.AUDIT)
+            ? List.of()
+            : administration.audit(AuditQuery.newest(100).ofKey(key, tenant, Optional.empty()));
     if (found.size() == 1) {
-      return Answer.seeOther(
-          visit.base() + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
+      OperationRecord only = found.values().iterator().next();
+      if (acts.stream().allMatch(act -> act.userId().equals(Optional.of(only.userId())))) {
+        return Answer.seeOther(visit.base() + DetailPage.PATH + "?id=" + only.id());
+      }
     }
     return Answer.page(
         found.isEmpty() ? 404 : 200,
         new OverviewPage(visit, administration)
-            .found(
-                List.copyOf(found.values()),
-                text.isEmpty() || !visit.may(AdminAction.AUDIT)
-                    ? Optional.empty()
-                    : AuditPage.history(
-                        administration, AuditQuery.newest(100).ofKey(text, tenant))));
+            .found(List.copyOf(found.values()), AuditPage.history(acts)));
   }
 
   private static Fields fields(HttpExchange exchange) throws IOException {

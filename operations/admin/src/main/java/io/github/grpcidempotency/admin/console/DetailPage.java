@@ -148,16 +148,7 @@ final class DetailPage {
         .ifPresent(
             made -> facts.add(fact("Resource", code(foreign(made.type() + "/" + made.id())))));
     return each(
-        p(meaning(operation)).withClass("meaning"), dl(each(facts.stream())).withClass("facts"));
-  }
-
-  private static String meaning(OperationRecord operation) {
-    if (operation.leaseIsAhead()) {
-      return Words.LEASE_AHEAD;
-    }
-    return operation.state() == OperationState.STUCK && operation.outcomeUnknown()
-        ? Words.STUCK_AND_UNKNOWN
-        : Words.meaning(operation.state());
+        p(operation.meaning()).withClass("meaning"), dl(each(facts.stream())).withClass("facts"));
   }
 
   /** Returns a link to the tool that shows traces, if there is one. */

@@ -156,9 +156,19 @@ final class OverviewPage {
                 .attr("aria-label", "Lists"),
             filter(view),
             iff(view.isOfReservations(), transactional()),
-            shown.isEmpty() ? p(view.none()).withClass("none") : table(view.title(), shown),
+            shown.isEmpty() ? p(none(view, page)).withClass("none") : table(view.title(), shown),
             iff(page.next(), end -> next(view, end)))
         .attr("aria-labelledby", "list");
+  }
+
+  /** An empty page is good news only if nothing restricts the list, and nothing follows. */
+  private String none(OperationView view, OperationPage page) {
+    if (page.next().isPresent()) {
+      return "No operation of this page matches, and there are more.";
+    }
+    return FILTERS.keySet().stream().anyMatch(name -> visit.fields().given(name).isPresent())
+        ? "No operation matches."
+        : view.none();
   }
 
   private static DomContent transactional() {

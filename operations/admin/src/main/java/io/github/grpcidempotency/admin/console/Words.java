@@ -20,20 +20,6 @@ final class Words {
           .withZone(ZoneOffset.UTC);
   private static final String[] SIZES = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
-  /** The explanation of a lease that has ended after an unknown outcome. */
-  static final String STUCK_AND_UNKNOWN =
-      "The handler ended with an unknown outcome, and the lease has ended too. The next"
-          + " retry of the same request runs the handler again. First look in your own data for"
-          + " the effect: if the effect happened, that retry causes a second one.";
-
-  /** The explanation of a lease that ends too late. */
-  static final String LEASE_AHEAD =
-      "The lease ends later than a server can have set it, because the"
-          + " database's clock went back. Retries are refused until the lease ends. A server that"
-          + " is alive renews its lease within seconds, so reload this page after a minute. If the"
-          + " lease has not changed, nobody renews it, and you can free the operation. First look"
-          + " in your own data for the effect.";
-
   private Words() {}
 
   static String count(long number) {
@@ -83,41 +69,6 @@ final class Words {
   }
 
   static String state(OperationState state) {
-    return switch (state) {
-      case RUNNING -> "running";
-      case STUCK -> "stuck";
-      case UNKNOWN -> "unknown";
-      case COMPLETED -> "completed";
-      case FAILED -> "failed";
-      case EXPIRED -> "expired";
-    };
-  }
-
-  static String meaning(OperationState state) {
-    return switch (state) {
-      case RUNNING ->
-          "A server is running the handler and renews its lease. Retries wait, or are refused"
-              + " because the call is in progress. No action is needed, unless you know that the"
-              + " server is gone.";
-      case STUCK ->
-          "The lease has ended without an outcome: the server has crashed, or has lost its"
-              + " connection to the database and may still be running the handler. The next retry"
-              + " of the same request takes the operation over. Free it if no such retry can come,"
-              + " because the client sends another request with this key. First look in your own"
-              + " data for the effect.";
-      case UNKNOWN ->
-          "The handler has ended with an unknown outcome. Retries are refused until the lease"
-              + " ends. Before you free the operation, look in your own data for the effect: if the"
-              + " effect happened, a retry causes a second one.";
-      case COMPLETED ->
-          "The response is recorded, and every retry gets it. If it is forgotten, the next call"
-              + " with this key runs the handler again, and may cause a second effect.";
-      case FAILED ->
-          "The error is recorded, and every retry gets it. If it is forgotten, the next call"
-              + " with this key runs the handler again.";
-      case EXPIRED ->
-          "The record has expired and counts as absent: the next call with this key runs the"
-              + " handler. The sweeper will delete the record.";
-    };
+    return state.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -8,17 +8,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
 
 /** A database with records of calls, and an operator's role. */
@@ -81,25 +77,16 @@ final class ConsoleShop {
   }
 
   private int count(String sql, Object value) {
-    try (Connection connection = database.superuser().getConnection();
-        PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setObject(1, value);
-      try (ResultSet rows = statement.executeQuery()) {
-        rows.next();
-        return rows.getInt(1);
-      }
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
+    return superuser()
+        .withHandle(handle -> handle.createQuery(sql).bind(0, value).mapTo(Integer.class).one());
   }
 
   void execute(String sql) {
-    try (Connection connection = database.superuser().getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
+    superuser().useHandle(handle -> handle.execute(sql));
+  }
+
+  private Jdbi superuser() {
+    return Jdbi.create(database.superuser());
   }
 
   /** A record that is about to be inserted. */
@@ -164,37 +151,37 @@ final class ConsoleShop {
 
     UUID insert() {
       UUID id = UUID.randomUUID();
-      try (Connection connection = database.superuser().getConnection();
-          PreparedStatement insert =
-              connection.prepareStatement(
-                  """
-                  INSERT INTO idempotency.idempotency_keys
-                    (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-                     response_bytes, status_bytes, attempt, lease_expires, created, completed,
-                     expires, outcome_unknown, server, trace)
-                  VALUES
-                    (?, ?, ?, ?, '\\x00', 1, ?, ?, ?, now() + ?::interval, now() - ?::interval,
-                     CASE WHEN ? THEN now() - interval '1 minute' END,
-                     now() - ?::interval + interval '1 day', ?, ?, '\\xabcdef')
-                  """)) {
-        insert.setObject(1, id);
-        insert.setString(2, key);
-        insert.setObject(3, UUID.fromString(USER));
-        insert.setString(4, procedure);
-        insert.setBytes(5, completed && !failed ? new byte[321] : null);
-        insert.setBytes(6, completed && failed ? new byte[45] : null);
-        insert.setInt(7, attempt);
-        insert.setString(8, lease);
-        insert.setString(9, age);
-        insert.setBoolean(10, completed);
-        insert.setString(11, age);
-        insert.setBoolean(12, unknown);
-        insert.setString(13, server);
-        insert.executeUpdate();
-        return id;
-      } catch (SQLException failure) {
-        throw new IllegalStateException(failure);
-      }
+      superuser()
+          .useHandle(
+              handle ->
+                  handle
+                      .createUpdate(
+                          """
+                          INSERT INTO idempotency.idempotency_keys
+                            (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                             response_bytes, status_bytes, attempt, lease_expires, created, completed,
+                             expires, outcome_unknown, server, trace)
+                          VALUES
+                            (:id, :key, CAST(:user AS uuid), :procedure, '\\x00', 1, :response, :status,
+                             :attempt, now() + CAST(:lease AS interval), now() - CAST(:age AS interval),
+                             CASE WHEN :completed THEN now() - interval '1 minute' END,
+                             now() - CAST(:age AS interval) + interval '1 day', :unknown, :server,
+                             '\\xabcdef')
+                          """)
+                      .bind("id", id)
+                      .bind("key", key)
+                      .bind("user", USER)
+                      .bind("procedure", procedure)
+                      .bind("response", completed && !failed ? new byte[321] : null)
+                      .bind("status", completed && failed ? new byte[45] : null)
+                      .bind("attempt", attempt)
+                      .bind("lease", lease)
+                      .bind("age", age)
+                      .bind("completed", completed)
+                      .bind("unknown", unknown)
+                      .bind("server", server)
+                      .execute());
+      return id;
     }
   }
 }

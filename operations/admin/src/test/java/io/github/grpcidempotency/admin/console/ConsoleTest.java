@@ -123,6 +123,11 @@ class ConsoleTest {
     visit("");
     find("0B4F7E1C-key", "umbrella");
     assertThat(browser.text("//p[@role='alert']")).contains("There is no record with this");
+
+    shop.row(CREATE_ORDER).key("order-17").insert();
+    visit("");
+    find("Order-17", "");
+    assertThat(browser.text("//p[@role='alert']")).contains("There is no record with this");
   }
 
   @Test
@@ -140,7 +145,22 @@ class ConsoleTest {
     visit("");
     find("k-18", "");
     assertThat(browser.text("//section[@aria-labelledby='history']"))
-        .contains("OPS-13", "OPS-14", first.toString(), second.toString());
+        .contains("OPS-13", "OPS-14", first.toString(), second.toString(), ConsoleShop.USER);
+  }
+
+  @Test
+  void theHistoryOfAKeyIsThatOfOneUser() {
+    UUID others = shop.row(CREATE_ORDER).key("acme/apollo:k-19").stuck().insert();
+    shop.execute("UPDATE idempotency.idempotency_keys SET user_id = gen_random_uuid()");
+    assertThat(administration.free(others, new Act("ann", "OPS-17"), false, false))
+        .isEqualTo(ActResult.DONE);
+    UUID id = shop.row(CREATE_ORDER).key("acme/apollo:k-19").insert();
+
+    visit("operation?id=" + id);
+    assertThat(browser.text()).contains("k-19").doesNotContain("OPS-17", others.toString());
+    visit("");
+    find("k-19", "");
+    assertThat(browser.text()).contains(id.toString(), "OPS-17", others.toString());
   }
 
   @Test
@@ -156,6 +176,11 @@ class ConsoleTest {
     assertThat(browser.text("//tbody")).contains(here.toString()).doesNotContain(there.toString());
     visit("?user=auth0%7Cnobody");
     assertThat(browser.count("//tbody/tr")).isZero();
+    assertThat(browser.text()).contains("No operation matches");
+    visit("?view=stuck&server=c:3");
+    assertThat(browser.text())
+        .contains("No operation matches")
+        .doesNotContain("Nothing is stuck", "There are no records");
     visit("?newer_than=soon");
     assertThat(browser.text("//p[@role='alert']")).contains("A duration is a number and a unit");
   }
@@ -175,6 +200,8 @@ class ConsoleTest {
                 "const table = document.querySelector('.scroll');"
                     + " return table.scrollWidth - table.clientWidth;"))
         .isEqualTo("0");
+    visit("audit?act=freed");
+    assertThat(browser.text("//p[@role='alert']")).contains("or sweep, not freed");
     visit("audit?act=forget&actor=" + act.actor());
     assertThat(browser.text()).contains("No operator has done anything that matches");
     visit("audit?until=2020-01-01T00:00&actor=" + act.actor());
