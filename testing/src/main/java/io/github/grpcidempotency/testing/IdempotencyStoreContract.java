@@ -741,36 +741,28 @@ public abstract class IdempotencyStoreContract {
   }
 
   ClaimRequest request(RecordedProcedure procedure) {
-    return new ClaimRequest(
-        new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY, Optional.empty(), false);
+    return request(user, procedure, REQUEST, ONE_DAY);
   }
 
   private ClaimRequest request(Fingerprint fingerprint) {
-    return new ClaimRequest(
-        new IdempotencyKey(user, rawKey),
-        CREATE_THING,
-        fingerprint,
-        ONE_DAY,
-        Optional.empty(),
-        false);
+    return request(user, CREATE_THING, fingerprint, ONE_DAY);
   }
 
   ClaimRequest request(Duration retention) {
-    return new ClaimRequest(
-        new IdempotencyKey(user, rawKey),
-        CREATE_THING,
-        REQUEST,
-        retention,
-        Optional.empty(),
-        false);
+    return request(user, CREATE_THING, REQUEST, retention);
   }
 
   ClaimRequest requestOf(Caller caller) {
+    return request(caller, CREATE_THING, REQUEST, ONE_DAY);
+  }
+
+  private ClaimRequest request(
+      Caller caller, RecordedProcedure procedure, Fingerprint fingerprint, Duration retention) {
     return new ClaimRequest(
         new IdempotencyKey(caller, rawKey),
-        CREATE_THING,
-        REQUEST,
-        ONE_DAY,
+        procedure,
+        fingerprint,
+        retention,
         Optional.empty(),
         false);
   }
