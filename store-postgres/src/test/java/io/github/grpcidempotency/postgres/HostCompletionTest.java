@@ -92,14 +92,11 @@ class HostCompletionTest {
   void theRecordIsWrittenLastInTheHostsTransaction() throws Exception {
     WorkResult<Thing> made =
         run(
-            () -> {
-              host.inNew(
-                  () -> {
-                    TransactionalCompletion.complete(thing);
-                    host.atFlush(handle -> ThingHandlers.insert(handle, user, thing));
-                  });
-              return thing;
-            });
+            inNew(
+                () -> {
+                  TransactionalCompletion.complete(thing);
+                  host.atFlush(handle -> ThingHandlers.insert(handle, user, thing));
+                }));
 
     assertThat(made.replayed()).isFalse();
     assertThat(table.joined(user)).isTrue();
@@ -113,12 +110,9 @@ class HostCompletionTest {
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThreadTransactions counted = new ThreadTransactions(proxied, carried);
       IdempotentWork counting = runnerOn(store(counted), RESERVED);
-      counting.run(
-          RESERVED,
-          caller,
+      run(
+          counting,
           "counted",
-          ThingWork.request(),
-          Thing.parser(),
           () -> {
             counted.inNew(
                 () -> {
@@ -165,19 +159,16 @@ class HostCompletionTest {
   void anAnswerWithinATransactionThatRecordsNothingWaitsForItsEndToo() throws Exception {
     List<String> seen = new ArrayList<>();
     run(
-        () -> {
-          Claim claim = CurrentHandler.claim().orElseThrow();
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                assertThat(
-                        claim.deferSettlement(
-                            () -> seen.add(table.thingsOf(user).isEmpty() ? "open" : "committed")))
-                    .isTrue();
-                assertThat(seen).isEmpty();
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              Claim claim = CurrentHandler.claim().orElseThrow();
+              ThingHandlers.insert(host.handle(), user, thing);
+              assertThat(
+                      claim.deferSettlement(
+                          () -> seen.add(table.thingsOf(user).isEmpty() ? "open" : "committed")))
+                  .isTrue();
+              assertThat(seen).isEmpty();
+            }));
 
     assertThat(seen).containsExactly("committed");
     assertThat(rerun().replayed()).isTrue();
@@ -187,16 +178,13 @@ class HostCompletionTest {
   void anAnswerIsNotRecordedIfTheTransactionInWhichItWasGivenIsRolledBack() {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
-        () -> {
-          Claim claim = CurrentHandler.claim().orElseThrow();
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
-                host.setRollbackOnly();
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              Claim claim = CurrentHandler.claim().orElseThrow();
+              ThingHandlers.insert(host.handle(), user, thing);
+              assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
+              host.setRollbackOnly();
+            }));
     assertThat(heard).isTrue();
   }
 
@@ -230,17 +218,14 @@ class HostCompletionTest {
   void anAnswerWhoseTransactionWasRolledBackIsNotSentAndARetryRuns() throws Exception {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
-        () -> {
-          Claim claim = CurrentHandler.claim().orElseThrow();
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-                assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
-                host.setRollbackOnly();
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              Claim claim = CurrentHandler.claim().orElseThrow();
+              ThingHandlers.insert(host.handle(), user, thing);
+              TransactionalCompletion.complete(thing);
+              assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
+              host.setRollbackOnly();
+            }));
 
     assertThat(heard).isTrue();
     assertThat(table.rowsOf(user)).isEmpty();
@@ -254,14 +239,11 @@ class HostCompletionTest {
     assertThatThrownBy(
             () ->
                 run(
-                    () -> {
-                      host.inNew(
-                          () -> {
-                            TransactionalCompletion.complete(thing);
-                            throw new IllegalArgumentException("in the handler");
-                          });
-                      return thing;
-                    }))
+                    inNew(
+                        () -> {
+                          TransactionalCompletion.complete(thing);
+                          throw new IllegalArgumentException("in the handler");
+                        })))
         .hasMessageContaining("in the handler");
 
     assertThat(table.rowsOf(user)).isEmpty();
@@ -348,15 +330,12 @@ class HostCompletionTest {
   void twoCallsThatCompleteInOneTransactionAreBothRecordedByIt() throws Exception {
     try (IdempotentWork inner = runnerOn(store(host), RESERVED)) {
       run(
-          () -> {
-            host.inNew(
-                () -> {
-                  ThingHandlers.insert(host.handle(), user, thing);
-                  TransactionalCompletion.complete(thing);
-                  Thing unused = completeWithin(inner);
-                });
-            return thing;
-          });
+          inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+                Thing unused = completeWithin(inner);
+              }));
     }
 
     for (String token : List.of("token", "inner")) {
@@ -371,13 +350,9 @@ class HostCompletionTest {
 
   private Thing completeWithin(IdempotentWork inner) {
     try {
-      return inner
-          .run(
-              RESERVED,
-              caller,
+      return run(
+              inner,
               "inner",
-              ThingWork.request(),
-              Thing.parser(),
               () -> {
                 TransactionalCompletion.complete(thing);
                 return thing;
@@ -438,7 +413,7 @@ class HostCompletionTest {
           host.step(
               step -> {
                 if (step.equals("commit")) {
-                  autocommit(host.required().connection());
+                  ThreadTransactions.sql(() -> host.required().connection().setAutoCommit(true));
                 }
               });
           assertThatThrownBy(this::completing).isInstanceOf(ThreadTransactions.HostException.class);
@@ -446,14 +421,6 @@ class HostCompletionTest {
         });
 
     assertThat(table.joined(user)).isTrue();
-  }
-
-  private static void autocommit(Connection connection) {
-    try {
-      connection.setAutoCommit(true);
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
   }
 
   @Test
@@ -477,19 +444,16 @@ class HostCompletionTest {
   @Test
   void anInnerTransactionThatWasRolledBackLeavesTheRecordToTheOuter() throws Exception {
     run(
-        () -> {
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-                host.inNew(
-                    () -> {
-                      TransactionalCompletion.complete(thing);
-                      host.setRollbackOnly();
-                    });
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              ThingHandlers.insert(host.handle(), user, thing);
+              TransactionalCompletion.complete(thing);
+              host.inNew(
+                  () -> {
+                    TransactionalCompletion.complete(thing);
+                    host.setRollbackOnly();
+                  });
+            }));
 
     assertThat(table.joined(user)).isTrue();
   }
@@ -544,17 +508,14 @@ class HostCompletionTest {
           }
         });
     Callable<Thing> work =
-        () -> {
-          host.inNew(
-              () -> {
-                if (locks) {
-                  TransactionalCompletion.lock();
-                }
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-              });
-          return thing;
-        };
+        inNew(
+            () -> {
+              if (locks) {
+                TransactionalCompletion.lock();
+              }
+              ThingHandlers.insert(host.handle(), user, thing);
+              TransactionalCompletion.complete(thing);
+            });
 
     if (locks) {
       run(work);
@@ -607,12 +568,9 @@ class HostCompletionTest {
       FaultProxy.Trap trap = proxy.cutAfter("COMMIT");
       assertThatThrownBy(
               () ->
-                  cutting.run(
-                      RESERVED,
-                      caller,
+                  run(
+                      cutting,
                       "token",
-                      ThingWork.request(),
-                      Thing.parser(),
                       () -> {
                         cut.inNew(
                             () -> {
@@ -656,15 +614,7 @@ class HostCompletionTest {
     PostgresIdempotencyStore plain = PostgresIdempotencyStore.builder(database.app()).build();
     try (IdempotentWork other = runnerOn(plain, RESERVED)) {
       assertThatIllegalStateException()
-          .isThrownBy(
-              () ->
-                  other.run(
-                      RESERVED,
-                      caller,
-                      "token",
-                      ThingWork.request(),
-                      Thing.parser(),
-                      this::completing))
+          .isThrownBy(() -> run(other, "token", this::completing))
           .withMessageContaining("built without HostTransactions");
     }
   }
@@ -698,6 +648,14 @@ class HostCompletionTest {
     assertThat(table.rowsOf(user)).isEmpty();
   }
 
+  /** Work that returns the thing once it has done something in a transaction of the host's. */
+  private Callable<Thing> inNew(Runnable work) {
+    return () -> {
+      host.inNew(work);
+      return thing;
+    };
+  }
+
   private Thing completing() {
     host.inNew(
         () -> {
@@ -711,8 +669,13 @@ class HostCompletionTest {
     return run("token", work);
   }
 
+  private WorkResult<Thing> run(IdempotentWork any, String token, Callable<Thing> work)
+      throws Exception {
+    return any.run(RESERVED, caller, token, ThingWork.request(), Thing.parser(), work);
+  }
+
   private WorkResult<Thing> run(String token, Callable<Thing> work) throws Exception {
-    return runner.run(RESERVED, caller, token, ThingWork.request(), Thing.parser(), work);
+    return run(runner, token, work);
   }
 
   private WorkResult<Thing> rerun() throws Exception {

@@ -8,12 +8,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,11 +25,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * store must not start there.
  */
 class MisbehavingDatabaseTest {
-  private static final Procedure TRANSACTIONAL =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .build();
-
   /** What is wrong with an engine, and what start-up says of it. */
   private enum Imitation {
     A_SETTING_THAT_REACHES_NOTHING(
@@ -180,11 +173,11 @@ class MisbehavingDatabaseTest {
     PostgresIdempotencyStore store = store(database.app()).build();
 
     assertThatCode(() -> Things.verify(store, Things.CREATE_THING)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> Things.verify(store, TRANSACTIONAL))
+    assertThatThrownBy(() -> Things.verify(store, Things.TRANSACTIONAL))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("advisory lock is not visible in pg_locks")
         .hasMessageContaining("advisoryLocks(false)");
-    assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), TRANSACTIONAL))
+    assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), Things.TRANSACTIONAL))
         .doesNotThrowAnyException();
   }
 
@@ -194,7 +187,7 @@ class MisbehavingDatabaseTest {
         "CREATE FUNCTION imitation.pg_try_advisory_xact_lock(bigint) RETURNS boolean RETURN false");
 
     try (HikariDataSource pool = deceived()) {
-      assertThatThrownBy(() -> verify(store(pool), TRANSACTIONAL))
+      assertThatThrownBy(() -> verify(store(pool), Things.TRANSACTIONAL))
           .isInstanceOf(SetupException.class)
           .hasMessageContaining("a trial call did not win a key that no other call holds");
     }
@@ -209,11 +202,11 @@ class MisbehavingDatabaseTest {
         """);
     PostgresIdempotencyStore store = store(database.app()).build();
 
-    assertThatCode(() -> Things.verify(store, TRANSACTIONAL)).doesNotThrowAnyException();
+    assertThatCode(() -> Things.verify(store, Things.TRANSACTIONAL)).doesNotThrowAnyException();
     assertThatThrownBy(
             () ->
                 Setup.check(
-                    Procedures.of(TRANSACTIONAL),
+                    Procedures.of(Things.TRANSACTIONAL),
                     Optional.of(Stores.of(store)),
                     ClaimTiming.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
@@ -226,7 +219,7 @@ class MisbehavingDatabaseTest {
     imitate("CREATE FUNCTION imitation.pg_notify(text, text) RETURNS void RETURN NULL::void");
 
     try (HikariDataSource pool = deceived()) {
-      assertThatCode(() -> verify(store(pool), TRANSACTIONAL)).doesNotThrowAnyException();
+      assertThatCode(() -> verify(store(pool), Things.TRANSACTIONAL)).doesNotThrowAnyException();
     }
   }
 
@@ -253,23 +246,18 @@ class MisbehavingDatabaseTest {
   }
 
   private void imitate(String statement) {
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              handle.execute("CREATE SCHEMA imitation");
-              handle.execute("GRANT USAGE ON SCHEMA imitation TO things_app");
-              handle.execute(
-                  "CREATE FUNCTION imitation.nothing() RETURNS trigger LANGUAGE plpgsql"
-                      + " AS 'BEGIN RETURN NULL; END'");
-              handle.execute(
-                  "CREATE FUNCTION imitation.other() RETURNS trigger LANGUAGE plpgsql"
-                      + " AS 'BEGIN NEW.response_bytes := ''other''; RETURN NEW; END'");
-              handle.execute(
-                  "CREATE FUNCTION imitation.aged() RETURNS trigger LANGUAGE plpgsql"
-                      + " AS 'BEGIN NEW.lease_expires := now(); RETURN NEW; END'");
-              handle.execute(statement);
-            });
+    database.execute("CREATE SCHEMA imitation");
+    database.execute("GRANT USAGE ON SCHEMA imitation TO things_app");
+    database.execute(
+        "CREATE FUNCTION imitation.nothing() RETURNS trigger LANGUAGE plpgsql"
+            + " AS 'BEGIN RETURN NULL; END'");
+    database.execute(
+        "CREATE FUNCTION imitation.other() RETURNS trigger LANGUAGE plpgsql"
+            + " AS 'BEGIN NEW.response_bytes := ''other''; RETURN NEW; END'");
+    database.execute(
+        "CREATE FUNCTION imitation.aged() RETURNS trigger LANGUAGE plpgsql"
+            + " AS 'BEGIN NEW.lease_expires := now(); RETURN NEW; END'");
+    database.execute(statement);
   }
 
   /** Returns a pool whose statements find the imitation first. */
