@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,7 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Duplicates on one server that wait for a call on another. */
 class AttachTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   /** Outlast any test: nothing here is to be had by waiting for an end. */
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
@@ -40,11 +40,6 @@ class AttachTest {
   private static final String POLL = "idempotency.in_flight($1";
 
   private final KeyTable table = new KeyTable(database);
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RESERVED_SAME_DATABASE")

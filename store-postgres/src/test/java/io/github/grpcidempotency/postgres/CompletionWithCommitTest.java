@@ -33,8 +33,6 @@ import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.StatementException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -45,7 +43,8 @@ import org.postgresql.util.PSQLException;
 
 /** A handler's own transaction that is recorded and committed in one flush. */
 class CompletionWithCommitTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final Procedure RESERVED =
       Procedure.named("jobs/make-thing")
@@ -54,7 +53,7 @@ class CompletionWithCommitTest {
           .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();
 
-  private static final IdempotentWork runner = runnerOn(database.app());
+  private static final IdempotentWork runner = database.closing(runnerOn(database.app()));
 
   private final KeyTable table = new KeyTable(database);
   private final Jdbi jdbi = Jdbi.create(database.app());
@@ -70,25 +69,10 @@ class CompletionWithCommitTest {
 
   @BeforeAll
   static void aConstraintThatIsCheckedAtTheCommit() {
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              handle.execute(
-                  "CREATE TABLE app.wholes (part uuid REFERENCES app.things"
-                      + " DEFERRABLE INITIALLY DEFERRED)");
-              handle.execute("GRANT INSERT ON app.wholes TO things_app");
-            });
-  }
-
-  @AfterAll
-  static void stop() {
-    runner.close();
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
+    database.execute(
+        "CREATE TABLE app.wholes (part uuid REFERENCES app.things"
+            + " DEFERRABLE INITIALLY DEFERRED)");
+    database.execute("GRANT INSERT ON app.wholes TO things_app");
   }
 
   @Test
@@ -101,7 +85,7 @@ class CompletionWithCommitTest {
           () -> {
             counted.useTransaction(
                 handle -> {
-                  become(handle);
+                  ThingHandlers.become(handle, user);
                   insertThing(handle);
                   TransactionalCompletion.completeAndCommit(handle, thing);
                 });
@@ -192,6 +176,7 @@ class CompletionWithCommitTest {
     ending.run(
         jdbi,
         handle -> {
+          TransactionalCompletion.lock(handle);
           ThingHandlers.insert(handle, user, thing);
           TransactionalCompletion.completeAndCommit(handle, thing);
         });
@@ -241,7 +226,7 @@ class CompletionWithCommitTest {
                       Thing large = thing.toBuilder().setName("x".repeat(1 << 20)).build();
                       jdbi.useTransaction(
                           handle -> {
-                            become(handle);
+                            ThingHandlers.become(handle, user);
                             insertThing(handle);
                             TransactionalCompletion.completeAndCommit(handle, large);
                           });
@@ -253,65 +238,38 @@ class CompletionWithCommitTest {
 
   @Test
   void aConstraintThatFailsAtTheCommitLeavesNothing() {
-    assertThatExceptionOfType(WorkFailedException.class)
-        .isThrownBy(
-            () ->
-                run(
-                    () -> {
-                      assertThatExceptionOfType(JdbiException.class)
-                          .isThrownBy(
-                              () ->
-                                  jdbi.useTransaction(
-                                      handle -> {
-                                        handle.execute(
-                                            "INSERT INTO app.wholes VALUES (?)", UUID.randomUUID());
-                                        insertAndCommit(handle);
-                                      }))
-                          .withMessageContaining("wholes_part_fkey");
-                      return thing;
-                    }))
-        .withMessageContaining("rolled back");
-
-    assertNothingIsLeft();
+    assertIsNotCommitted(
+        "wholes_part_fkey",
+        handle -> {
+          handle.execute("INSERT INTO app.wholes VALUES (?)", UUID.randomUUID());
+          insertAndCommit(handle);
+        });
   }
 
   @Test
   void aTransactionInWhichAStatementFailedIsNotCommitted() {
+    assertIsNotCommitted(
+        "transaction is aborted",
+        handle -> {
+          ThingHandlers.insert(handle, user, thing);
+          assertThatThrownBy(() -> handle.execute("SELECT 1 / 0"))
+              .isInstanceOf(StatementException.class);
+          TransactionalCompletion.completeAndCommit(handle, thing);
+        });
+  }
+
+  private void assertIsNotCommitted(String reason, HandleConsumer<RuntimeException> work) {
     assertThatExceptionOfType(WorkFailedException.class)
         .isThrownBy(
             () ->
                 run(
                     () -> {
                       assertThatExceptionOfType(JdbiException.class)
-                          .isThrownBy(
-                              () ->
-                                  jdbi.useTransaction(
-                                      handle -> {
-                                        ThingHandlers.insert(handle, user, thing);
-                                        assertThatThrownBy(() -> handle.execute("SELECT 1 / 0"))
-                                            .isInstanceOf(StatementException.class);
-                                        TransactionalCompletion.completeAndCommit(handle, thing);
-                                      }))
-                          .withMessageContaining("transaction is aborted");
+                          .isThrownBy(() -> jdbi.useTransaction(work))
+                          .withMessageContaining(reason);
                       return thing;
                     }))
         .withMessageContaining("rolled back");
-
-    assertNothingIsLeft();
-  }
-
-  @Test
-  void anAnswerOfAResourceThatIsNotThereIsRefusedByTheForeignKey() {
-    assertThatExceptionOfType(JdbiException.class)
-        .isThrownBy(
-            () ->
-                run(
-                    () -> {
-                      jdbi.useTransaction(
-                          handle -> TransactionalCompletion.completeAndCommit(handle, thing));
-                      return thing;
-                    }))
-        .withMessageContaining("thing_id_fkey");
 
     assertNothingIsLeft();
   }
@@ -413,13 +371,9 @@ class CompletionWithCommitTest {
   void aDuplicateThatWaitsElsewhereIsToldByTheSameCommit() throws Exception {
     run(
         () -> {
-          database
-              .superuser()
-              .useHandle(
-                  handle ->
-                      handle.execute(
-                          "INSERT INTO idempotency.idempotency_waits (lock_id) VALUES (?)",
-                          LockId.of(CurrentHandler.claim().orElseThrow().request().key())));
+          database.execute(
+              "INSERT INTO idempotency.idempotency_waits (lock_id) VALUES (?)",
+              LockId.of(CurrentHandler.claim().orElseThrow().request().key()));
           jdbi.useTransaction(this::insertAndCommit);
           return thing;
         });
@@ -436,14 +390,6 @@ class CompletionWithCommitTest {
   private void insertAndCommit(Handle handle) {
     ThingHandlers.insert(handle, user, thing);
     TransactionalCompletion.completeAndCommit(handle, thing);
-  }
-
-  private void become(Handle handle) {
-    handle
-        .createQuery("SELECT set_config('app.current_user_id', ?, true)")
-        .bind(0, user.toString())
-        .mapTo(String.class)
-        .one();
   }
 
   private void insertThing(Handle handle) {

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
@@ -36,21 +35,15 @@ class CrashTest {
       gate.awaitWaiting(1);
 
       doomed.kill();
-      OffsetDateTime killed = table.now();
+      OffsetDateTime killed = database.now();
       assertThat(lost.join().isOk()).isFalse();
       gate.open();
 
       assertThat(table.leaseEnd(toSurvivor.user())).isBefore(killed.plus(LEASE));
-      Reply retried = untilAnswered(toSurvivor, request);
+      Reply retried = Things.untilAnswered(toSurvivor, request);
       assertThat(retried.isReplay()).isFalse();
       assertThat(survivor.runs()).isEqualTo(1);
       assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
     }
-  }
-
-  private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
-    return await()
-        .pollInterval(Duration.ofMillis(20))
-        .until(() -> client.createThing(request), Reply::isOk);
   }
 }

@@ -209,19 +209,6 @@ class DatabaseStatesTest {
   }
 
   @Test
-  void aTransactionalCallWithoutAKeyIsToldTheCause() {
-    HikariDataSource pool =
-        open(PostgresThingServer.pool(database.appUrl(), Duration.ofMillis(250)));
-    ThingServer server =
-        open(PostgresThingServer.on(pool).execution(Execution.TRANSACTIONAL).start());
-    ThingClient client = open(ThingClient.to(server.port())).withoutKey();
-
-    pool.close();
-
-    assertUnavailable(client.createThing(REQUEST), "");
-  }
-
-  @Test
   void anErrorOfTheDatabaseRunsNoCall() {
     ThingServer server = open(PostgresThingServer.on(database.app()).start());
     ThingClient client = open(ThingClient.to(server.port()));
@@ -293,16 +280,10 @@ class DatabaseStatesTest {
     await()
         .until(
             () ->
-                database
-                        .superuser()
-                        .withHandle(
-                            handle ->
-                                handle
-                                    .createQuery(
-                                        "SELECT count(*) FROM pg_stat_activity WHERE usename ="
-                                            + " 'things_app' AND datname = current_database()")
-                                    .mapTo(Integer.class)
-                                    .one())
+                database.one(
+                        Integer.class,
+                        "SELECT count(*) FROM pg_stat_activity WHERE usename ="
+                            + " 'things_app' AND datname = current_database()")
                     == 0);
     for (AutoCloseable resource : opened) {
       if (resource instanceof HikariDataSource pool) {
@@ -326,14 +307,9 @@ class DatabaseStatesTest {
   }
 
   private static void asSuperuser(String... statements) {
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              for (String statement : statements) {
-                handle.createUpdate(statement).execute();
-              }
-            });
+    for (String statement : statements) {
+      database.execute(statement);
+    }
   }
 
   private <T extends AutoCloseable> T open(T resource) {

@@ -3,15 +3,10 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.longrunning.Operation;
-import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
 import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
@@ -23,12 +18,10 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
@@ -50,7 +43,6 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -60,14 +52,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Calls that delete: their retries, their races, and what their records refer to. */
 class DeletesTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
   private static final ResourceType THING = ResourceType.of("thing");
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
-  private static final ByteString ANSWER = ByteString.copyFromUtf8("deleted");
-
-  private static final Jdbi superuser = database.superuser();
   private static final Jdbi app = Jdbi.create(database.app());
 
   private final KeyTable table = new KeyTable(database);
@@ -119,17 +109,9 @@ class DeletesTest {
 
   @BeforeAll
   static void keepTombstones() {
-    superuser.useHandle(
-        handle -> {
-          handle.execute("CREATE TABLE app.past_things (id uuid PRIMARY KEY)");
-          handle.execute("GRANT SELECT, INSERT ON app.past_things TO things_app");
-          handle.execute("SELECT idempotency.add_operation_index()");
-        });
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
+    database.execute("CREATE TABLE app.past_things (id uuid PRIMARY KEY)");
+    database.execute("GRANT SELECT, INSERT ON app.past_things TO things_app");
+    database.execute("SELECT idempotency.add_operation_index()");
   }
 
   @ParameterizedTest
@@ -164,7 +146,7 @@ class DeletesTest {
     try (ThingServer server = server(way, SOFT, delete -> delete.status(outbox()));
         ThingClient client = ThingClient.to(server.port())) {
       UUID thing = client.createThing(REQUEST).thingId();
-      superuser.useHandle(handle -> handle.execute("UPDATE app.outbox SET status = 'done'"));
+      database.execute("UPDATE app.outbox SET status = 'done'");
       ThingClient deleting = client.withNewKey();
 
       Reply first = deleting.deleteThing(thing);
@@ -173,38 +155,15 @@ class DeletesTest {
       assertThat(referenceOf(first)).contains(thing);
       assertThat(first.operationStatus()).contains("processing");
       assertThat(deleting.deleteThing(thing).operationStatus()).contains("processing");
-      superuser.useHandle(handle -> handle.execute("UPDATE app.outbox SET status = 'failed'"));
+      database.execute("UPDATE app.outbox SET status = 'failed'");
       assertThat(deleting.deleteThing(thing).operationStatus()).contains("failed");
 
-      superuser.useHandle(handle -> handle.execute("DELETE FROM app.things WHERE id = ?", thing));
+      database.execute("DELETE FROM app.things WHERE id = ?", thing);
 
       Reply afterwards = deleting.deleteThing(thing);
       assertThat(afterwards.isReplay()).isTrue();
       assertThat(afterwards.operationStatus()).as("the thing has vanished").contains("completed");
       assertThat(referenceOf(first)).isEmpty();
-    }
-  }
-
-  @Test
-  void aWaitForASoftDeletionEndsWhenItsThingVanishes() {
-    try (ThingServer server = server(Way.RESERVED, SOFT, delete -> delete.status(outbox()));
-        ThingClient client = ThingClient.to(server.port())) {
-      UUID thing = client.createThing(REQUEST).thingId();
-      ThingClient deleting = client.withNewKey();
-      String name = deleting.deleteThing(thing).operation().orElseThrow();
-      CompletableFuture<Operation> waiting =
-          OperationsClient.of(client).waiting(name, Duration.ofSeconds(50));
-      assertThat(
-              OperationsClient.state(
-                  OperationsClient.of(client).await(name, Duration.ofMillis(300))))
-          .isEqualTo(State.STATE_PROCESSING);
-
-      superuser.useHandle(handle -> handle.execute("DELETE FROM app.things WHERE id = ?", thing));
-
-      assertThat(waiting)
-          .succeedsWithin(Duration.ofSeconds(30))
-          .extracting(OperationsClient::state)
-          .isEqualTo(State.STATE_COMPLETED);
     }
   }
 
@@ -229,31 +188,6 @@ class DeletesTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource(names = {"PROCESSING", "COMPLETED"})
-  void aCreateIsReplayedAsCompletedOnceItsThingIsDeleted(IdempotencyStatus absent) {
-    OutboxQuery statuses =
-        OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).whenAbsent(absent).build();
-    try (ThingServer server =
-            start(
-                database.app(),
-                Way.TRANSACTIONAL,
-                HARD,
-                UnaryOperator.identity(),
-                create -> create.status(statuses));
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply created = client.createThing(REQUEST);
-      client.withNewKey().deleteThing(created.thingId());
-
-      Reply replayed = client.createThing(REQUEST);
-
-      assertThat(replayed.isReplay()).isTrue();
-      assertThat(replayed.bytes()).isEqualTo(created.bytes());
-      assertThat(referenceOf(created)).isEmpty();
-      assertThat(replayed.operationStatus()).contains("completed");
-    }
-  }
-
   /** It cannot take the row for one that stands, since its own deletion is not committed. */
   @ParameterizedTest
   @EnumSource(names = {"READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE"})
@@ -270,7 +204,7 @@ class DeletesTest {
                     level,
                     handle -> {
                       TransactionalCompletion.lock(handle);
-                      become(handle, user);
+                      ThingHandlers.become(handle, user);
                       HARD.on(handle, UUID.fromString(request.getId()));
                       TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
                     });
@@ -337,9 +271,9 @@ class DeletesTest {
     Claim claim = claimed(way);
     UUID thing = newThing(UUID.randomUUID());
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
 
-    assertThat(found(claim).outcome()).isEqualTo(answer(thing));
+    assertThat(found(claim).outcome()).isEqualTo(Things.answer(thing));
   }
 
   @ParameterizedTest
@@ -354,11 +288,11 @@ class DeletesTest {
     Claim claim = claimed(way);
     UUID thing = newThing(claim.request().key().caller().userId());
     CompletableFuture<Settled> recording;
-    try (Handle other = superuser.open()) {
+    try (Handle other = database.superuser().open()) {
       other.begin();
       other.execute("DELETE FROM app.things WHERE id = ?", thing);
-      recording = CompletableFuture.supplyAsync(() -> claim.complete(answer(thing)));
-      await().until(DeletesTest::somebodyWaitsForATransaction);
+      recording = CompletableFuture.supplyAsync(() -> claim.complete(Things.answer(thing)));
+      await().until(() -> database.blocked() == 1);
       if (committed) {
         other.commit();
       } else {
@@ -373,27 +307,14 @@ class DeletesTest {
   }
 
   @Test
-  void toRecordAgainChangesNothing() {
-    Claim claim = claimed(Way.RESERVED);
-    UUID user = claim.request().key().caller().userId();
-    UUID thing = newThing(user);
-    UUID other = newThing(user);
-    claim.complete(answer(thing));
-
-    assertThat(claim.complete(answer(other))).isEqualTo(Settled.DONE);
-
-    assertThat(found(claim).outcome()).isEqualTo(answer(thing));
-  }
-
-  @Test
   void anOwnerThatHasLostItsLeaseSetsNoReference() {
     Claim lost = claimed(Way.RESERVED);
     UUID user = lost.request().key().caller().userId();
     table.endLeases(user);
     Claim owner = Things.win(store(), lost.request());
 
-    assertThat(lost.complete(answer(newThing(user)))).isEqualTo(Settled.LOST);
-    owner.complete(new RecordedOutcome.Response(ANSWER, Optional.empty()));
+    assertThat(lost.complete(Things.answer(newThing(user)))).isEqualTo(Settled.LOST);
+    owner.complete(Things.ANSWER);
 
     assertThat(found(owner).outcome().resourceId()).isEmpty();
   }
@@ -442,21 +363,13 @@ class DeletesTest {
     UUID user = Things.caller();
     return jdbi.inTransaction(
         handle -> {
-          become(handle, user);
+          ThingHandlers.become(handle, user);
           boolean found = effect.on(handle, thing);
           if (found && way == Way.JOINED) {
             TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
           }
           return found;
         });
-  }
-
-  private static void become(Handle handle, UUID user) {
-    handle
-        .createQuery("SELECT set_config('app.current_user_id', :user, true)")
-        .bind("user", user.toString())
-        .mapTo(String.class)
-        .one();
   }
 
   private static boolean isPast(Handle handle, UUID thing) {
@@ -488,11 +401,7 @@ class DeletesTest {
   }
 
   private static Claim claimed(Way way) {
-    ClaimRequest request =
-        Things.claimOf(
-            new IdempotencyKey(Caller.of(UUID.randomUUID()), "a-key"),
-            deletion(way),
-            Fingerprinter.wholeRequest().fingerprint(REQUEST));
+    ClaimRequest request = Things.claimOf(UUID.randomUUID(), deletion(way));
     return ((ClaimResult.Won)
             (way == Way.TRANSACTIONAL
                 ? store().claimInTransaction(request)
@@ -505,45 +414,19 @@ class DeletesTest {
     return (ClaimResult.Recorded) store().find(request.key(), request.procedure()).orElseThrow();
   }
 
-  private static RecordedOutcome answer(UUID thing) {
-    return new RecordedOutcome.Response(ANSWER, Optional.of(ResourceId.of(thing)));
-  }
-
   private static UUID newThing(UUID user) {
     UUID thing = UUID.randomUUID();
-    superuser.useHandle(
-        handle ->
-            handle.execute(
-                "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user));
+    database.execute("INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user);
     return thing;
-  }
-
-  private static boolean somebodyWaitsForATransaction() {
-    return superuser.withHandle(
-        handle ->
-            handle
-                .createQuery(
-                    """
-                    SELECT count(*) > 0
-                      FROM pg_locks
-                      JOIN pg_stat_activity USING (pid)
-                     WHERE locktype = 'transactionid'
-                       AND NOT granted
-                       AND datname = current_database()
-                    """)
-                .mapTo(Boolean.class)
-                .one());
   }
 
   /** Returns which thing the record of an answer refers to. */
   private static Optional<UUID> referenceOf(Reply reply) {
     UUID operation = UUID.fromString(reply.operation().orElseThrow());
-    return superuser.withHandle(
-        handle ->
-            handle
-                .createQuery("SELECT thing_id FROM idempotency.idempotency_keys WHERE id = :id")
-                .bind("id", operation)
-                .map((row, context) -> Optional.ofNullable(row.getObject(1, UUID.class)))
-                .one());
+    return Optional.ofNullable(
+        database.one(
+            UUID.class,
+            "SELECT thing_id FROM idempotency.idempotency_keys WHERE id = ?",
+            operation));
   }
 }

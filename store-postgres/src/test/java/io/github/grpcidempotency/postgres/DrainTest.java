@@ -5,16 +5,12 @@ import static io.github.grpcidempotency.postgres.OperationsClient.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.util.Durations;
-import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.proto.v1.RecoverResponse;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -22,12 +18,9 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,15 +39,8 @@ class DrainTest {
   /** The common pool of newer JDKs has one thread on a machine with two cores. */
   private static final Executor THREADS = task -> new Thread(task).start();
 
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
-  private final CompletableFuture<LiveCounts> counts = new CompletableFuture<>();
-
-  @AfterEach
-  void stop() throws Exception {
-    while (!open.isEmpty()) {
-      open.pop().close();
-    }
-  }
+  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
+  private final EventJournal journal = new EventJournal();
 
   private PostgresThingServer.Builder settings(Execution execution) {
     return PostgresThingServer.on(database.newAppPool())
@@ -64,24 +50,11 @@ class DrainTest {
   }
 
   private ThingServer start(PostgresThingServer.Builder builder) {
-    ThingServer started =
-        builder
-            .listener(
-                new IdempotencyListener() {
-                  @Override
-                  public void started(LiveCounts live) {
-                    counts.complete(live);
-                  }
-                })
-            .start();
-    open.push(started);
-    return started;
+    return grpc.registerCloseable(builder.listener(journal.listener()).start());
   }
 
   private ThingClient clientOf(ThingServer of) {
-    ThingClient made = ThingClient.to(of.port());
-    open.push(made);
-    return made;
+    return grpc.registerCloseable(ThingClient.to(of.port()));
   }
 
   @ParameterizedTest
@@ -96,12 +69,13 @@ class DrainTest {
       gate.awaitWaiting(1);
       CompletableFuture<Reply> duplicate = client.startThing(request);
       CompletableFuture<StatusRuntimeException> recovering =
-          CompletableFuture.supplyAsync(() -> refused(() -> recover(client)), THREADS);
+          CompletableFuture.supplyAsync(
+              () -> refused(() -> Things.recover(client, ThingServer.CREATE_THING, LONG)), THREADS);
       CompletableFuture<StatusRuntimeException> waiting =
           CompletableFuture.supplyAsync(
               () -> refused(() -> OperationsClient.of(client).await(done, LONG)), THREADS);
-      await().until(() -> counts.join().callsWaiting() == 2);
-      await().until(() -> counts.join().operationsWaiting() == 1);
+      await().until(() -> journal.live().orElseThrow().callsWaiting() == 2);
+      await().until(() -> journal.live().orElseThrow().operationsWaiting() == 1);
 
       CompletableFuture<Void> draining =
           CompletableFuture.runAsync(() -> server.drain(LONG), THREADS);
@@ -157,16 +131,6 @@ class DrainTest {
       assertThat(running.join().reason()).isEmpty();
       gate.open();
     }
-  }
-
-  private static RecoverResponse recover(ThingClient client) {
-    return RecoveryGrpc.newBlockingStub(client.channel())
-        .recover(
-            RecoverRequest.newBuilder()
-                .setMethod(ThingServer.CREATE_THING.getFullMethodName())
-                .setKey(client.key())
-                .setWait(Durations.fromMillis(LONG.toMillis()))
-                .build());
   }
 
   private static void assertShutDown(StatusRuntimeException refused) {

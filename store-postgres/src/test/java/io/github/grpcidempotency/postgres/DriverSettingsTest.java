@@ -1,13 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
 import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
-import static io.github.grpcidempotency.thing.ThingHandler.answer;
-import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -84,17 +81,16 @@ class DriverSettingsTest {
   /** Completes in a transaction that may keep its snapshot. */
   private static ThingHandler completing(HikariDataSource pool) {
     Jdbi jdbi = Jdbi.create(pool);
-    return (request, answer) -> {
-      Thing thing = newThing(request);
-      UUID user = Things.caller();
-      jdbi.useTransaction(
-          handle -> {
-            TransactionalCompletion.lock(handle);
-            insert(handle, user, thing);
-            TransactionalCompletion.completeAndCommit(handle, thing);
-          });
-      answer(answer, thing);
-    };
+    return ThingHandler.creating(
+        thing -> {
+          UUID user = Things.caller();
+          jdbi.useTransaction(
+              handle -> {
+                TransactionalCompletion.lock(handle);
+                insert(handle, user, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
+              });
+        });
   }
 
   /** More often than the driver needs to prepare a statement on the server. */

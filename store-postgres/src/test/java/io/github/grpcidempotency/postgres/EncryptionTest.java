@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -82,9 +79,7 @@ class EncryptionTest {
 
   @Test
   void aServerWhoseKeysetCannotOpenTheRecordsIsStoppedAtItsStart() {
-    database
-        .superuser()
-        .useHandle(handle -> handle.execute("DELETE FROM idempotency.idempotency_keys"));
+    database.execute("DELETE FROM idempotency.idempotency_keys");
     try (ThingServer server = sealing(keyset, Execution.RESERVED);
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
@@ -104,55 +99,6 @@ class EncryptionTest {
     return PostgresThingServer.on(database.app())
         .createThing(thing -> thing.protect(protection))
         .start();
-  }
-
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void aRecordedErrorIsEncryptedToo(Execution execution) {
-    ResponseProtection protection = keyset.protection();
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(
-                    thing ->
-                        thing
-                            .protect(protection)
-                            .failures(FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS)))
-                .execution(execution)
-                .handler(
-                    (request, answer) ->
-                        answer.onError(
-                            Status.ALREADY_EXISTS.withDescription(SECRET).asRuntimeException()))
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(kept(client.user()).toStringUtf8()).doesNotContain(SECRET);
-      Reply repeated = client.createThing(REQUEST);
-      assertThat(repeated.status().getCode()).isEqualTo(first.status().getCode());
-      assertThat(repeated.description()).isEqualTo(SECRET);
-      assertThat(server.runs()).isEqualTo(1);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void anOmittedFieldIsNotInTheTableAndTheReplayNamesIt(Execution execution) {
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.omit("name"))
-                .execution(execution)
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(kept(client.user()).toStringUtf8()).doesNotContain(SECRET);
-      Reply replay = client.createThing(REQUEST);
-      Thing whole = first.thing();
-      assertThat(whole.getName()).isEqualTo(SECRET);
-      assertThat(first.omitted()).isEmpty();
-      assertThat(replay.thing()).isEqualTo(whole.toBuilder().clearName().build());
-      assertThat(replay.omitted()).contains("name");
-    }
   }
 
   private static ThingServer sealing(Keyset keyset, Execution execution) {
@@ -175,33 +121,21 @@ class EncryptionTest {
 
   /** Changes the columns of a user's row, as only a superuser can. */
   private static void move(String assignment, String value, UUID user) {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                assertThat(
-                        handle.execute(
-                            "UPDATE idempotency.idempotency_keys SET "
-                                + assignment
-                                + " WHERE user_id = ?",
-                            value,
-                            user))
-                    .isEqualTo(1));
+    assertThat(
+            database.execute(
+                "UPDATE idempotency.idempotency_keys SET " + assignment + " WHERE user_id = ?",
+                value,
+                user))
+        .isEqualTo(1);
   }
 
   /** Returns the bytes that are kept of a user's only answer. */
   private static ByteString kept(UUID user) {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        "SELECT COALESCE(response_bytes, status_bytes)"
-                            + " FROM idempotency.idempotency_keys WHERE user_id = :user")
-                    .bind("user", user)
-                    .mapTo(byte[].class)
-                    .map(ByteString::copyFrom)
-                    .one());
+    return ByteString.copyFrom(
+        database.one(
+            byte[].class,
+            "SELECT COALESCE(response_bytes, status_bytes)"
+                + " FROM idempotency.idempotency_keys WHERE user_id = ?",
+            user));
   }
 }

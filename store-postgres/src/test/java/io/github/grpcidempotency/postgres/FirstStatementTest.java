@@ -603,7 +603,7 @@ class FirstStatementTest {
   @EnumSource
   void aFirstStatementThatIsStoppedFailsAsAnyOtherAndLeavesTheKeyFree(Stop stop) throws Exception {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-    ClaimRequest request = LateClaims.request();
+    ClaimRequest request = Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL);
     PendingClaim claim = store.claimLater(request);
     PreparedStatement slow = slow(LateClaims.connection(claim));
     stop.prepare(slow);
@@ -611,7 +611,7 @@ class FirstStatementTest {
     assertThat(stopped(slow, stop)).endsWith("57014");
 
     Claim won = claim.confirm().orElseThrow();
-    assertThat(won.complete(LateClaims.answer())).isEqualTo(Claim.Settled.ROLLED_BACK);
+    assertThat(won.complete(Things.ANSWER)).isEqualTo(Claim.Settled.ROLLED_BACK);
     Claim again = ((ClaimResult.Won) store.claimInTransaction(request)).claim();
     assertThat(again.release()).isEqualTo(Claim.Settled.DONE);
   }
@@ -621,7 +621,9 @@ class FirstStatementTest {
   @EnumSource
   void aSecondStatementIsStoppedToo(Stop stop) throws Exception {
     PendingClaim claim =
-        PostgresIdempotencyStore.builder(pool).build().claimLater(LateClaims.request());
+        PostgresIdempotencyStore.builder(pool)
+            .build()
+            .claimLater(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL));
     Connection connection = LateClaims.connection(claim);
     PreparedStatement slow = slow(connection);
     stop.prepare(slow);
@@ -662,7 +664,7 @@ class FirstStatementTest {
   @Test
   void aThreadThatIsInterruptedWhileItsFirstStatementRunsHasItsAnswer() throws Exception {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-    PendingClaim claim = store.claimLater(LateClaims.request());
+    PendingClaim claim = store.claimLater(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL));
     Thread handler = Thread.currentThread();
     try (Gate gate = Gate.shut(database.superuser())) {
       CompletableFuture<Void> interrupting =
@@ -684,7 +686,7 @@ class FirstStatementTest {
 
     assertThat(claim.isWon()).isTrue();
     Claim won = claim.confirm().orElseThrow();
-    assertThat(won.complete(LateClaims.answer())).isEqualTo(Claim.Settled.DONE);
+    assertThat(won.complete(Things.ANSWER)).isEqualTo(Claim.Settled.DONE);
   }
 
   private static List<String> claims() {
@@ -693,14 +695,20 @@ class FirstStatementTest {
 
   private static String afterClaim(HikariDataSource pool, Use use) {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-    Claim won = ((ClaimResult.Won) store.claimInTransaction(LateClaims.request())).claim();
+    Claim won =
+        ((ClaimResult.Won)
+                store.claimInTransaction(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL)))
+            .claim();
     return used(LateClaims.transaction(won), use);
   }
 
   private static String withClaim(HikariDataSource pool, Use use) {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     proxy.forgetRoundTrips();
-    return used(LateClaims.transaction(store.claimLater(LateClaims.request())), use);
+    return used(
+        LateClaims.transaction(
+            store.claimLater(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL))),
+        use);
   }
 
   private static String used(HandlerTransaction transaction, Use use) {

@@ -55,18 +55,12 @@ class HandlerThreadsTest {
 
   @BeforeEach
   void addTableOfOthers() {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle
-                    .createScript(
-                        """
-                        DROP TABLE IF EXISTS app.bystanders;
-                        CREATE TABLE app.bystanders (id bigint GENERATED ALWAYS AS IDENTITY);
-                        GRANT SELECT, INSERT ON app.bystanders TO things_app;
-                        """)
-                    .execute());
+    database.execute(
+        """
+        DROP TABLE IF EXISTS app.bystanders;
+        CREATE TABLE app.bystanders (id bigint GENERATED ALWAYS AS IDENTITY);
+        GRANT SELECT, INSERT ON app.bystanders TO things_app;
+        """);
   }
 
   @AfterEach
@@ -110,26 +104,6 @@ class HandlerThreadsTest {
     }
     database.awaitAllConnectionsBack();
     pool.check();
-  }
-
-  @Test
-  void aStatementOfAnotherThreadIsRefusedAndNotSentIfTheClaimTravelsWithTheFirstStatement() {
-    ThingHandler asynchronous = (request, call) -> threads.execute(writer(request, call));
-    try (ThingServer server =
-            server(database.app(), ClaimTiming.WITH_FIRST_STATEMENT, asynchronous);
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply reply = client.createThing(Things.named("a thing"));
-
-      assertThat(reply.status().getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-      assertThat(reply.description())
-          .startsWith("idempotency.testing.v1.ThingService/CreateThing: thread")
-          .contains("must not use this connection, and nothing was sent")
-          .contains("Set ClaimTiming.BEFORE_HANDLER");
-      assertThat(table.thingsOf(client.user())).isEmpty();
-
-      server.things().handle((request, call) -> writer(request, call).run());
-      assertThat(client.createThing(Things.named("a thing")).isOk()).isTrue();
-    }
   }
 
   @ParameterizedTest

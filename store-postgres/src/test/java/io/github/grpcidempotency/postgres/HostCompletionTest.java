@@ -93,14 +93,11 @@ class HostCompletionTest {
   void theRecordIsWrittenLastInTheHostsTransaction() throws Exception {
     WorkResult<Thing> made =
         run(
-            () -> {
-              host.inNew(
-                  () -> {
-                    TransactionalCompletion.complete(thing);
-                    host.atFlush(handle -> ThingHandlers.insert(handle, user, thing));
-                  });
-              return thing;
-            });
+            inNew(
+                () -> {
+                  TransactionalCompletion.complete(thing);
+                  host.atFlush(handle -> ThingHandlers.insert(handle, user, thing));
+                }));
 
     assertThat(made.replayed()).isFalse();
     assertThat(table.joined(user)).isTrue();
@@ -114,12 +111,9 @@ class HostCompletionTest {
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThreadTransactions counted = new ThreadTransactions(proxied, carried);
       IdempotentWork counting = runnerOn(store(counted), RESERVED);
-      counting.run(
-          RESERVED,
-          caller,
+      run(
+          counting,
           "counted",
-          ThingWork.request(),
-          Thing.parser(),
           () -> {
             counted.inNew(
                 () -> {
@@ -166,19 +160,16 @@ class HostCompletionTest {
   void anAnswerWithinATransactionThatRecordsNothingWaitsForItsEndToo() throws Exception {
     List<String> seen = new ArrayList<>();
     run(
-        () -> {
-          Claim claim = CurrentHandler.claim().orElseThrow();
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                assertThat(
-                        claim.deferSettlement(
-                            () -> seen.add(table.thingsOf(user).isEmpty() ? "open" : "committed")))
-                    .isTrue();
-                assertThat(seen).isEmpty();
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              Claim claim = CurrentHandler.claim().orElseThrow();
+              ThingHandlers.insert(host.handle(), user, thing);
+              assertThat(
+                      claim.deferSettlement(
+                          () -> seen.add(table.thingsOf(user).isEmpty() ? "open" : "committed")))
+                  .isTrue();
+              assertThat(seen).isEmpty();
+            }));
 
     assertThat(seen).containsExactly("committed");
     assertThat(rerun().replayed()).isTrue();
@@ -188,16 +179,13 @@ class HostCompletionTest {
   void anAnswerIsNotRecordedIfTheTransactionInWhichItWasGivenIsRolledBack() {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
-        () -> {
-          Claim claim = CurrentHandler.claim().orElseThrow();
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
-                host.setRollbackOnly();
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              Claim claim = CurrentHandler.claim().orElseThrow();
+              ThingHandlers.insert(host.handle(), user, thing);
+              assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
+              host.setRollbackOnly();
+            }));
     assertThat(heard).isTrue();
   }
 
@@ -231,17 +219,14 @@ class HostCompletionTest {
   void anAnswerWhoseTransactionWasRolledBackIsNotSentAndARetryRuns() throws Exception {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(
-        () -> {
-          Claim claim = CurrentHandler.claim().orElseThrow();
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-                assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
-                host.setRollbackOnly();
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              Claim claim = CurrentHandler.claim().orElseThrow();
+              ThingHandlers.insert(host.handle(), user, thing);
+              TransactionalCompletion.complete(thing);
+              assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
+              host.setRollbackOnly();
+            }));
 
     assertThat(heard).isTrue();
     assertThat(table.rowsOf(user)).isEmpty();
@@ -255,14 +240,11 @@ class HostCompletionTest {
     assertThatThrownBy(
             () ->
                 run(
-                    () -> {
-                      host.inNew(
-                          () -> {
-                            TransactionalCompletion.complete(thing);
-                            throw new IllegalArgumentException("in the handler");
-                          });
-                      return thing;
-                    }))
+                    inNew(
+                        () -> {
+                          TransactionalCompletion.complete(thing);
+                          throw new IllegalArgumentException("in the handler");
+                        })))
         .hasMessageContaining("in the handler");
 
     assertThat(table.rowsOf(user)).isEmpty();
@@ -349,15 +331,12 @@ class HostCompletionTest {
   void twoCallsThatCompleteInOneTransactionAreBothRecordedByIt() throws Exception {
     try (IdempotentWork inner = runnerOn(store(host), RESERVED)) {
       run(
-          () -> {
-            host.inNew(
-                () -> {
-                  ThingHandlers.insert(host.handle(), user, thing);
-                  TransactionalCompletion.complete(thing);
-                  Thing unused = completeWithin(inner);
-                });
-            return thing;
-          });
+          inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+                Thing unused = completeWithin(inner);
+              }));
     }
 
     for (String token : List.of("token", "inner")) {
@@ -372,13 +351,9 @@ class HostCompletionTest {
 
   private Thing completeWithin(IdempotentWork inner) {
     try {
-      return inner
-          .run(
-              RESERVED,
-              caller,
+      return run(
+              inner,
               "inner",
-              ThingWork.request(),
-              Thing.parser(),
               () -> {
                 TransactionalCompletion.complete(thing);
                 return thing;
@@ -439,7 +414,7 @@ class HostCompletionTest {
           host.step(
               step -> {
                 if (step.equals("commit")) {
-                  autocommit(host.required().connection());
+                  ThreadTransactions.sql(() -> host.required().connection().setAutoCommit(true));
                 }
               });
           assertThatThrownBy(this::completing).isInstanceOf(ThreadTransactions.HostException.class);
@@ -447,14 +422,6 @@ class HostCompletionTest {
         });
 
     assertThat(table.joined(user)).isTrue();
-  }
-
-  private static void autocommit(Connection connection) {
-    try {
-      connection.setAutoCommit(true);
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
   }
 
   /** A host that writes with JPA or plain JDBC does not know Jdbi. */
@@ -501,19 +468,16 @@ class HostCompletionTest {
   @Test
   void anInnerTransactionThatWasRolledBackLeavesTheRecordToTheOuter() throws Exception {
     run(
-        () -> {
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-                host.inNew(
-                    () -> {
-                      TransactionalCompletion.complete(thing);
-                      host.setRollbackOnly();
-                    });
-              });
-          return thing;
-        });
+        inNew(
+            () -> {
+              ThingHandlers.insert(host.handle(), user, thing);
+              TransactionalCompletion.complete(thing);
+              host.inNew(
+                  () -> {
+                    TransactionalCompletion.complete(thing);
+                    host.setRollbackOnly();
+                  });
+            }));
 
     assertThat(table.joined(user)).isTrue();
   }
@@ -568,17 +532,14 @@ class HostCompletionTest {
           }
         });
     Callable<Thing> work =
-        () -> {
-          host.inNew(
-              () -> {
-                if (locks) {
-                  TransactionalCompletion.lock();
-                }
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.complete(thing);
-              });
-          return thing;
-        };
+        inNew(
+            () -> {
+              if (locks) {
+                TransactionalCompletion.lock();
+              }
+              ThingHandlers.insert(host.handle(), user, thing);
+              TransactionalCompletion.complete(thing);
+            });
 
     if (locks) {
       run(work);
@@ -631,12 +592,9 @@ class HostCompletionTest {
       FaultProxy.Trap trap = proxy.cutAfter("COMMIT");
       assertThatThrownBy(
               () ->
-                  cutting.run(
-                      RESERVED,
-                      caller,
+                  run(
+                      cutting,
                       "token",
-                      ThingWork.request(),
-                      Thing.parser(),
                       () -> {
                         cut.inNew(
                             () -> {
@@ -680,15 +638,7 @@ class HostCompletionTest {
     PostgresIdempotencyStore plain = PostgresIdempotencyStore.builder(database.app()).build();
     try (IdempotentWork other = runnerOn(plain, RESERVED)) {
       assertThatIllegalStateException()
-          .isThrownBy(
-              () ->
-                  other.run(
-                      RESERVED,
-                      caller,
-                      "token",
-                      ThingWork.request(),
-                      Thing.parser(),
-                      this::completing))
+          .isThrownBy(() -> run(other, "token", this::completing))
           .withMessageContaining("built without HostTransactions");
     }
   }
@@ -722,6 +672,14 @@ class HostCompletionTest {
     assertThat(table.rowsOf(user)).isEmpty();
   }
 
+  /** Work that returns the thing once it has done something in a transaction of the host's. */
+  private Callable<Thing> inNew(Runnable work) {
+    return () -> {
+      host.inNew(work);
+      return thing;
+    };
+  }
+
   private Thing completing() {
     host.inNew(
         () -> {
@@ -735,8 +693,13 @@ class HostCompletionTest {
     return run("token", work);
   }
 
+  private WorkResult<Thing> run(IdempotentWork any, String token, Callable<Thing> work)
+      throws Exception {
+    return any.run(RESERVED, caller, token, ThingWork.request(), Thing.parser(), work);
+  }
+
   private WorkResult<Thing> run(String token, Callable<Thing> work) throws Exception {
-    return runner.run(RESERVED, caller, token, ThingWork.request(), Thing.parser(), work);
+    return run(runner, token, work);
   }
 
   private WorkResult<Thing> rerun() throws Exception {

@@ -5,14 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.sql.Connection;
-import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.AfterEach;
@@ -22,11 +18,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** A server does not start if its host's transactions cannot guard its calls. */
 class HostSetupTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
-
-  private static final Procedure TRANSACTIONAL =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .build();
 
   @AfterEach
   void nothingIsLeftBehind() {
@@ -64,7 +55,7 @@ class HostSetupTest {
   void readOnlyTransactionsAreRefused() {
     assertThatVerifying(
             new ThreadTransactions(database.app())
-                .settings(connection -> sql(() -> connection.setReadOnly(true))))
+                .settings(connection -> ThreadTransactions.sql(() -> connection.setReadOnly(true))))
         .withMessageContaining("the host's transactions are read-only");
   }
 
@@ -121,16 +112,8 @@ class HostSetupTest {
   }
 
   private static Connection unmanaged(Connection connection) {
-    sql(() -> connection.setAutoCommit(true));
+    ThreadTransactions.sql(() -> connection.setAutoCommit(true));
     return connection;
-  }
-
-  private static void sql(ThreadTransactions.Sql work) {
-    try {
-      work.run();
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
   }
 
   private static ThrowableAssertAlternative<SetupException> assertThatVerifying(
@@ -139,7 +122,7 @@ class HostSetupTest {
   }
 
   private static void verify(HostTransactions host) {
-    Things.verify(storeOf(host), TRANSACTIONAL);
+    Things.verify(storeOf(host), Things.TRANSACTIONAL);
   }
 
   private static PostgresIdempotencyStore storeOf(HostTransactions host) {

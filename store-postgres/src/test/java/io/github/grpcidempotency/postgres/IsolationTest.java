@@ -16,7 +16,6 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -180,18 +179,7 @@ class IsolationTest {
     ClaimRequest request = rowOf(owner, before);
     List<String> rows = table.rowsOf(owner);
 
-    boolean seen =
-        isSeen(
-            actor,
-            owner,
-            handle ->
-                StatementBatch.run(
-                        handle.getConnection(),
-                        unscoped(statement),
-                        values -> bind(values, statement, request),
-                        row -> Map.<String, Object>of())
-                    .stream()
-                    .toList());
+    boolean seen = isSeen(actor, owner, handle -> rows(handle, statement, request));
     boolean changed = !table.rowsOf(owner).equals(rows);
 
     assertThat(seen || changed).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
@@ -228,15 +216,7 @@ class IsolationTest {
   void aFirstStatementIsRefusedToTheUserOfTheRowOnly(Actor actor) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.COMPLETED);
-    Work look =
-        handle ->
-            StatementBatch.run(
-                    handle.getConnection(),
-                    unscoped("transaction/claim_late"),
-                    values -> bind(values, "transaction/claim_late", request),
-                    row -> Map.<String, Object>of())
-                .stream()
-                .toList();
+    Work look = handle -> rows(handle, "transaction/claim_late", request);
 
     if (actor == Actor.OWNER_OF_THE_ROW) {
       assertThatThrownBy(() -> as(actor, owner, look))
@@ -251,70 +231,33 @@ class IsolationTest {
   @ParameterizedTest
   @EnumSource
   void anAnswerIsJoinedToTheUsersOwnRowOnly(Actor actor) {
-    UUID owner = UUID.randomUUID();
-    ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
-    List<String> rows = table.rowsOf(owner);
-    Work join =
-        handle ->
-            StatementBatch.run(
-                    handle.getConnection(),
-                    unscoped("settle/join"),
-                    values -> bind(values, "settle/join", request),
-                    row -> Map.<String, Object>of())
-                .stream()
-                .toList();
-
-    if (actor == Actor.OWNER_OF_THE_ROW) {
-      assertThat(as(actor, owner, join)).isEmpty();
-      assertThat(table.rowsOf(owner)).hasSize(1).isNotEqualTo(rows);
-    } else {
-      assertThatThrownBy(() -> as(actor, owner, join))
-          .isInstanceOfSatisfying(
-              JdbiException.class,
-              refused -> assertThat(CommitRefusal.of(refused)).contains(CommitRefusal.CLAIM_LOST))
-          .hasMessageNotContainingAny(owner.toString(), request.key().stored());
-      assertThat(table.rowsOf(owner)).isEqualTo(rows);
-    }
+    assertThatOnlyTheOwnerWrites(actor, "settle/join", CommitRefusal.CLAIM_LOST);
   }
 
   @ParameterizedTest
   @EnumSource
   void anAnswerIsRecordedWithItsUsersTransactionOnly(Actor actor) {
+    assertThatOnlyTheOwnerWrites(
+        actor, "transaction/record_reserved", CommitRefusal.TRANSACTION_ENDED);
+  }
+
+  private void assertThatOnlyTheOwnerWrites(Actor actor, String statement, CommitRefusal refusal) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
     List<String> rows = table.rowsOf(owner);
-    Work record =
-        handle ->
-            StatementBatch.run(
-                    handle.getConnection(),
-                    unscoped("transaction/record_reserved"),
-                    values ->
-                        bind(values, "transaction/record_reserved", request)
-                            .bind("expires", expiryOf(handle)),
-                    row -> Map.<String, Object>of())
-                .stream()
-                .toList();
+    Work write = handle -> rows(handle, statement, request);
 
     if (actor == Actor.OWNER_OF_THE_ROW) {
-      assertThat(as(actor, owner, record)).isEmpty();
+      assertThat(as(actor, owner, write)).isEmpty();
       assertThat(table.rowsOf(owner)).hasSize(1).isNotEqualTo(rows);
     } else {
-      assertThatThrownBy(() -> as(actor, owner, record))
+      assertThatThrownBy(() -> as(actor, owner, write))
           .isInstanceOfSatisfying(
               JdbiException.class,
-              refused ->
-                  assertThat(CommitRefusal.of(refused)).contains(CommitRefusal.TRANSACTION_ENDED))
+              refused -> assertThat(CommitRefusal.of(refused)).contains(refusal))
           .hasMessageNotContainingAny(owner.toString(), request.key().stored());
       assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
-  }
-
-  private static OffsetDateTime expiryOf(Handle handle) {
-    return handle
-        .createQuery("SELECT now() + :retention_millis * interval '1 millisecond'")
-        .bind("retention_millis", retention("transaction/record_reserved").toMillis())
-        .mapTo(OffsetDateTime.class)
-        .one();
   }
 
   @ParameterizedTest
@@ -323,12 +266,7 @@ class IsolationTest {
     UUID owner = UUID.randomUUID();
     Claim claim = Things.win(store, requestOf(owner));
     UUID thing = UUID.randomUUID();
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, owner));
+    database.execute("INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, owner);
     String refer =
         SqlFile.load(
             "settle/refer",
@@ -487,6 +425,19 @@ class IsolationTest {
   private static final Pattern SETS_USERS =
       Pattern.compile("SELECT set_config\\('app.current_user_ids?', :users?, true\\)");
 
+  private static List<Map<String, Object>> rows(
+      Handle handle, String statement, ClaimRequest request) {
+    OffsetDateTime expiry =
+        handle.select("SELECT now()").mapTo(OffsetDateTime.class).one().plus(retention(statement));
+    return StatementBatch.run(
+            handle.getConnection(),
+            unscoped(statement),
+            values -> bind(values, statement, request).bind("expires", expiry),
+            row -> Map.<String, Object>of())
+        .stream()
+        .toList();
+  }
+
   private interface Work {
     List<Map<String, Object>> on(Handle handle);
   }
@@ -544,8 +495,7 @@ class IsolationTest {
       case IN_FLIGHT -> {}
       case ABANDONED -> table.endLeases(owner);
       case EXPIRED -> table.expire(owner);
-      case COMPLETED ->
-          claim.complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
+      case COMPLETED -> claim.complete(Things.ANSWER);
     }
     return request;
   }
@@ -604,15 +554,9 @@ class IsolationTest {
 
   private static UUID idOfTheRowOf(UUID owner) {
     return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        "SELECT id FROM idempotency.idempotency_keys WHERE user_id = :owner")
-                    .bind("owner", owner)
-                    .mapTo(UUID.class)
-                    .findOne()
-                    .orElseGet(UUID::randomUUID));
+        .list(UUID.class, "SELECT id FROM idempotency.idempotency_keys WHERE user_id = ?", owner)
+        .stream()
+        .findFirst()
+        .orElseGet(UUID::randomUUID);
   }
 }

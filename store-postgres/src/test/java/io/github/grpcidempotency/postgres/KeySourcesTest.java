@@ -9,7 +9,6 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -100,10 +99,7 @@ class KeySourcesTest {
   }
 
   private static Thing recover(ThingClient client, RecoverRequest.Builder asked) throws Exception {
-    return RecoveryGrpc.newBlockingStub(client.channel())
-        .recover(asked.build())
-        .getResponse()
-        .unpack(Thing.class);
+    return Things.recover(client, asked).getResponse().unpack(Thing.class);
   }
 
   private static void assertUnknown(ThingClient client, RecoverRequest.Builder asked) {

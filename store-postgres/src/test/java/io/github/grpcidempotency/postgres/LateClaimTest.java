@@ -12,7 +12,6 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import java.io.StringWriter;
@@ -24,7 +23,6 @@ import java.util.UUID;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.spi.JdbiPlugin;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -37,7 +35,8 @@ import org.postgresql.util.PGobject;
 
 /** A claim that goes with its handler's first statement. */
 class LateClaimTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final String INSERT = "INSERT INTO app.things (id, name) VALUES (?, ?)";
   private static final String CLAIM = "refuse_claim";
@@ -45,12 +44,7 @@ class LateClaimTest {
   private final PostgresIdempotencyStore store =
       PostgresIdempotencyStore.builder(database.app()).build();
   private final UUID user = UUID.randomUUID();
-  private final ClaimRequest request = LateClaims.requestOf(user);
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
+  private final ClaimRequest request = Things.claimOf(user, Things.TRANSACTIONAL);
 
   /** Jdbi asks for the driver to tell it about types, as its plugin for PostgreSQL does. */
   @Test
@@ -86,7 +80,7 @@ class LateClaimTest {
       assertThat(names).containsExactly("a thing", "a thing");
       assertThat(proxy.roundTrips()).singleElement().asString().contains(CLAIM, "app.things");
       Claim won = claim.confirm().orElseThrow();
-      assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+      assertThat(won.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
       assertThat(proxy.roundTrips()).hasSize(2);
       assertThat(things()).isEqualTo(2);
     }
@@ -129,7 +123,7 @@ class LateClaimTest {
 
     assertThat(claim.isWon()).isTrue();
     Claim won = claim.confirm().orElseThrow();
-    assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+    assertThat(won.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
   }
 
   @Test
@@ -141,7 +135,8 @@ class LateClaimTest {
     try (HikariDataSource single = database.newAppPool(1)) {
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(single).build();
       for (int call = 0; call < 8; call++) {
-        PendingClaim claim = late.claimLater(LateClaims.request());
+        PendingClaim claim =
+            late.claimLater(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL));
         describe(LateClaims.connection(claim), sql);
         claim.transaction().rollback();
       }
@@ -168,7 +163,7 @@ class LateClaimTest {
     claim.transaction().setRollbackOnly();
 
     Claim won = claim.confirm().orElseThrow();
-    assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(won.complete(Things.ANSWER)).isEqualTo(Settled.ROLLED_BACK);
     assertFree();
   }
 
@@ -229,22 +224,6 @@ class LateClaimTest {
     }
   }
 
-  @Test
-  void anExhaustedPoolIsAFailureBeforeAnythingWasSent() {
-    try (HikariDataSource single = PostgresThingServer.pool(database.appUrl())) {
-      single.setMaximumPoolSize(1);
-      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(single).build();
-      PendingClaim claim = late.claimLater(request);
-
-      assertThatExceptionOfType(StoreException.class)
-          .isThrownBy(() -> late.claimLater(LateClaims.request()))
-          .matches(failure -> failure.failureCause() == FailureCause.POOL_EXHAUSTED)
-          .matches(failure -> failure.phase() == FailurePhase.NOTHING_SENT);
-
-      claim.transaction().rollback();
-    }
-  }
-
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -256,14 +235,14 @@ class LateClaimTest {
     try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
       PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(pool).build();
       for (int call = 1; call <= 6; call++) {
-        ClaimRequest fresh = LateClaims.requestOf(user);
+        ClaimRequest fresh = Things.claimOf(user, Things.TRANSACTIONAL);
         PendingClaim claim = late.claimLater(fresh);
         UUID thing = insert(LateClaims.connection(claim));
         PendingClaim meanwhile = late.claimLater(fresh);
         assertPreempted(() -> insert(LateClaims.connection(meanwhile), thing));
         assertThat(meanwhile.confirm()).isEmpty();
         Claim won = claim.confirm().orElseThrow();
-        assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+        assertThat(won.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
 
         PendingClaim duplicate = late.claimLater(fresh);
         assertPreempted(() -> insert(LateClaims.connection(duplicate), thing));
@@ -308,7 +287,7 @@ class LateClaimTest {
     PendingClaim claim = store.claimLater(request);
     insert(LateClaims.connection(claim));
     Claim won = claim.confirm().orElseThrow();
-    assertThat(won.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+    assertThat(won.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
   }
 
   private void assertFree() {

@@ -39,14 +39,14 @@ class LateLockTest {
 
   @BeforeEach
   void createSchema() {
-    execute("CREATE SCHEMA slow");
-    execute("GRANT USAGE ON SCHEMA slow TO things_app");
+    database.execute("CREATE SCHEMA slow");
+    database.execute("GRANT USAGE ON SCHEMA slow TO things_app");
   }
 
   @AfterEach
   void dropSchema() {
     database.awaitAllConnectionsBack();
-    execute("DROP SCHEMA slow CASCADE");
+    database.execute("DROP SCHEMA slow CASCADE");
   }
 
   @Test
@@ -95,7 +95,7 @@ class LateLockTest {
 
     Reply run() {
       try (Gate gate = Gate.shut(database.superuser())) {
-        execute(SLOW_LOCK.formatted(gate.name()));
+        database.execute(SLOW_LOCK.formatted(gate.name()));
         CompletableFuture<Reply> answer = toLate.startThing(REQUEST);
         gate.awaitWaiting(1);
         assertThat(toWinner.createThing(REQUEST).isOk()).isTrue();
@@ -112,9 +112,5 @@ class LateLockTest {
       winner.close();
       pool.close();
     }
-  }
-
-  private static void execute(String statement) {
-    database.superuser().useHandle(handle -> handle.execute(statement));
   }
 }

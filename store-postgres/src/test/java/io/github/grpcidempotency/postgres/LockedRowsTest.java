@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -16,7 +13,6 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -39,13 +35,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Statements of the library that meet a row which another transaction has locked. */
 class LockedRowsTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final String KEYS = "idempotency.idempotency_keys";
 
@@ -77,31 +73,22 @@ class LockedRowsTest {
 
   private final KeyTable table = new KeyTable(database);
   private final UUID user = UUID.randomUUID();
-  private final ClaimRequest request =
-      Things.claimOf(
-          new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
-          Things.CREATE_THING,
-          Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
+  private final ClaimRequest request = Things.claimOf(user, Things.CREATE_THING);
   private final PostgresIdempotencyStore store =
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
 
   @Test
   void aSettlementThatMeetsALockedRowFailsAsContentionAndCanBeRepeated() {
     Claim claim = Things.win(store, request);
     try (Handle other = lock(claim.operationId())) {
       assertThatExceptionOfType(StoreException.class)
-          .isThrownBy(() -> claim.complete(anAnswer()))
+          .isThrownBy(() -> claim.complete(Things.ANSWER))
           .satisfies(
               failure -> assertThat(failure.failureCause()).isEqualTo(FailureCause.CONTENTION));
       other.rollback();
     }
 
-    assertThat(claim.complete(anAnswer())).isEqualTo(Settled.DONE);
+    assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
   }
 
   @Test
@@ -131,7 +118,10 @@ class LockedRowsTest {
                   handle.execute("SET LOCAL lock_timeout = '77s'");
                   handle.execute("SET LOCAL plan_cache_mode = force_custom_plan");
                   row.join(
-                      handle.getConnection(), row.joining().alone(), anAnswer(), Optional.empty());
+                      handle.getConnection(),
+                      row.joining().alone(),
+                      Things.ANSWER,
+                      Optional.empty());
                   return handle
                       .createQuery(
                           "SELECT concat_ws(' ', current_setting('lock_timeout'),"
@@ -141,7 +131,7 @@ class LockedRowsTest {
                 });
 
     assertThat(settings).isEqualTo("77s force_custom_plan");
-    assertThat(claim.complete(anAnswer())).isEqualTo(Settled.DONE);
+    assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
   }
 
   @Test
@@ -196,12 +186,12 @@ class LockedRowsTest {
       UUID locked = idOf(forgotten.user());
       try (Handle other = lock(locked)) {
         first.cancel(true);
-        await().until(LockedRowsTest::isSomebodyWaiting);
+        await().until(() -> database.blocked() == 1);
         OffsetDateTime lease = table.leaseEnd(running.user());
 
         await().until(() -> table.leaseEnd(running.user()).isAfter(lease));
 
-        assertThat(isSomebodyWaiting()).isTrue();
+        assertThat(database.blocked()).isOne();
         other.rollback();
       }
       unanswered.remove();
@@ -234,29 +224,8 @@ class LockedRowsTest {
     }
   }
 
-  private static boolean isSomebodyWaiting() {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname ="
-                            + " current_database() AND wait_event_type = 'Lock')")
-                    .mapTo(Boolean.class)
-                    .one());
-  }
-
   private static UUID idOf(UUID user) {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT id FROM " + KEYS + " WHERE user_id = :user")
-                    .bind("user", user)
-                    .mapTo(UUID.class)
-                    .one());
+    return database.one(UUID.class, "SELECT id FROM " + KEYS + " WHERE user_id = ?", user);
   }
 
   /** Locks a row, as a handler's own transaction does, until the handle is closed. */
@@ -265,10 +234,5 @@ class LockedRowsTest {
     handle.begin();
     handle.execute("SELECT FROM " + KEYS + " WHERE id = ? FOR UPDATE", operation);
     return handle;
-  }
-
-  private static RecordedOutcome anAnswer() {
-    return new RecordedOutcome.Response(
-        Things.named(UUID.randomUUID().toString()).toByteString(), Optional.empty());
   }
 }

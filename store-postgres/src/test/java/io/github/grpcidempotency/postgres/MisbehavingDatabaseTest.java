@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,16 +20,6 @@ import org.junit.jupiter.params.provider.EnumSource;
  * store must not start there.
  */
 class MisbehavingDatabaseTest {
-  private static final Procedure TRANSACTIONAL =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .build();
-  private static final Procedure WITH_FIRST_STATEMENT =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
-          .build();
-
   /** What is wrong with an engine, and what start-up says of it. */
   private enum Imitation {
     A_SETTING_THAT_REACHES_NOTHING(
@@ -181,11 +168,11 @@ class MisbehavingDatabaseTest {
     PostgresIdempotencyStore store = store(database.app()).build();
 
     assertThatCode(() -> Things.verify(store, Things.CREATE_THING)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> Things.verify(store, TRANSACTIONAL))
+    assertThatThrownBy(() -> Things.verify(store, Things.TRANSACTIONAL))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("advisory lock is not visible in pg_locks")
         .hasMessageContaining("advisoryLocks(false)");
-    assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), TRANSACTIONAL))
+    assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), Things.TRANSACTIONAL))
         .doesNotThrowAnyException();
   }
 
@@ -195,7 +182,7 @@ class MisbehavingDatabaseTest {
         "CREATE FUNCTION imitation.pg_try_advisory_xact_lock(bigint) RETURNS boolean RETURN false");
 
     try (HikariDataSource pool = deceived()) {
-      assertThatThrownBy(() -> verify(store(pool), TRANSACTIONAL))
+      assertThatThrownBy(() -> verify(store(pool), Things.TRANSACTIONAL))
           .isInstanceOf(SetupException.class)
           .hasMessageContaining("a trial call did not win a key that no other call holds");
     }
@@ -210,8 +197,8 @@ class MisbehavingDatabaseTest {
         """);
     PostgresIdempotencyStore store = store(database.app()).build();
 
-    assertThatCode(() -> Things.verify(store, TRANSACTIONAL)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> Things.verify(store, WITH_FIRST_STATEMENT))
+    assertThatCode(() -> Things.verify(store, Things.TRANSACTIONAL)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> Things.verify(store, Things.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("the first statement of a trial call's duplicate was executed");
   }
@@ -222,7 +209,7 @@ class MisbehavingDatabaseTest {
     imitate("CREATE FUNCTION imitation.pg_notify(text, text) RETURNS void RETURN NULL::void");
 
     try (HikariDataSource pool = deceived()) {
-      assertThatCode(() -> verify(store(pool), TRANSACTIONAL)).doesNotThrowAnyException();
+      assertThatCode(() -> verify(store(pool), Things.TRANSACTIONAL)).doesNotThrowAnyException();
     }
   }
 
@@ -249,23 +236,18 @@ class MisbehavingDatabaseTest {
   }
 
   private void imitate(String statement) {
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              handle.execute("CREATE SCHEMA imitation");
-              handle.execute("GRANT USAGE ON SCHEMA imitation TO things_app");
-              handle.execute(
-                  "CREATE FUNCTION imitation.nothing() RETURNS trigger LANGUAGE plpgsql"
-                      + " AS 'BEGIN RETURN NULL; END'");
-              handle.execute(
-                  "CREATE FUNCTION imitation.other() RETURNS trigger LANGUAGE plpgsql"
-                      + " AS 'BEGIN NEW.response_bytes := ''other''; RETURN NEW; END'");
-              handle.execute(
-                  "CREATE FUNCTION imitation.aged() RETURNS trigger LANGUAGE plpgsql"
-                      + " AS 'BEGIN NEW.lease_expires := now(); RETURN NEW; END'");
-              handle.execute(statement);
-            });
+    database.execute("CREATE SCHEMA imitation");
+    database.execute("GRANT USAGE ON SCHEMA imitation TO things_app");
+    database.execute(
+        "CREATE FUNCTION imitation.nothing() RETURNS trigger LANGUAGE plpgsql"
+            + " AS 'BEGIN RETURN NULL; END'");
+    database.execute(
+        "CREATE FUNCTION imitation.other() RETURNS trigger LANGUAGE plpgsql"
+            + " AS 'BEGIN NEW.response_bytes := ''other''; RETURN NEW; END'");
+    database.execute(
+        "CREATE FUNCTION imitation.aged() RETURNS trigger LANGUAGE plpgsql"
+            + " AS 'BEGIN NEW.lease_expires := now(); RETURN NEW; END'");
+    database.execute(statement);
   }
 
   /** Returns a pool whose statements find the imitation first. */

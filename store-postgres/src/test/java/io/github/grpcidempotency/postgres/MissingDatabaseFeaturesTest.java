@@ -4,20 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -26,12 +21,10 @@ import io.grpc.Status;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -41,34 +34,16 @@ import org.postgresql.core.BaseConnection;
 
 /** An engine that speaks PostgreSQL, and has neither notifications nor advisory locks. */
 class MissingDatabaseFeaturesTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.withoutAdvisoryLocks();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.withoutAdvisoryLocks().awaitingConnections();
 
   private static final Duration SHORT_LEASE = Duration.ofMillis(400);
-
-  private static final Procedure TRANSACTIONAL =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .build();
-  private static final Procedure WITH_FIRST_STATEMENT =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
-          .build();
 
   private final KeyTable table = new KeyTable(database);
 
   @BeforeAll
   static void forbid() {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC"));
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
+    database.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC");
   }
 
   @Test
@@ -89,7 +64,7 @@ class MissingDatabaseFeaturesTest {
             () ->
                 Things.verify(
                     PostgresIdempotencyStore.builder(database.app()).listen(false).build(),
-                    TRANSACTIONAL))
+                    Things.TRANSACTIONAL))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("the database has no advisory locks for the role")
         .hasMessageContaining("permission denied for function pg_try_advisory_xact_lock")
@@ -98,7 +73,7 @@ class MissingDatabaseFeaturesTest {
 
   @Test
   void withoutAdvisoryLocksNoClaimIsSentWithAFirstStatement() {
-    assertThatThrownBy(() -> Things.verify(polling(), WITH_FIRST_STATEMENT))
+    assertThatThrownBy(() -> Things.verify(polling(), Things.WITH_FIRST_STATEMENT))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining(
             "advisoryLocks(false) cannot send a claim with a handler's first statement")
@@ -123,10 +98,7 @@ class MissingDatabaseFeaturesTest {
 
   private static void callInTransaction(PostgresIdempotencyStore store, ThingClient client) {
     ClaimResult result = store.claimInTransaction(Things.claimOf(client, Things.named("vase")));
-    assertThat(
-            ((ClaimResult.Won) result)
-                .claim()
-                .complete(new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty())))
+    assertThat(((ClaimResult.Won) result).claim().complete(Things.ANSWER))
         .isEqualTo(Claim.Settled.DONE);
   }
 
@@ -288,14 +260,9 @@ class MissingDatabaseFeaturesTest {
   }
 
   private static void takeOver(UUID user) {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1 WHERE user_id ="
-                        + " ?",
-                    user));
+    database.execute(
+        "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1 WHERE user_id =" + " ?",
+        user);
   }
 
   private static PostgresThingServer.Builder transactional(DataSource pool, ThingHandler handler) {

@@ -242,12 +242,11 @@ class MistakesTest {
   @Test
   void theHandlerWritesThroughAConnectionOfItsOwn() {
     ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          Jdbi.create(database.pool())
-              .useTransaction(handle -> ThingHandlers.insert(handle, user(), thing));
-          ThingHandler.answer(answer, thing);
-        };
+        ThingHandler.creating(
+            thing -> {
+              Jdbi.create(database.pool())
+                  .useTransaction(handle -> ThingHandlers.insert(handle, user(), thing));
+            });
 
     mistake.isFoundInTheLog(logOf(writing(), handler));
   }

@@ -40,7 +40,7 @@ class MoveToPartitionsTest {
   private static final Set<Status.Code> RETRYABLE =
       Set.of(Status.Code.ABORTED, Status.Code.UNAVAILABLE);
 
-  private final TestDatabase database = TestDatabase.plain();
+  private final TestDatabase database = TestDatabase.create();
   private final KeyTable table = new KeyTable(database);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -131,9 +131,7 @@ class MoveToPartitionsTest {
   void aMoveThatIsEndedLeavesTheTableAsItWas() throws Exception {
     table.add(500, LIVE);
     List<String> before = database.everythingIn("idempotency");
-    step("prepare");
-    step("mirror");
-    step("copy");
+    copy();
 
     assertThatThrownBy(() -> owner("SELECT idempotency.partition_keys(4)"))
         .hasMessageContaining("a move to partitions is under way");
@@ -154,13 +152,12 @@ class MoveToPartitionsTest {
   @Test
   void everyChangeReachesTheCopyInItsOwnTransaction() throws Exception {
     table.add(300, LIVE);
-    step("prepare");
-    step("mirror");
-    step("copy");
+    copy();
 
-    execute("DELETE FROM idempotency.idempotency_keys WHERE idempotency_key LIKE '%7'");
-    execute("UPDATE idempotency.idempotency_keys SET attempt = 5 WHERE idempotency_key LIKE '%3'");
-    execute(
+    database.execute("DELETE FROM idempotency.idempotency_keys WHERE idempotency_key LIKE '%7'");
+    database.execute(
+        "UPDATE idempotency.idempotency_keys SET attempt = 5 WHERE idempotency_key LIKE '%3'");
+    database.execute(
         "UPDATE idempotency.idempotency_keys SET idempotency_key = 'another'"
             + " WHERE idempotency_key = 'key-1'");
     table.add(10, Duration.ofDays(2));
@@ -192,17 +189,10 @@ class MoveToPartitionsTest {
   @Test
   void aSessionThatFiresNoTriggersIsMirroredAsWell() throws Exception {
     table.add(50, LIVE);
-    step("prepare");
-    step("mirror");
-    step("copy");
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              handle.execute("SET session_replication_role = replica");
-              handle.execute(
-                  "DELETE FROM idempotency.idempotency_keys WHERE idempotency_key = 'key-1'");
-            });
+    copy();
+    database.execute(
+        "SET session_replication_role = replica;"
+            + " DELETE FROM idempotency.idempotency_keys WHERE idempotency_key = 'key-1'");
     owner(MOVE);
     assertThat(table.size()).isEqualTo(49);
   }
@@ -232,11 +222,10 @@ class MoveToPartitionsTest {
   @Test
   void aCopyThatDiffersIsNotSwapped() throws Exception {
     table.add(50, LIVE);
-    step("prepare");
-    step("mirror");
-    step("copy");
-    execute("DELETE FROM idempotency.idempotency_keys_twin WHERE idempotency_key = 'key-1'");
-    execute(
+    copy();
+    database.execute(
+        "DELETE FROM idempotency.idempotency_keys_twin WHERE idempotency_key = 'key-1'");
+    database.execute(
         "UPDATE idempotency.idempotency_keys_twin SET attempt = 9 WHERE idempotency_key = 'key-2'");
 
     assertThatThrownBy(() -> owner(MOVE))
@@ -255,7 +244,7 @@ class MoveToPartitionsTest {
             "DROP POLICY few ON idempotency.idempotency_keys;"
                 + " ALTER POLICY operators ON idempotency.idempotency_keys USING (attempt > 1)",
             "DROP POLICY operators ON idempotency.idempotency_keys")) {
-      execute(change);
+      database.execute(change);
       assertThatThrownBy(() -> owner(MOVE)).hasMessageContaining("polic");
     }
     assertThat(tables()).doesNotContain("idempotency_keys_p0");
@@ -268,9 +257,7 @@ class MoveToPartitionsTest {
         List.of(
             "SELECT idempotency.add_in_flight_index()",
             "SELECT idempotency.add_resource_type('gadget', 'app.things')")) {
-      step("prepare");
-      step("mirror");
-      step("copy");
+      copy();
       step("copy");
       owner(change);
 
@@ -342,14 +329,14 @@ class MoveToPartitionsTest {
   /** A host deletes what old records refer to; the database changes them then. */
   private void deleteThings(AtomicBoolean moved) {
     while (!moved.get()) {
-      execute(
+      database.execute(
           "INSERT INTO app.things (id, user_id, name) SELECT gen_random_uuid(), gen_random_uuid(),"
               + " 'doomed'");
-      execute(
+      database.execute(
           "UPDATE idempotency.idempotency_keys SET thing_id = (SELECT id FROM app.things WHERE name"
               + " = 'doomed' LIMIT 1) WHERE id IN (SELECT id FROM idempotency.idempotency_keys"
               + " WHERE procedure = 'a.B/C' ORDER BY random() LIMIT 5)");
-      execute("DELETE FROM app.things WHERE name = 'doomed'");
+      database.execute("DELETE FROM app.things WHERE name = 'doomed'");
     }
   }
 
@@ -374,9 +361,16 @@ class MoveToPartitionsTest {
     try {
       await().atMost(life).until(moving::isDone);
     } catch (org.awaitility.core.ConditionTimeoutException stillMoving) {
-      execute("SELECT pg_terminate_backend(" + pid + ")");
+      database.execute("SELECT pg_terminate_backend(" + pid + ")");
     }
     return moving.get();
+  }
+
+  /** Takes the steps up to the first one of the copy. */
+  private void copy() {
+    step("prepare");
+    step("mirror");
+    step("copy");
   }
 
   /** Takes one step by itself, as the procedure does. */
@@ -432,23 +426,17 @@ class MoveToPartitionsTest {
   }
 
   private List<String> tables() {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        """
-                        SELECT relname
-                          FROM pg_class
-                         WHERE relnamespace = 'idempotency'::regnamespace
-                           AND relkind IN ('r', 'p')
-                           AND relname <> 'flyway_schema_history'
-                         ORDER BY 1
-                        """
-                            .replace(":", "\\:"))
-                    .mapTo(String.class)
-                    .list());
+    return database.list(
+        String.class,
+        """
+        SELECT relname
+          FROM pg_class
+         WHERE relnamespace = 'idempotency'::regnamespace
+           AND relkind IN ('r', 'p')
+           AND relname <> 'flyway_schema_history'
+         ORDER BY 1
+        """
+            .replace(":", "\\:"));
   }
 
   /** Not by Jdbi, which would open a transaction. */
@@ -457,9 +445,5 @@ class MoveToPartitionsTest {
         Statement plain = connection.createStatement()) {
       plain.execute(statement);
     }
-  }
-
-  private void execute(String statement) {
-    database.superuser().useHandle(handle -> handle.execute(statement));
   }
 }

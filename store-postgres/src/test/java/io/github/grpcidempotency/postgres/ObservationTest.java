@@ -20,9 +20,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ObservationTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final RecordedOutcome ANSWER =
-      new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
-
   private final KeyTable table = new KeyTable(database);
   private final UUID user = UUID.randomUUID();
   private final PostgresIdempotencyStore left = named("left:1");
@@ -33,7 +30,7 @@ class ObservationTest {
     Claim claim = Things.win(left, traced("a trace"));
     assertThat(server()).contains("left:1");
 
-    claim.complete(ANSWER);
+    claim.complete(Things.ANSWER);
 
     assertThat(server()).as("who held it").contains("left:1");
   }
@@ -52,7 +49,7 @@ class ObservationTest {
 
   @Test
   void aKeyThatIsUsedAgainAfterItsExpiryNamesItsNewHolder() {
-    Things.win(left, traced("a trace")).complete(ANSWER);
+    Things.win(left, traced("a trace")).complete(Things.ANSWER);
     table.expire(user);
 
     Things.win(right, traced("a trace"));
@@ -69,7 +66,7 @@ class ObservationTest {
 
   @Test
   void aTransactionRecordsTheTraceOfItsRunAndNoServer() {
-    winInTransaction("the run").complete(ANSWER);
+    winInTransaction("the run").complete(Things.ANSWER);
 
     assertThat(recordedInTransaction().trace()).contains(ByteString.copyFromUtf8("the run"));
     assertThat(server()).isEmpty();
@@ -89,7 +86,7 @@ class ObservationTest {
     Things.win(left, traced("crashed"));
     table.endLeases(user);
 
-    winInTransaction("the run").complete(ANSWER);
+    winInTransaction("the run").complete(Things.ANSWER);
 
     assertThat(recordedInTransaction().trace()).contains(ByteString.copyFromUtf8("the run"));
     assertThat(server()).isEmpty();
@@ -120,15 +117,9 @@ class ObservationTest {
   /** Returns the server that the user's only row names. */
   private Optional<String> server() {
     return Optional.ofNullable(
-        database
-            .superuser()
-            .withHandle(
-                handle ->
-                    handle
-                        .createQuery(
-                            "SELECT server FROM idempotency.idempotency_keys WHERE user_id = :user")
-                        .bind("user", user)
-                        .mapTo(String.class)
-                        .one()));
+        database.one(
+            String.class,
+            "SELECT server FROM idempotency.idempotency_keys WHERE user_id = ?",
+            user));
   }
 }

@@ -18,27 +18,24 @@ import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
-import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.proto.v1.RecoverResponse;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
+import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,32 +50,16 @@ class OperationWaitTest {
   private static final Duration SHORT = Duration.ofMillis(300);
 
   private static final ThingServer shared =
-      PostgresThingServer.on(database.app()).withServices().start();
+      database.closing(PostgresThingServer.on(database.app()).withServices().start());
 
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
-
-  @AfterAll
-  static void stopShared() {
-    shared.close();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    while (!open.isEmpty()) {
-      open.pop().close();
-    }
-  }
+  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
   private ThingServer serverOf(PostgresThingServer.Builder builder) {
-    ThingServer server = builder.withServices().start();
-    open.push(server);
-    return server;
+    return grpc.registerCloseable(builder.withServices().start());
   }
 
   private ThingClient clientOf(ThingServer server) {
-    ThingClient client = ThingClient.to(server.port());
-    open.push(client);
-    return client;
+    return grpc.registerCloseable(ThingClient.to(server.port()));
   }
 
   private static ThingClient client() {
@@ -151,16 +132,14 @@ class OperationWaitTest {
     OperationsClient operations = OperationsClient.of(client);
     Reply reply = client.createThing(REQUEST);
     work(database, reply, work);
-    database
-        .superuser()
-        .useHandle(
-            handle -> handle.execute("DELETE FROM app.things WHERE id = ?", reply.thingId()));
+    database.execute("DELETE FROM app.things WHERE id = ?", reply.thingId());
 
     assertThat(state(operations.get(nameOf(reply)))).isEqualTo(State.STATE_COMPLETED);
     assertThat(state(operations.await(nameOf(reply), LONG))).isEqualTo(State.STATE_COMPLETED);
     assertThat(operations.list("")).extracting(Operation::getDone).containsExactly(true);
     assertThat(client.createThing(REQUEST).operationStatus()).contains("completed");
-    assertThat(recovered(client).getWorkStatus()).isEqualTo(WorkStatus.WORK_STATUS_COMPLETED);
+    assertThat(Things.recover(client, ThingServer.CREATE_THING, Duration.ZERO).getWorkStatus())
+        .isEqualTo(WorkStatus.WORK_STATUS_COMPLETED);
   }
 
   @Test
@@ -171,10 +150,7 @@ class OperationWaitTest {
         OperationsClient.of(client).waiting(nameOf(reply), Duration.ofSeconds(2));
     awaitLooks(1);
 
-    database
-        .superuser()
-        .useHandle(
-            handle -> handle.execute("DELETE FROM app.things WHERE id = ?", reply.thingId()));
+    database.execute("DELETE FROM app.things WHERE id = ?", reply.thingId());
 
     assertThat(state(waiting.join())).isEqualTo(State.STATE_COMPLETED);
   }
@@ -218,15 +194,27 @@ class OperationWaitTest {
   void oneRoundTripServesAllWaitersExceptCancelledOnes() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      EventJournal journal = new EventJournal();
       ThingClient client =
-          clientOf(serverOf(PostgresThingServer.on(database.app()).store(proxied)));
-      List<Reply> replies = new ArrayList<>();
-      List<Waiting> waiting = new ArrayList<>();
+          clientOf(
+              serverOf(
+                  PostgresThingServer.on(database.app())
+                      .store(proxied)
+                      .listener(journal.listener())));
+      Map<ThingClient, Reply> replies = new HashMap<>();
       for (int user = 0; user < 40; user++) {
         ThingClient its = client.as(UUID.randomUUID()).withNewKey();
-        replies.add(its.createThing(REQUEST));
-        waiting.addAll(waitAll(its, List.of(nameOf(replies.get(user)))));
+        replies.put(its, its.createThing(REQUEST));
       }
+      List<Waiting> waiting = new ArrayList<>();
+      replies.forEach(
+          (its, reply) -> {
+            waiting.addAll(waitAll(its, List.of(nameOf(reply))));
+            await()
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> journal.live().orElseThrow().operationsWaiting() == waiting.size());
+          });
+      proxy.forgetRoundTrips();
       await().until(() -> lastRoundTrip(proxy).contains("unnest"));
       proxy.forgetRoundTrips();
       await().until(() -> proxy.roundTrips().size() >= 3);
@@ -308,27 +296,14 @@ class OperationWaitTest {
                     .count(),
             threads -> threads < waiting.size() / 5);
 
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO app.outbox (thing_id, status) SELECT id, 'done' FROM app.things"
-                        + " WHERE user_id = ?",
-                    client.user()));
+    database.execute(
+        "INSERT INTO app.outbox (thing_id, status) SELECT id, 'done' FROM app.things"
+            + " WHERE user_id = ?",
+        client.user());
 
     for (Waiting each : waiting) {
       assertThat(state(each.operation().join())).isEqualTo(State.STATE_COMPLETED);
     }
-  }
-
-  private static RecoverResponse recovered(ThingClient client) {
-    return RecoveryGrpc.newBlockingStub(client.channel())
-        .recover(
-            RecoverRequest.newBuilder()
-                .setMethod(ThingServer.CREATE_THING.getFullMethodName())
-                .setKey(client.key())
-                .build());
   }
 
   /** A waiting call, which has no thread. */

@@ -106,13 +106,7 @@ record OperationsClient(Channel channel) {
 
   /** Writes how far the work behind a thing has come. */
   static void work(TestDatabase database, Reply reply, String status) {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO app.outbox (thing_id, status) VALUES (?, ?)",
-                    reply.thingId(),
-                    status));
+    database.execute(
+        "INSERT INTO app.outbox (thing_id, status) VALUES (?, ?)", reply.thingId(), status);
   }
 }

@@ -22,6 +22,7 @@ import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
@@ -32,15 +33,11 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,31 +51,16 @@ class OperationsTest {
   private static final String CREATE_THING = ThingServer.CREATE_THING.getFullMethodName();
 
   private static final ThingServer server =
-      PostgresThingServer.on(database.app()).withServices().start();
+      database.closing(PostgresThingServer.on(database.app()).withServices().start());
 
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
   private final ThingClient client = ThingClient.on(server.channel());
   private final OperationsClient operations = OperationsClient.of(client);
 
-  @AfterAll
-  static void stopServer() {
-    server.close();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    while (!open.isEmpty()) {
-      open.pop().close();
-    }
-  }
-
   /** Starts a server, and returns a new user of it. */
   private ThingClient clientOf(PostgresThingServer.Builder builder) {
-    ThingServer started = builder.withServices().start();
-    open.push(started);
-    ThingClient connected = ThingClient.to(started.port());
-    open.push(connected);
-    return connected;
+    ThingServer started = grpc.registerCloseable(builder.withServices().start());
+    return grpc.registerCloseable(ThingClient.to(started.port()));
   }
 
   @ParameterizedTest
@@ -292,21 +274,17 @@ class OperationsTest {
   @Test
   void anEmptyPageOfALongListHasATokenForTheNextOne() {
     client.createThing(REQUEST);
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    """
-                    INSERT INTO idempotency.idempotency_keys
-                      (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-                       response_bytes, completed, expires)
-                    SELECT ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, 'k' || n, ?, ?,
-                           '', 1, '', now(), now() + interval '1 day'
-                      FROM generate_series(1, 1500) AS n
-                    """,
-                    client.user(),
-                    ThingServer.CREATE_OTHER.getFullMethodName()));
+    database.execute(
+        """
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+           response_bytes, completed, expires)
+        SELECT ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, 'k' || n, ?, ?,
+               '', 1, '', now(), now() + interval '1 day'
+          FROM generate_series(1, 1500) AS n
+        """,
+        client.user(),
+        ThingServer.CREATE_OTHER.getFullMethodName());
 
     ListOperationsResponse first = operations.list("state = PROCESSING", 10, "");
     assertThat(first.getOperationsList()).isEmpty();
@@ -346,9 +324,7 @@ class OperationsTest {
       clientOf(PostgresThingServer.on(database.app()));
       assertThat(log.warnings()).anyMatch(line -> line.contains("add_operation_index()"));
     }
-    database
-        .superuser()
-        .useHandle(handle -> handle.execute("SELECT idempotency.add_operation_index()"));
+    database.execute("SELECT idempotency.add_operation_index()");
     try (LogLines log = LogLines.listen()) {
       clientOf(PostgresThingServer.on(database.app()));
       assertThat(log.warnings()).isEmpty();

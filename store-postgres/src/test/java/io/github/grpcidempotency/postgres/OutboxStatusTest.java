@@ -10,18 +10,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -35,8 +30,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
-import org.jdbi.v3.core.Jdbi;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -51,31 +44,24 @@ class OutboxStatusTest {
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  private static final Jdbi superuser = database.superuser();
-
-  private static final ThingServer server = PostgresThingServer.on(database.app()).start();
+  private static final ThingServer server =
+      database.closing(PostgresThingServer.on(database.app()).start());
 
   private static final ThingServer completedIfAbsent =
-      PostgresThingServer.on(database.app())
-          .outbox(
-              OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
-                  .map(COMPLETED, "done")
-                  .map(FAILED, "failed")
-                  .whenAbsent(COMPLETED))
-          .start();
+      database.closing(
+          PostgresThingServer.on(database.app())
+              .outbox(
+                  OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
+                      .map(COMPLETED, "done")
+                      .map(FAILED, "failed")
+                      .whenAbsent(COMPLETED))
+              .start());
 
   private final EventJournal journal = new EventJournal();
 
-  @AfterAll
-  static void stop() {
-    server.close();
-    completedIfAbsent.close();
-  }
-
   @BeforeAll
   static void letTheOutboxHoldAnything() {
-    superuser.useHandle(
-        handle -> handle.execute("ALTER TABLE app.outbox ALTER COLUMN status DROP NOT NULL"));
+    database.execute("ALTER TABLE app.outbox ALTER COLUMN status DROP NOT NULL");
   }
 
   @ParameterizedTest
@@ -107,7 +93,7 @@ class OutboxStatusTest {
   void anEmptyOutboxIsProcessingUnlessTheServiceSaysOtherwise() {
     ThingClient client = ThingClient.on(server.channel());
     client.createThing(REQUEST);
-    superuser.useHandle(handle -> handle.execute("DELETE FROM app.outbox"));
+    database.execute("DELETE FROM app.outbox");
 
     assertThat(client.createThing(REQUEST).operationStatus()).contains("processing");
     assertThat(
@@ -199,10 +185,8 @@ class OutboxStatusTest {
         ThingClient other = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
       Reply others = other.createThing(REQUEST);
-      superuser.useHandle(
-          handle ->
-              handle.execute(
-                  "UPDATE app.outbox SET status = 'done' WHERE thing_id = ?", others.thingId()));
+      database.execute(
+          "UPDATE app.outbox SET status = 'done' WHERE thing_id = ?", others.thingId());
 
       assertThat(client.createThing(REQUEST).operationStatus()).contains("processing");
       assertThat(other.createThing(REQUEST).operationStatus()).contains("completed");
@@ -257,14 +241,14 @@ class OutboxStatusTest {
         execution == Execution.TRANSACTIONAL ? store::claimInTransaction : store::claim;
     ClaimRequest request = recorded(execution, claiming);
     assertThat(((ClaimResult.Recorded) claiming.apply(request)).status()).contains(COMPLETED);
-    superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
+    database.execute("ALTER TABLE app.outbox RENAME TO gone");
     try (LogLines log = LogLines.listen()) {
       ClaimResult.Recorded recorded = (ClaimResult.Recorded) claiming.apply(request);
 
       assertThat(recorded.status()).as("what the core is told").isEmpty();
       assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
     } finally {
-      superuser.useHandle(handle -> handle.execute("ALTER TABLE app.gone RENAME TO outbox"));
+      database.execute("ALTER TABLE app.gone RENAME TO outbox");
     }
   }
 
@@ -276,19 +260,15 @@ class OutboxStatusTest {
     Function<ClaimRequest, ClaimResult> claiming =
         execution == Execution.TRANSACTIONAL ? store::claimInTransaction : store::claim;
     ClaimRequest request = recorded(execution, claiming);
-    superuser.useHandle(
-        handle ->
-            handle
-                .createScript(
-                    """
-                    ALTER TABLE app.outbox RENAME TO gone;
-                    CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
-                      'BEGIN RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
-                    CREATE VIEW app.outbox AS
-                      SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
-                    GRANT SELECT ON app.outbox TO things_app;
-                    """)
-                .executeAsSeparateStatements());
+    database.execute(
+        """
+        ALTER TABLE app.outbox RENAME TO gone;
+        CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
+          'BEGIN RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
+        CREATE VIEW app.outbox AS
+          SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
+        GRANT SELECT ON app.outbox TO things_app;
+        """);
     try {
       for (boolean retry : List.of(false, true)) {
         ClaimResult.Recorded recorded =
@@ -305,16 +285,12 @@ class OutboxStatusTest {
         assertThat(recorded.status()).as("what the core is told").isEmpty();
       }
     } finally {
-      superuser.useHandle(
-          handle ->
-              handle
-                  .createScript(
-                      """
-                      DROP VIEW app.outbox;
-                      DROP FUNCTION app.unsupported();
-                      ALTER TABLE app.gone RENAME TO outbox;
-                      """)
-                  .executeAsSeparateStatements());
+      database.execute(
+          """
+          DROP VIEW app.outbox;
+          DROP FUNCTION app.unsupported();
+          ALTER TABLE app.gone RENAME TO outbox;
+          """);
     }
   }
 
@@ -368,20 +344,9 @@ class OutboxStatusTest {
             .status(OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY).whenAbsent(COMPLETED).build())
             .execution(execution)
             .build();
-    ClaimRequest request =
-        Things.claimOf(
-            new IdempotencyKey(Caller.of(user), "a-key"),
-            procedure,
-            Fingerprinter.wholeRequest().fingerprint(REQUEST));
-    superuser.useHandle(
-        handle ->
-            handle.execute(
-                "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user));
-    ((ClaimResult.Won) claiming.apply(request))
-        .claim()
-        .complete(
-            new RecordedOutcome.Response(
-                REQUEST.toByteString(), Optional.of(ResourceId.of(thing))));
+    ClaimRequest request = Things.claimOf(user, procedure);
+    database.execute("INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user);
+    ((ClaimResult.Won) claiming.apply(request)).claim().complete(Things.answer(thing));
     return request;
   }
 
@@ -389,10 +354,7 @@ class OutboxStatusTest {
     ThingClient client = ThingClient.on(server.channel());
     Reply created = client.createThing(REQUEST);
     assertThat(created.operationStatus()).contains("processing");
-    superuser.useHandle(
-        handle ->
-            handle.execute(
-                "UPDATE app.outbox SET " + change + " WHERE thing_id = ?", created.thingId()));
+    database.execute("UPDATE app.outbox SET " + change + " WHERE thing_id = ?", created.thingId());
 
     Reply replayed = client.createThing(REQUEST);
     assertThat(replayed.isReplay()).isTrue();

@@ -167,10 +167,7 @@ class PgBouncerTest {
       FaultProxy.Trap cut = executed ? cutting.cutAfter(sql) : cutting.cutBefore(sql);
 
       Reply first = client.createThing(REQUEST);
-      Reply last =
-          await()
-              .pollInterval(Duration.ofMillis(20))
-              .until(() -> client.createThing(REQUEST), Reply::isOk);
+      Reply last = Things.untilAnswered(client, REQUEST);
 
       assertThat(cut.hasSprung()).isTrue();
       assertThat(table.thingsOf(client.user())).containsExactly(last.thingId());
@@ -225,10 +222,7 @@ class PgBouncerTest {
       assertThat(lost.join().isOk()).isFalse();
       gate.open();
 
-      Reply retried =
-          await()
-              .pollInterval(Duration.ofMillis(20))
-              .until(() -> toSurvivor.createThing(request), Reply::isOk);
+      Reply retried = Things.untilAnswered(toSurvivor, request);
 
       assertThat(retried.isReplay()).isFalse();
       assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());

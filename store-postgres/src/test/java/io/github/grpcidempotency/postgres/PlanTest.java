@@ -12,11 +12,9 @@ import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -25,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How often PostgreSQL plans what the store asks. */
 class PlanTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.plain();
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final List<String> TABLES =
       List.of("idempotency.idempotency_keys", "app.things", "app.outbox");
@@ -59,8 +57,7 @@ class PlanTest {
     database.superuser().useHandle(handle -> TABLES.forEach(table -> notAnalyzed(handle, table)));
     try (HikariDataSource one = database.newAppPool(1)) {
       PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(one).build();
-      Things.win(store, request)
-          .complete(new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty()));
+      Things.win(store, request).complete(Things.ANSWER);
       replay(store, BEFORE);
       grow();
       replay(store, AFTER);
@@ -75,20 +72,15 @@ class PlanTest {
 
   private static void grow() {
     new KeyTable(database).add(GROWTH, Duration.ofHours(1));
-    database
-        .superuser()
-        .useHandle(
-            handle -> {
-              handle.execute(
-                  """
-                  INSERT INTO app.things (id, user_id, name)
-                  SELECT gen_random_uuid(), gen_random_uuid(), 'a thing'
-                    FROM generate_series(1, ?)
-                  """,
-                  GROWTH);
-              handle.execute(
-                  "INSERT INTO app.outbox (thing_id, status) SELECT id, 'pending' FROM app.things");
-            });
+    database.execute(
+        """
+        INSERT INTO app.things (id, user_id, name)
+        SELECT gen_random_uuid(), gen_random_uuid(), 'a thing'
+          FROM generate_series(1, ?)
+        """,
+        GROWTH);
+    database.execute(
+        "INSERT INTO app.outbox (thing_id, status) SELECT id, 'pending' FROM app.things");
   }
 
   private void replay(PostgresIdempotencyStore store, int times) {

@@ -102,20 +102,7 @@ class PostgresCompletionWatchTest {
   }
 
   private static void awaitBlocked(int sessions) {
-    await()
-        .until(
-            () ->
-                database
-                    .superuser()
-                    .withHandle(
-                        handle ->
-                            handle
-                                .createQuery(
-                                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type ="
-                                        + " 'Lock' AND datname = current_database()")
-                                .mapTo(Integer.class)
-                                .one()),
-            blocked -> blocked == sessions);
+    await().until(database::blocked, blocked -> blocked == sessions);
   }
 
   private static int closedPort() throws IOException {

@@ -28,11 +28,7 @@ class PostgresIdempotencyStoreContractTest extends OperationStoreContract {
   @Override
   protected ResourceId newThing(UUID userId) {
     UUID thing = UUID.randomUUID();
-    database()
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute("INSERT INTO app.things VALUES (?, ?, 'a thing')", thing, userId));
+    database().execute("INSERT INTO app.things VALUES (?, ?, 'a thing')", thing, userId);
     return ResourceId.of(thing);
   }
 }

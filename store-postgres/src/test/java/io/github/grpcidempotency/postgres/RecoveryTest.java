@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.protobuf.Any;
-import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.event.Entry;
@@ -24,12 +23,12 @@ import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.proto.v1.Unfinished.State;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
@@ -37,12 +36,11 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -51,8 +49,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,28 +57,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Outcomes that a client asks for by method and key. */
 class RecoveryTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
-
-  private static final String METHOD = ThingServer.CREATE_THING.getFullMethodName();
-  private static final String OTHER = ThingServer.CREATE_OTHER.getFullMethodName();
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  private static final ThingServer plain = server().start();
+  private static final ThingServer plain = database.closing(server().start());
 
   private final KeyTable table = new KeyTable(database);
-  private final Deque<AutoCloseable> open = new ArrayDeque<>();
-
-  @AfterAll
-  static void stopPlain() {
-    plain.close();
-  }
-
-  @AfterEach
-  void stop() throws Exception {
-    while (!open.isEmpty()) {
-      open.pop().close();
-    }
-  }
+  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
   @ParameterizedTest
   @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
@@ -139,11 +120,11 @@ class RecoveryTest {
     ThingClient client = ThingClient.on(plain.channel());
     client.createThing(REQUEST);
 
-    String absent = unknown(client.withNewKey(), METHOD);
+    String absent = unknown(client.withNewKey(), ThingServer.CREATE_THING);
 
-    assertThat(unknown(client.as(UUID.randomUUID()), METHOD)).isEqualTo(absent);
-    assertThat(unknown(client.in("tenant"), METHOD)).isEqualTo(absent);
-    assertThat(unknown(client, OTHER)).isEqualTo(absent);
+    assertThat(unknown(client.as(UUID.randomUUID()), ThingServer.CREATE_THING)).isEqualTo(absent);
+    assertThat(unknown(client.in("tenant"), ThingServer.CREATE_THING)).isEqualTo(absent);
+    assertThat(unknown(client, ThingServer.CREATE_OTHER)).isEqualTo(absent);
   }
 
   @ParameterizedTest
@@ -245,7 +226,8 @@ class RecoveryTest {
     await()
         .until(
             () ->
-                recover(client, METHOD, LONG).getUnfinished().getState() == State.STATE_ABANDONED);
+                Things.recover(client, ThingServer.CREATE_THING, LONG).getUnfinished().getState()
+                    == State.STATE_ABANDONED);
   }
 
   @Test
@@ -274,7 +256,11 @@ class RecoveryTest {
         () -> recover(client.withoutUser().withKey(client.key())),
         Status.Code.UNAUTHENTICATED,
         "IDEMPOTENCY_CALLER_REQUIRED");
-    assertThat(refused(() -> recover(client, "no.such/Method", Duration.ZERO)))
+    assertThat(
+            refused(
+                () ->
+                    Things.recover(
+                        client, RecoverRequest.newBuilder().setMethod("no.such/Method"))))
         .hasMessageStartingWith("INVALID_ARGUMENT: method");
   }
 
@@ -323,7 +309,8 @@ class RecoveryTest {
     Reply replay = client.createThing(REQUEST);
     assertThat(replay.thing()).isEqualTo(first);
     assertThat(replay.trailers().get(IdempotencyMetadata.RECONSTRUCTED)).isEqualTo("true");
-    execute("UPDATE app.things SET name = 'renamed' WHERE id = '%s'".formatted(first.getId()));
+    database.execute(
+        "UPDATE app.things SET name = 'renamed' WHERE id = '%s'".formatted(first.getId()));
     RecoverResponse found = recover(client);
 
     assertThat(found.getReconstructed()).isTrue();
@@ -337,7 +324,7 @@ class RecoveryTest {
     ThingServer server = start(server().createThing(RecoveryTest::rebuilding).execution(execution));
     ThingClient client = clientOf(server);
     UUID thing = client.createThing(REQUEST).thingId();
-    execute("DELETE FROM app.things WHERE id = '%s'".formatted(thing));
+    database.execute("DELETE FROM app.things WHERE id = '%s'".formatted(thing));
 
     assertRefused(client.createThing(REQUEST), Status.Code.NOT_FOUND, "IDEMPOTENCY_RESOURCE_GONE");
     assertRefused(() -> recover(client), Status.Code.NOT_FOUND, "IDEMPOTENCY_RESOURCE_GONE");
@@ -388,20 +375,14 @@ class RecoveryTest {
 
   private static Optional<Thing> rebuild(Caller caller, ResourceId id) {
     return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT name FROM app.things WHERE id = ? AND user_id = ?")
-                    .bind(0, id.asUuid())
-                    .bind(1, caller.userId())
-                    .mapTo(String.class)
-                    .findOne())
+        .list(
+            String.class,
+            "SELECT name FROM app.things WHERE id = ? AND user_id = ?",
+            id.asUuid(),
+            caller.userId())
+        .stream()
+        .findFirst()
         .map(name -> Thing.newBuilder().setId(id.toString()).setName(name).build());
-  }
-
-  private static void execute(String statement) {
-    database.superuser().useHandle(handle -> handle.execute(statement));
   }
 
   private static PostgresThingServer.Builder server() {
@@ -409,15 +390,11 @@ class RecoveryTest {
   }
 
   private ThingServer start(PostgresThingServer.Builder builder) {
-    ThingServer server = builder.start();
-    open.push(server);
-    return server;
+    return grpc.registerCloseable(builder.start());
   }
 
   private ThingClient clientOf(ThingServer server) {
-    ThingClient client = ThingClient.to(server.port());
-    open.push(client);
-    return client;
+    return grpc.registerCloseable(ThingClient.to(server.port()));
   }
 
   /** Reserves the client's key as a server does that dies then. */
@@ -428,26 +405,17 @@ class RecoveryTest {
   }
 
   private static RecoverResponse recover(ThingClient client) {
-    return recover(client, METHOD, Duration.ZERO);
+    return Things.recover(client, ThingServer.CREATE_THING, Duration.ZERO);
   }
 
   private static CompletableFuture<RecoverResponse> recovering(ThingClient client) {
-    return CompletableFuture.supplyAsync(() -> recover(client, METHOD, LONG));
-  }
-
-  private static RecoverResponse recover(ThingClient client, String method, Duration wait) {
-    return RecoveryGrpc.newBlockingStub(client.channel())
-        .recover(
-            RecoverRequest.newBuilder()
-                .setMethod(method)
-                .setKey(client.key())
-                .setWait(Durations.fromMillis(wait.toMillis()))
-                .build());
+    return CompletableFuture.supplyAsync(
+        () -> Things.recover(client, ThingServer.CREATE_THING, LONG));
   }
 
   /** Asks for what is not to be found, and returns all that the answer contains. */
-  private static String unknown(ThingClient client, String method) {
-    StatusRuntimeException unknown = refused(() -> recover(client, method, Duration.ZERO));
+  private static String unknown(ThingClient client, MethodDescriptor<?, ?> method) {
+    StatusRuntimeException unknown = refused(() -> Things.recover(client, method, Duration.ZERO));
     assertThat(unknown.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND);
     assertThat(reason(unknown)).isEqualTo("IDEMPOTENCY_KEY_UNKNOWN");
     return unknown.getStatus() + " " + StatusProto.fromThrowable(unknown);

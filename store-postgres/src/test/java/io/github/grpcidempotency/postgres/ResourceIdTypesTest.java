@@ -373,19 +373,13 @@ class ResourceIdTypesTest {
 
     private void insert(Kind kind) {
       database()
-          .superuser()
-          .useHandle(
-              handle ->
-                  handle.execute(
-                      "INSERT INTO %s VALUES (CAST(? AS %s), 'done')"
-                          .formatted(kind.table(), kind.sql),
-                      kind.written));
+          .execute(
+              "INSERT INTO %s VALUES (CAST(? AS %s), 'done')".formatted(kind.table(), kind.sql),
+              kind.written);
     }
 
     void execute(String sql) {
-      database()
-          .superuser()
-          .useHandle(handle -> handle.execute("SET ROLE things_owner; " + sql + "; RESET ROLE"));
+      database().execute("SET ROLE things_owner; " + sql + "; RESET ROLE");
     }
 
     private static RecordedOutcome answer(ResourceId id) {

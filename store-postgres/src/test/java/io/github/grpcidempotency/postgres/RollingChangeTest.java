@@ -85,16 +85,9 @@ class RollingChangeTest {
   }
 
   private static int versionOf(UUID user) {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        "SELECT hash_version FROM idempotency.idempotency_keys"
-                            + " WHERE user_id = :user")
-                    .bind("user", user)
-                    .mapTo(Integer.class)
-                    .one());
+    return database.one(
+        Integer.class,
+        "SELECT hash_version FROM idempotency.idempotency_keys" + " WHERE user_id = ?",
+        user);
   }
 }

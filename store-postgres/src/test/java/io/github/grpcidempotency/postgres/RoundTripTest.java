@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -46,6 +47,38 @@ class RoundTripTest {
       proxy.forgetRoundTrips();
       assertThat(client.createThing(REQUEST).bytes()).isEqualTo(created.bytes());
       assertThat(proxy.roundTrips()).as("a replay of a call that does not say so").hasSize(2);
+    }
+  }
+
+  @Test
+  void aClaimWithTheFirstStatementAddsNoneToItsHandlersStatementsAndTheCommit() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            PostgresThingServer.on(proxied)
+                .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
+                .transactional()
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.withNewKey().createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      Reply first = client.createThing(REQUEST);
+      assertThat(proxy.roundTrips()).hasSize(3);
+      assertThat(proxy.roundTrips().get(0)).contains("BEGIN", "refuse_claim", "app.things");
+      assertThat(proxy.roundTrips().get(1)).contains("app.outbox");
+      assertThat(proxy.roundTrips().get(2)).contains("INSERT INTO", "COMMIT");
+
+      proxy.forgetRoundTrips();
+      assertThat(client.with("idempotency-retry", "true").createThing(REQUEST).bytes())
+          .isEqualTo(first.bytes());
+      assertThat(proxy.roundTrips()).hasSize(1);
+      assertThat(server.runs()).isEqualTo(2);
+
+      proxy.forgetRoundTrips();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(proxy.roundTrips()).hasSize(3);
+      assertThat(server.runs()).isEqualTo(3);
     }
   }
 
@@ -99,13 +132,6 @@ class RoundTripTest {
   }
 
   private static String log() {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT pg_current_wal_insert_lsn()::text")
-                    .mapTo(String.class)
-                    .one());
+    return database.one(String.class, "SELECT pg_current_wal_insert_lsn()::text");
   }
 }

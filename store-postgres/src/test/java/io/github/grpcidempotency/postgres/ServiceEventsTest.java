@@ -11,8 +11,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent.Refused;
 import io.github.grpcidempotency.event.IdempotencyEvent.Replayed;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -49,9 +48,9 @@ class ServiceEventsTest {
 
   @Test
   void recoveryIsReportedAsAnEntryOfItsOwn() {
-    recover(client.key());
-    refused(() -> recover(UUID.randomUUID().toString()));
-    refused(() -> recover("malformed"));
+    var unused = recover(client);
+    refused(() -> recover(client.withNewKey()));
+    refused(() -> recover(client.withKey("malformed")));
 
     assertThat(journal.kinds()).containsExactly("Replayed", "Refused", "Refused");
     Replayed replayed = journal.only(Replayed.class);
@@ -108,13 +107,7 @@ class ServiceEventsTest {
         .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
   }
 
-  private void recover(String key) {
-    var unused =
-        RecoveryGrpc.newBlockingStub(client.channel())
-            .recover(
-                RecoverRequest.newBuilder()
-                    .setMethod(ThingServer.CREATE_THING.getFullMethodName())
-                    .setKey(key)
-                    .build());
+  private static RecoverResponse recover(ThingClient client) {
+    return Things.recover(client, ThingServer.CREATE_THING, Duration.ZERO);
   }
 }

@@ -14,11 +14,7 @@ import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
-import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.proto.v1.RecoverResponse;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.Shards;
-import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -119,7 +115,11 @@ class ShardRecoveryTest {
     assertThat(again.isReplay()).isTrue();
     assertThat(bob.createOther(Things.named("a thing")).bytes()).isEqualTo(again.bytes());
     assertThat(OperationsClient.of(bobToB).await(running, LONG).getDone()).isTrue();
-    assertThat(recover(bob).getResponse().unpack(Thing.class)).isEqualTo(again.thing());
+    assertThat(
+            Things.recover(bob, ThingServer.CREATE_OTHER, Duration.ZERO)
+                .getResponse()
+                .unpack(Thing.class))
+        .isEqualTo(again.thing());
     assertThat(a.runs() + b.runs()).isEqualTo(2);
 
     ThingClient next = bobToB.withNewKey();
@@ -135,36 +135,6 @@ class ShardRecoveryTest {
     assertThat(first.join().isOk()).isTrue();
     assertThat(second.join().bytes()).isEqualTo(first.join().bytes());
     assertThat(List.of(journal.lost, journalOfB.lost)).allMatch(List::isEmpty);
-  }
-
-  @Test
-  void aShardThatFailsItsCheckWhenItComesUpServesNobody() {
-    server.kill();
-    ThingServer wrong = serve(LONG, west.as("postgres"), new Journal());
-    ThingClient alice = clientOf(wrong, "east");
-    ThingClient bob = clientOf(wrong, "west");
-    end("a thing");
-    assertThat(bob.createThing(Things.named("a thing")).reasonMetadata())
-        .containsEntry("cause", "no_connection");
-
-    server.restart();
-    try (LogLines log = LogLines.listen()) {
-      for (int call = 0; call < 2; call++) {
-        assertThat(bob.createThing(Things.named("a thing")).reasonMetadata())
-            .containsEntry("cause", "other");
-        assertThat(bob.createOther(Things.named("a thing")).reasonMetadata())
-            .as("it fails open in an outage only")
-            .containsEntry("cause", "other");
-      }
-      assertThat(log.all())
-          .anyMatch(
-              line ->
-                  line.contains("ERROR")
-                      && line.contains("shard west: its database failed a check of the start-up")
-                      && line.contains("superuser"));
-    }
-    assertThat(wrong.runs()).isZero();
-    assertThat(alice.createThing(Things.named("a thing")).isOk()).isTrue();
   }
 
   @Test
@@ -297,15 +267,6 @@ class ShardRecoveryTest {
 
   private static CompletableFuture<Reply> start(ThingClient client, String name) {
     return CompletableFuture.supplyAsync(() -> client.createOther(Things.named(name)));
-  }
-
-  private static RecoverResponse recover(ThingClient client) {
-    return RecoveryGrpc.newBlockingStub(client.channel())
-        .recover(
-            RecoverRequest.newBuilder()
-                .setMethod(ThingServer.CREATE_OTHER.getFullMethodName())
-                .setKey(client.key())
-                .build());
   }
 
   /** What one server hears of its shards. */

@@ -3,11 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -16,8 +12,6 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -33,13 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A primary that comes back as a standby, as after a failover, under servers that stay. */
 class StandbyTest {
-  private static final CreateThingRequest REQUEST = Things.named("a thing");
   private static final Procedure SAME_DATABASE =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.RESERVED_SAME_DATABASE)
           .build();
-  private static final RecordedOutcome ANSWER =
-      new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
 
   /** What the handler wrote before may be lost, although its older reservation is not. */
   @Test
@@ -54,11 +45,11 @@ class StandbyTest {
       Claim reserved = Things.win(store, request);
       Claim takenOver = takeOver(store, database);
       Claim careless = Things.win(store(pool).timeLines(false).build(), request());
-      execute(database, "ALTER SYSTEM SET synchronous_standby_names = 'another'");
-      execute(database, "SELECT pg_reload_conf()");
+      database.execute("ALTER SYSTEM SET synchronous_standby_names = 'another'");
+      database.execute("SELECT pg_reload_conf()");
       pool.getHikariPoolMXBean().softEvictConnections();
       Claim local = Things.win(store, request());
-      execute(database, "ALTER ROLE things_app SET synchronous_commit = 'on'");
+      database.execute("ALTER ROLE things_app SET synchronous_commit = 'on'");
       pool.getHikariPoolMXBean().softEvictConnections();
       // Its reservation waits for no replica, as there is none; the handler's commits would.
       Claim synchronous = Things.win(store(pool).build(), requestOf(SAME_DATABASE));
@@ -71,23 +62,23 @@ class StandbyTest {
           .isThrownBy(() -> store.verify(List.of(), Optional.empty()))
           .withMessageContaining("the store's pool leads to a standby")
           .withMessageContaining("targetServerType=primary");
-      execute(database, "SELECT pg_promote()");
-      execute(database, "ALTER SYSTEM RESET synchronous_standby_names");
-      execute(database, "SELECT pg_reload_conf()");
+      database.execute("SELECT pg_promote()");
+      database.execute("ALTER SYSTEM RESET synchronous_standby_names");
+      database.execute("SELECT pg_reload_conf()");
       pool.getHikariPoolMXBean().softEvictConnections();
 
-      assertThat(reserved.complete(ANSWER)).isEqualTo(Settled.LOST);
-      assertThat(takenOver.complete(ANSWER)).isEqualTo(Settled.LOST);
-      assertThat(careless.complete(ANSWER)).isEqualTo(Settled.DONE);
-      assertThat(local.complete(ANSWER)).isEqualTo(Settled.LOST);
-      assertThat(synchronous.complete(ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(reserved.complete(Things.ANSWER)).isEqualTo(Settled.LOST);
+      assertThat(takenOver.complete(Things.ANSWER)).isEqualTo(Settled.LOST);
+      assertThat(careless.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(local.complete(Things.ANSWER)).isEqualTo(Settled.LOST);
+      assertThat(synchronous.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
       assertThat(store.claim(request))
           .isInstanceOfSatisfying(
               ClaimResult.InFlight.class, unknown -> assertThat(unknown.outcomeUnknown()).isTrue());
       endLease(database, request);
       Claim retried = Things.win(store, request);
       assertThat(retried.attempt()).isEqualTo(2);
-      assertThat(retried.complete(ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(retried.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
     } finally {
       postgres.close();
     }
@@ -102,10 +93,7 @@ class StandbyTest {
   }
 
   private static ClaimRequest requestOf(Procedure procedure) {
-    return Things.claimOf(
-        new IdempotencyKey(Caller.of(UUID.randomUUID()), "a key"),
-        procedure,
-        Fingerprinter.wholeRequest().fingerprint(REQUEST));
+    return Things.claimOf(UUID.randomUUID(), procedure);
   }
 
   private static Claim takeOver(IdempotencyStore store, TestDatabase database) {
@@ -117,10 +105,6 @@ class StandbyTest {
 
   private static void endLease(TestDatabase database, ClaimRequest request) {
     new KeyTable(database).endLeases(request.key().caller().userId());
-  }
-
-  private static void execute(TestDatabase database, String statement) {
-    database.superuser().useHandle(handle -> handle.execute(statement));
   }
 
   private static EmbeddedPostgres start(int port, Path data) throws IOException {

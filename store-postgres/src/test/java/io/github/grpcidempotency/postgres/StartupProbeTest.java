@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -33,11 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The store makes a trial call before the first real one, through every pool that it has. */
 class StartupProbeTest {
-  private static final Procedure TRANSACTIONAL =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .build();
-
   private static final Procedure LATE =
       Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
           .execution(Execution.TRANSACTIONAL)
@@ -51,9 +45,9 @@ class StartupProbeTest {
   /** As on engines that accept the function and lock nothing. */
   @BeforeAll
   static void imitateALock() {
-    execute("CREATE SCHEMA imitation");
-    execute("GRANT USAGE ON SCHEMA imitation TO things_app");
-    execute(
+    database.execute("CREATE SCHEMA imitation");
+    database.execute("GRANT USAGE ON SCHEMA imitation TO things_app");
+    database.execute(
         "CREATE FUNCTION imitation.pg_try_advisory_xact_lock(bigint) RETURNS boolean"
             + " RETURN true");
   }
@@ -63,17 +57,17 @@ class StartupProbeTest {
     database.awaitAllConnectionsBack();
     assertThat(table.size()).isZero();
     assertThat(table.count("SELECT count(*) FROM idempotency.idempotency_waits")).isZero();
-    execute("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT IF EXISTS own");
-    execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_owner");
-    execute("SELECT idempotency.grant_to('things_app')");
-    execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO things_owner");
+    database.execute("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT IF EXISTS own");
+    database.execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_owner");
+    database.execute("SELECT idempotency.grant_to('things_app')");
+    database.execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO things_owner");
   }
 
   @Test
   void itTakesAFewDozenRoundTripsOnOnePool() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      verify(pool, TRANSACTIONAL);
+      verify(pool, Things.TRANSACTIONAL);
 
       assertThat(proxy.roundTrips()).hasSizeBetween(15, 52);
     }
@@ -137,7 +131,7 @@ class StartupProbeTest {
     try (HikariDataSource pool =
         withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
       verify(pool, Things.CREATE_THING);
-      assertThatVerifying(pool, database.app(), TRANSACTIONAL)
+      assertThatVerifying(pool, database.app(), Things.TRANSACTIONAL)
           .hasMessageContaining("two connections of the store's pool could hold the same lock");
     }
   }
@@ -146,7 +140,7 @@ class StartupProbeTest {
   void aPoolOfOneConnectionIsAcceptedWithAWarningOfWhatItCannotProve() {
     try (LogLines log = LogLines.listen();
         HikariDataSource pool = pool(config -> config.setMaximumPoolSize(1))) {
-      verify(pool, TRANSACTIONAL);
+      verify(pool, Things.TRANSACTIONAL);
 
       assertThat(log.warnings())
           .anyMatch(line -> line.contains("the store's pool gave no second connection"));
@@ -160,17 +154,18 @@ class StartupProbeTest {
         HikariDataSource lockless =
             withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
       Things.verify(
-          PostgresIdempotencyStore.builder(one).maintenance(database.app()).build(), TRANSACTIONAL);
+          PostgresIdempotencyStore.builder(one).maintenance(database.app()).build(),
+          Things.TRANSACTIONAL);
       assertThat(log.warnings()).noneMatch(line -> line.contains("gave no second connection"));
 
-      assertThatVerifying(one, lockless, TRANSACTIONAL)
+      assertThatVerifying(one, lockless, Things.TRANSACTIONAL)
           .hasMessageContaining("a connection of the store's pool and one of the maintenance pool");
     }
   }
 
   @Test
   void aFailureIsReportedTogetherWithAllOtherProblems() {
-    execute(
+    database.execute(
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (procedure LIKE 'a.%')");
 
     assertThatVerifying(
@@ -186,10 +181,10 @@ class StartupProbeTest {
 
   @Test
   void aRecordThatCannotBeCompletedLeavesNothingBehind() {
-    execute(
+    database.execute(
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (completed IS NULL)");
 
-    assertThatVerifying(database.app(), database.app(), TRANSACTIONAL)
+    assertThatVerifying(database.app(), database.app(), Things.TRANSACTIONAL)
         .hasMessageContaining("a trial call of the start-up check could not record its answer")
         .hasMessageContaining("violates check constraint \"own\"");
   }
@@ -205,7 +200,6 @@ class StartupProbeTest {
   /** Renewal and sweep would touch no row, and say nothing. */
   @Test
   void aTableThatWasGivenToAnotherRoleIsRefusedUntilItsPolicyIs() {
-    assumeThat(TestDatabase.ALWAYS_PARTITIONED).as("each has the policy").isFalse();
     try (TestDatabase given = TestDatabase.create()) {
       Jdbi superuser = given.superuser();
       superuser.useHandle(
@@ -234,7 +228,7 @@ class StartupProbeTest {
 
   @Test
   void functionsOfAnotherOwnerThanTheTablesAreRefused() {
-    execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_app");
+    database.execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_app");
 
     assertThatVerifying(database.app(), database.app())
         .hasMessageContaining("idempotency.renew_leases belongs to things_app")
@@ -243,7 +237,7 @@ class StartupProbeTest {
 
   @Test
   void aPolicyThatLetsEverybodyMaintainIsRefused() {
-    execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO PUBLIC");
+    database.execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO PUBLIC");
 
     assertThatVerifying(database.app(), database.app())
         .hasMessageContaining(
@@ -253,11 +247,11 @@ class StartupProbeTest {
   /** As where a database takes from PUBLIC what it may execute. */
   @Test
   void theUsersFunctionMayBeExecutedOnceItIsGranted() {
-    execute("REVOKE ALL ON FUNCTION idempotency.current_user_id FROM PUBLIC, things_app");
+    database.execute("REVOKE ALL ON FUNCTION idempotency.current_user_id FROM PUBLIC, things_app");
     assertThatVerifying(database.app(), database.app())
         .hasMessageContaining("call SELECT idempotency.grant_to('things_app')");
 
-    execute("SELECT idempotency.grant_to('things_app')");
+    database.execute("SELECT idempotency.grant_to('things_app')");
     verify(database.app());
   }
 
@@ -273,18 +267,15 @@ class StartupProbeTest {
   @Test
   void aDatabaseThatIsSlowerThanALeaseIsNotReportedAsMisconfigured() {
     try (TestDatabase slow = TestDatabase.create()) {
-      slow.superuser()
-          .useHandle(
-              handle ->
-                  handle.execute(
-                      """
-                      CREATE OR REPLACE FUNCTION idempotency.current_user_id() RETURNS uuid
-                        LANGUAGE sql STABLE
-                        BEGIN ATOMIC
-                          SELECT pg_sleep(0.06);
-                          SELECT NULLIF(current_setting('app.current_user_id', true), '')::uuid;
-                        END
-                      """));
+      slow.execute(
+          """
+          CREATE OR REPLACE FUNCTION idempotency.current_user_id() RETURNS uuid
+            LANGUAGE sql STABLE
+            BEGIN ATOMIC
+              SELECT pg_sleep(0.06);
+              SELECT NULLIF(current_setting('app.current_user_id', true), '')::uuid;
+            END
+          """);
       PostgresIdempotencyStore.builder(slow.app())
           .lease(Duration.ofMillis(100))
           .build()
@@ -314,7 +305,7 @@ class StartupProbeTest {
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       FaultProxy.Trap trap = proxy.cutBefore(statement);
 
-      verify(pool, TRANSACTIONAL, LATE);
+      verify(pool, Things.TRANSACTIONAL, LATE);
 
       assertThat(trap.hasSprung()).isTrue();
     }
@@ -342,13 +333,13 @@ class StartupProbeTest {
 
   @Test
   void aPoolThatIsRefusedALoginIsNamedWithTheDatabasesAnswer() {
-    execute("ALTER ROLE things_app NOLOGIN");
+    database.execute("ALTER ROLE things_app NOLOGIN");
     try (HikariDataSource refused = PostgresThingServer.pool(database.appUrl())) {
       assertThatVerifying(refused, refused)
           .hasMessageContaining("the store's pool cannot log in")
           .hasMessageContaining("role \"things_app\" is not permitted to log in (SQLSTATE 28000)");
     } finally {
-      execute("ALTER ROLE things_app LOGIN");
+      database.execute("ALTER ROLE things_app LOGIN");
     }
   }
 
@@ -383,9 +374,5 @@ class StartupProbeTest {
     config.setMaximumPoolSize(3);
     settings.accept(config);
     return new HikariDataSource(config);
-  }
-
-  private static void execute(String statement) {
-    database.superuser().useHandle(handle -> handle.execute(statement));
   }
 }

@@ -22,8 +22,6 @@ import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,28 +30,19 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Handlers whose own transaction keeps its first snapshot. */
 class StrictCompletionTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
   private static final Duration SHORT_LEASE = Duration.ofMillis(600);
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
   private static final ThingServer server =
-      PostgresThingServer.on(database.app()).lease(LONG_LEASE).start();
+      database.closing(PostgresThingServer.on(database.app()).lease(LONG_LEASE).start());
 
   private final KeyTable table = new KeyTable(database);
   private final ThingClient client = ThingClient.on(server.channel());
   private final Jdbi jdbi = Jdbi.create(database.app());
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
 
   /** However quick it is: a slow one would fail in production only. */
   @ParameterizedTest
@@ -72,24 +61,23 @@ class StrictCompletionTest {
       TransactionIsolationLevel level, Duration lease, Consumer<UUID> between) {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          UUID user = Things.caller();
-          try {
-            jdbi.useTransaction(
-                level,
-                handle -> {
-                  insert(handle, user, thing);
-                  between.accept(user);
-                  TransactionalCompletion.completeAndCommit(handle, thing);
-                });
-          } catch (RuntimeException thrown) {
-            told.complete(thrown);
-            throw thrown;
-          }
-          told.complete(new AssertionError("not told"));
-          answer(answer, thing);
-        };
+        ThingHandler.creating(
+            thing -> {
+              UUID user = Things.caller();
+              try {
+                jdbi.useTransaction(
+                    level,
+                    handle -> {
+                      insert(handle, user, thing);
+                      between.accept(user);
+                      TransactionalCompletion.completeAndCommit(handle, thing);
+                    });
+              } catch (RuntimeException thrown) {
+                told.complete(thrown);
+                throw thrown;
+              }
+              told.complete(new AssertionError("not told"));
+            });
     try (ThingServer server = server(lease, handler);
         ThingClient client = ThingClient.to(server.port())) {
       Reply reply = client.createThing(REQUEST);
@@ -108,20 +96,19 @@ class StrictCompletionTest {
   void aTransactionThatHasLockedItsRecordCompletesHoweverLongItTakes(
       TransactionIsolationLevel level) {
     ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          UUID user = Things.caller();
-          awaitRenewal(user);
-          jdbi.useTransaction(
-              level,
-              handle -> {
-                TransactionalCompletion.lock(handle);
-                insert(handle, user, thing);
-                await().until(() -> table.leaseEnd(user).isBefore(table.now()));
-                TransactionalCompletion.completeAndCommit(handle, thing);
-              });
-          answer(answer, thing);
-        };
+        ThingHandler.creating(
+            thing -> {
+              UUID user = Things.caller();
+              awaitRenewal(user);
+              jdbi.useTransaction(
+                  level,
+                  handle -> {
+                    TransactionalCompletion.lock(handle);
+                    insert(handle, user, thing);
+                    await().until(() -> table.leaseEnd(user).isBefore(database.now()));
+                    TransactionalCompletion.completeAndCommit(handle, thing);
+                  });
+            });
     try (ThingServer server = server(SHORT_LEASE, handler);
         ThingServer other = server(SHORT_LEASE, handler);
         ThingClient client = ThingClient.to(server.port());
@@ -148,31 +135,30 @@ class StrictCompletionTest {
   void aTransactionThatIsTriedAgainLocksAgain() {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          UUID user = Things.caller();
-          try (Handle handle = jdbi.open()) {
-            handle.setTransactionIsolationLevel(TransactionIsolationLevel.REPEATABLE_READ);
-            handle.begin();
-            TransactionalCompletion.lock(handle);
-            handle.rollback();
-            handle.begin();
-            insert(handle, user, thing);
-            try {
-              TransactionalCompletion.completeAndCommit(handle, thing);
-              told.complete(new AssertionError("not told"));
-            } catch (RuntimeException thrown) {
-              told.complete(thrown);
-            }
-            handle.rollback();
-            handle.begin();
-            TransactionalCompletion.lock(handle);
-            insert(handle, user, thing);
-            TransactionalCompletion.completeAndCommit(handle, thing);
-            handle.commit();
-          }
-          answer(answer, thing);
-        };
+        ThingHandler.creating(
+            thing -> {
+              UUID user = Things.caller();
+              try (Handle handle = jdbi.open()) {
+                handle.setTransactionIsolationLevel(TransactionIsolationLevel.REPEATABLE_READ);
+                handle.begin();
+                TransactionalCompletion.lock(handle);
+                handle.rollback();
+                handle.begin();
+                insert(handle, user, thing);
+                try {
+                  TransactionalCompletion.completeAndCommit(handle, thing);
+                  told.complete(new AssertionError("not told"));
+                } catch (RuntimeException thrown) {
+                  told.complete(thrown);
+                }
+                handle.rollback();
+                handle.begin();
+                TransactionalCompletion.lock(handle);
+                insert(handle, user, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
+                handle.commit();
+              }
+            });
     server.things().handle(handler);
     Reply first = client.createThing(REQUEST);
 
@@ -187,14 +173,10 @@ class StrictCompletionTest {
     ThingHandler handler =
         (request, answer) -> {
           UUID user = Things.caller();
-          database
-              .superuser()
-              .useHandle(
-                  handle ->
-                      handle.execute(
-                          "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
-                              + " WHERE user_id = ?",
-                          user));
+          database.execute(
+              "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
+                  + " WHERE user_id = ?",
+              user);
           Thing thing = newThing(request);
           assertThatThrownBy(
                   () ->
@@ -278,25 +260,6 @@ class StrictCompletionTest {
 
     assertThat(first.isOk()).as(first.toString()).isTrue();
     assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-  }
-
-  @Test
-  void withoutAKeyThereIsNothingToLock() {
-    ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          UUID user = Things.caller();
-          jdbi.useTransaction(
-              TransactionIsolationLevel.SERIALIZABLE,
-              handle -> {
-                TransactionalCompletion.lock(handle);
-                insert(handle, user, thing);
-                TransactionalCompletion.completeAndCommit(handle, thing);
-              });
-          answer(answer, thing);
-        };
-    server.things().handle(handler);
-    assertThat(client.withoutKey().createThing(REQUEST).isOk()).isTrue();
   }
 
   private static ThingServer server(Duration lease, ThingHandler handler) {

@@ -19,6 +19,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
@@ -57,10 +58,11 @@ class SweepTest {
 
   @Test
   void anExpiredReservationWhoseOwnerHasDiedKeepsNoOtherRequestOut() {
-    ClaimRequest dead = LateClaims.request();
+    UUID user = UUID.randomUUID();
+    ClaimRequest dead = Things.claimOf(user, Things.CREATE_THING);
     IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
     Things.win(store, dead);
-    table.expire(dead.key().caller().userId());
+    table.expire(user);
 
     Fingerprint other = Fingerprinter.wholeRequest().fingerprint(Things.named("of the living"));
     Things.win(store, Things.claimOf(dead.key(), Things.CREATE_THING, other));
@@ -120,13 +122,9 @@ class SweepTest {
   @Test
   void aRunningCallIsNotSweptHoweverOldItsKey() {
     table.add(1, EXPIRED);
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "UPDATE idempotency.idempotency_keys SET completed = NULL, response_bytes ="
-                        + " NULL, lease_expires = now() + interval '1 minute'"));
+    database.execute(
+        "UPDATE idempotency.idempotency_keys SET completed = NULL, response_bytes ="
+            + " NULL, lease_expires = now() + interval '1 minute'");
 
     try (ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).build()) {
       assertThat(sweeper.sweep()).isZero();

@@ -15,7 +15,9 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
@@ -40,9 +42,6 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   private static final String SUPERUSER = "postgres";
   private static final int PARTITIONS = 4;
 
-  /** Partitions the tables of all tests, to see that they pass there, too. */
-  static final boolean ALWAYS_PARTITIONED = Boolean.getBoolean("idempotency.partitioned");
-
   /** All tests of this JVM share one server, which starts with the first test. */
   private static final PostgresFixture.Builder SHARED = migrated();
 
@@ -54,6 +53,8 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   private final PostgresFixture fixture;
   private final List<HikariDataSource> pools = new ArrayList<>();
+  private final Deque<AutoCloseable> closedFirst = new ArrayDeque<>();
+  private boolean awaitsConnections;
 
   private TestDatabase(PostgresFixture fixture) {
     this.fixture = fixture;
@@ -62,11 +63,6 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   /** Creates a database on the shared server. */
   static TestDatabase create() {
-    return ALWAYS_PARTITIONED ? partitioned() : plain();
-  }
-
-  /** Creates a database on the shared server whose table of keys is not partitioned. */
-  static TestDatabase plain() {
     return new TestDatabase(SHARED.create());
   }
 
@@ -160,6 +156,18 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
     return ((CheckedPool) newAppPool(size)).checkUsers();
   }
 
+  /** Lets every test wait until its pools have all their connections back. */
+  TestDatabase awaitingConnections() {
+    awaitsConnections = true;
+    return this;
+  }
+
+  /** Closes what all tests of a class share, once they have ended. */
+  <T extends AutoCloseable> T closing(T shared) {
+    closedFirst.push(shared);
+    return shared;
+  }
+
   /** Waits until no pool lacks a connection; one that is not given back is lost for ever. */
   void awaitAllConnectionsBack() {
     await("connections that were not given back")
@@ -180,11 +188,9 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
     await().pollInterval(Duration.ofMillis(20)).until(() -> now().isAfter(then));
   }
 
-  private OffsetDateTime now() {
-    return superuser()
-        .withHandle(
-            handle ->
-                handle.createQuery("SELECT clock_timestamp()").mapTo(OffsetDateTime.class).one());
+  /** Returns the database's time. */
+  OffsetDateTime now() {
+    return one(OffsetDateTime.class, "SELECT clock_timestamp()");
   }
 
   /** Connects as the owner of all tables, whom forced row-level security binds as well. */
@@ -207,38 +213,55 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
     return Jdbi.create(fixture.superuser());
   }
 
+  /** Executes a statement past row-level security, and returns how many rows it has changed. */
+  int execute(String statement, Object... arguments) {
+    return superuser().withHandle(handle -> handle.execute(statement, arguments));
+  }
+
+  /** Returns the only value that a query finds past row-level security. */
+  <T> T one(Class<T> type, String query, Object... arguments) {
+    return superuser().withHandle(handle -> handle.select(query, arguments).mapTo(type).one());
+  }
+
+  /** Returns all values that a query finds past row-level security. */
+  <T> List<T> list(Class<T> type, String query, Object... arguments) {
+    return superuser().withHandle(handle -> handle.select(query, arguments).mapTo(type).list());
+  }
+
+  /** Returns how many sessions wait for a lock. */
+  int blocked() {
+    return one(
+        Integer.class,
+        "SELECT count(*) FROM pg_stat_activity"
+            + " WHERE wait_event_type = 'Lock' AND datname = current_database()");
+  }
+
   /** Returns the columns, functions and constraints of a schema, in order. */
   List<String> everythingIn(String schema) {
-    return superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        """
-                        SELECT attrelid::regclass || '.' || attname
-                          FROM pg_attribute
-                          JOIN pg_class ON pg_class.oid = attrelid
-                         WHERE relnamespace = CAST(:schema AS regnamespace)
-                         UNION ALL
-                        SELECT oid::regprocedure::text
-                          FROM pg_proc
-                         WHERE pronamespace = CAST(:schema AS regnamespace)
-                         UNION ALL
-                        SELECT conname || ' ' || pg_get_constraintdef(oid)
-                          FROM pg_constraint
-                         WHERE connamespace = CAST(:schema AS regnamespace)
-                         ORDER BY 1
-                        """)
-                    .bind("schema", schema)
-                    .mapTo(String.class)
-                    .list());
+    return list(
+        String.class,
+        """
+        WITH schema AS (SELECT CAST(? AS regnamespace) AS id)
+        SELECT attrelid::regclass || '.' || attname
+          FROM pg_attribute
+          JOIN pg_class ON pg_class.oid = attrelid
+          JOIN schema ON relnamespace = schema.id
+         UNION ALL
+        SELECT oid::regprocedure::text
+          FROM pg_proc
+          JOIN schema ON pronamespace = schema.id
+         UNION ALL
+        SELECT conname || ' ' || pg_get_constraintdef(oid)
+          FROM pg_constraint
+          JOIN schema ON connamespace = schema.id
+         ORDER BY 1
+        """,
+        schema);
   }
 
   /** Returns the database's name. */
   String name() {
-    return superuser()
-        .withHandle(
-            handle -> handle.createQuery("SELECT current_database()").mapTo(String.class).one());
+    return one(String.class, "SELECT current_database()");
   }
 
   /** Returns where another process finds this database, as the application. */
@@ -248,11 +271,17 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   @Override
   public void afterEach(ExtensionContext context) {
+    if (awaitsConnections) {
+      awaitAllConnectionsBack();
+    }
     fixture.afterEach(context);
   }
 
   @Override
-  public void afterAll(ExtensionContext context) {
+  public void afterAll(ExtensionContext context) throws Exception {
+    while (!closedFirst.isEmpty()) {
+      closedFirst.pop().close();
+    }
     close();
   }
 

@@ -66,12 +66,13 @@ final class ThingHandlers {
 
   /** Writes a thing and its outbox entry on behalf of a user. */
   static void insert(Handle handle, UUID user, Thing thing) {
-    handle
-        .createQuery("SELECT set_config('app.current_user_id', :user, true)")
-        .bind("user", user.toString())
-        .mapTo(String.class)
-        .one();
+    become(handle, user);
     insert(handle, thing);
+  }
+
+  /** Lets the rest of a transaction work on behalf of a user. */
+  static void become(Handle handle, UUID user) {
+    handle.execute("SELECT set_config('app.current_user_id', ?, true)", user.toString());
   }
 
   /** Writes a thing and its outbox entry on behalf of the transaction's user. */

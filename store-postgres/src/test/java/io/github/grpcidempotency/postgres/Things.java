@@ -1,5 +1,9 @@
 package io.github.grpcidempotency.postgres;
 
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.util.Durations;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
@@ -7,17 +11,27 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.MethodDescriptor;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -29,6 +43,21 @@ final class Things {
 
   static final Procedure CREATE_THING =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).build();
+
+  static final Procedure TRANSACTIONAL =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .build();
+
+  static final Procedure WITH_FIRST_STATEMENT =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
+          .build();
+
+  /** An answer that refers to nothing. */
+  static final RecordedOutcome ANSWER =
+      new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
 
   private Things() {}
 
@@ -62,6 +91,14 @@ final class Things {
         Fingerprinter.wholeRequest().fingerprint(request));
   }
 
+  /** Such a request of a user, with a key of its own. */
+  static ClaimRequest claimOf(UUID user, Procedure procedure) {
+    return claimOf(
+        new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
+        procedure,
+        Fingerprinter.wholeRequest().fingerprint(named("a thing")));
+  }
+
   static ClaimRequest claimOf(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
     return new ClaimRequest(
         key,
@@ -80,5 +117,32 @@ final class Things {
   /** Claims a key that must be free. */
   static Claim win(IdempotencyStore store, ClaimRequest request) {
     return ((ClaimResult.Won) store.claim(request)).claim();
+  }
+
+  /** Calls until there is an answer, as a client does that retries. */
+  static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
+    return await()
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> client.createThing(request), Reply::isOk);
+  }
+
+  /** Returns an answer that refers to a thing. */
+  static RecordedOutcome answer(UUID thing) {
+    return new RecordedOutcome.Response(
+        ByteString.copyFromUtf8("an answer"), Optional.of(ResourceId.of(thing)));
+  }
+
+  /** Asks for the outcome of a client's call, and waits for its end if it runs. */
+  static RecoverResponse recover(ThingClient client, MethodDescriptor<?, ?> method, Duration wait) {
+    return recover(
+        client,
+        RecoverRequest.newBuilder()
+            .setMethod(method.getFullMethodName())
+            .setKey(client.key())
+            .setWait(Durations.fromMillis(wait.toMillis())));
+  }
+
+  static RecoverResponse recover(ThingClient client, RecoverRequest.Builder asked) {
+    return RecoveryGrpc.newBlockingStub(client.channel()).recover(asked.build());
   }
 }

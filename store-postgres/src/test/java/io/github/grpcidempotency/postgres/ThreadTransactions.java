@@ -162,7 +162,7 @@ final class ThreadTransactions implements HostTransactions {
     return bound().orElseThrow();
   }
 
-  private static void sql(Sql work) {
+  static void sql(Sql work) {
     try {
       work.run();
     } catch (SQLException failure) {

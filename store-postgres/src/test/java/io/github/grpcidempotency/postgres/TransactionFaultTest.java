@@ -27,13 +27,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What is left of a transactional call after a fault. */
 class TransactionFaultTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final String CLAIM = "pg_try_advisory_xact_lock";
   private static final String EFFECT = "INSERT INTO app.things";
@@ -59,11 +59,6 @@ class TransactionFaultTest {
     proxy.close();
   }
 
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
-
   @Test
   void aConnectionCutBeforeItsCommitLeavesNothingAndARetryRuns() {
     FaultProxy.Trap cut = proxy.cutBefore(COMMIT);
@@ -74,7 +69,7 @@ class TransactionFaultTest {
     assertThat(lost.reason()).isEqualTo(Things.IN_PROGRESS);
     assertThat(table.thingsOf(client.user())).isEmpty();
 
-    Reply retried = untilAnswered(client, REQUEST);
+    Reply retried = Things.untilAnswered(client, REQUEST);
     assertThat(retried.isReplay()).isFalse();
     assertThat(server.runs() - before).isEqualTo(2);
     assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
@@ -112,7 +107,7 @@ class TransactionFaultTest {
     assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
     assertThat(cut.hasSprung()).isTrue();
 
-    Reply retried = untilAnswered(client, REQUEST);
+    Reply retried = Things.untilAnswered(client, REQUEST);
     assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
     assertThat(proxied.getHikariPoolMXBean().getActiveConnections()).isZero();
   }
@@ -121,12 +116,12 @@ class TransactionFaultTest {
   void aClaimThatIsCutOffIsTriedAgain() {
     for (FaultProxy.Trap cut : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
       // Cut off after it has won the lock, a claim is in its own way until the database notices.
-      Reply reply = untilAnswered(client, REQUEST);
+      Reply reply = Things.untilAnswered(client, REQUEST);
 
       assertThat(cut.hasSprung()).isTrue();
       assertThat(table.thingsOf(client.user())).containsExactly(reply.thingId());
       table.clear();
-      database.superuser().useHandle(handle -> handle.execute("TRUNCATE app.things CASCADE"));
+      database.execute("TRUNCATE app.things CASCADE");
     }
   }
 
@@ -147,7 +142,7 @@ class TransactionFaultTest {
       assertThat(server.runs()).isZero();
 
       proxy.restore();
-      assertThat(untilAnswered(client, REQUEST).isReplay()).isFalse();
+      assertThat(Things.untilAnswered(client, REQUEST).isReplay()).isFalse();
     }
   }
 
@@ -193,10 +188,7 @@ class TransactionFaultTest {
 
       assertThat(reply.isOk()).isTrue();
       assertThat(table.rowsOf(client.user())).hasSize(1);
-      assertThat(
-              reserved.complete(
-                  new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty())))
-          .isEqualTo(Claim.Settled.LOST);
+      assertThat(reserved.complete(Things.ANSWER)).isEqualTo(Claim.Settled.LOST);
       assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.bytes());
     }
   }
@@ -247,7 +239,7 @@ class TransactionFaultTest {
         await().until(() -> database.app().getHikariPoolMXBean().getActiveConnections() == 0);
         ThingHandler.answer(forgotten.remove(), Thing.getDefaultInstance());
         forget.set(false);
-        Reply retried = untilAnswered(client, REQUEST);
+        Reply retried = Things.untilAnswered(client, REQUEST);
         assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
       }
     }
@@ -255,11 +247,5 @@ class TransactionFaultTest {
 
   private static PostgresThingServer.Builder server() {
     return PostgresThingServer.on(database.app()).lease(LEASE).transactional();
-  }
-
-  private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
-    return await()
-        .pollInterval(Duration.ofMillis(20))
-        .until(() -> client.createThing(request), Reply::isOk);
   }
 }

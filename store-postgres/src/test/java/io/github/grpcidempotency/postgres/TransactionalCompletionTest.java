@@ -24,7 +24,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -32,7 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TransactionalCompletionTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
   private static final Duration SHORT_LEASE = Duration.ofMillis(600);
@@ -42,11 +42,6 @@ class TransactionalCompletionTest {
 
   private final KeyTable table = new KeyTable(database);
   private final Jdbi jdbi = Jdbi.create(database.app());
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
 
   @Test
   void aMessageOfAnotherTypeIsRefusedBeforeAnythingIsSent() {
@@ -111,14 +106,9 @@ class TransactionalCompletionTest {
   /** Completes in a transaction, once the claim was taken over by somebody else. */
   private void completeLost(CreateThingRequest request) {
     Thing thing = newThing(request);
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
-                        + " WHERE user_id = ?",
-                    Things.caller()));
+    database.execute(
+        "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1" + " WHERE user_id = ?",
+        Things.caller());
     jdbi.useTransaction(
         handle -> {
           insert(handle, Things.caller(), thing);
@@ -173,8 +163,8 @@ class TransactionalCompletionTest {
           .containsExactlyInAnyOrder(locked.operationId(), free.operationId());
       handler.rollback();
 
-      assertThat(table.leaseEnd(other.user())).isAfter(table.now());
-      assertThat(table.leaseEnd(client.user())).isBefore(table.now());
+      assertThat(table.leaseEnd(other.user())).isAfter(database.now());
+      assertThat(table.leaseEnd(client.user())).isBefore(database.now());
     }
   }
 
@@ -218,7 +208,7 @@ class TransactionalCompletionTest {
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
 
-      assertThat(untilAnswered(client, REQUEST).isReplay()).isTrue();
+      assertThat(Things.untilAnswered(client, REQUEST).isReplay()).isTrue();
       assertThat(server.runs()).isOne();
     }
   }
@@ -233,25 +223,18 @@ class TransactionalCompletionTest {
 
   /** Waits at a gate while it has its record's row locked. */
   private ThingHandler committingAt(Gate gate, boolean leaseHasEnded) {
-    return (request, answer) -> {
-      Thing thing = newThing(request);
-      if (leaseHasEnded) {
-        table.endLeases(Things.caller());
-      }
-      jdbi.useTransaction(
-          handle -> {
-            TransactionalCompletion.lock(handle);
-            insert(handle, Things.caller(), thing);
-            gate.pass(handle);
-            TransactionalCompletion.completeAndCommit(handle, thing);
-          });
-      answer(answer, thing);
-    };
-  }
-
-  private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
-    return await()
-        .pollInterval(Duration.ofMillis(20))
-        .until(() -> client.createThing(request), Reply::isOk);
+    return ThingHandler.creating(
+        thing -> {
+          if (leaseHasEnded) {
+            table.endLeases(Things.caller());
+          }
+          jdbi.useTransaction(
+              handle -> {
+                TransactionalCompletion.lock(handle);
+                insert(handle, Things.caller(), thing);
+                gate.pass(handle);
+                TransactionalCompletion.completeAndCommit(handle, thing);
+              });
+        });
   }
 }

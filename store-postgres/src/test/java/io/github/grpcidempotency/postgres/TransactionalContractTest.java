@@ -138,14 +138,8 @@ class TransactionalContractTest {
     @Override
     protected boolean exists(ResourceId thing) {
       return database()
-          .superuser()
-          .withHandle(
-              handle ->
-                  handle
-                      .createQuery("SELECT EXISTS (SELECT FROM app.things WHERE id = :id)")
-                      .bind("id", thing.asUuid())
-                      .mapTo(Boolean.class)
-                      .one());
+          .one(
+              Boolean.class, "SELECT EXISTS (SELECT FROM app.things WHERE id = ?)", thing.asUuid());
     }
 
     @Override

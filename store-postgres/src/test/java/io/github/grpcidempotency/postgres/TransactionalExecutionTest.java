@@ -4,12 +4,12 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -26,31 +26,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdbi.v3.core.Handle;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class TransactionalExecutionTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   private static final ThingServer server =
-      PostgresThingServer.on(database.app()).transactional().start();
+      database.closing(PostgresThingServer.on(database.app()).transactional().start());
 
   private final KeyTable table = new KeyTable(database);
   private final ThingClient client = ThingClient.on(server.channel());
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    database.awaitAllConnectionsBack();
-  }
 
   @Test
   void anAnswerThatIsTooLargeToBeRecordedRollsItsEffectBack() {
@@ -95,49 +84,26 @@ class TransactionalExecutionTest {
     }
   }
 
+  /** With a key and without one. */
   @Test
   void aHandlerThatOverlooksAFailedStatementLeavesNothing() {
-    leavesNothing(
-        (request, answer) -> {
-          try {
-            ClaimTransaction.handle().execute("SELECT 1 / 0");
-          } catch (RuntimeException overlooked) {
-            answer(answer, newThing(request));
-          }
-        },
-        Status.Code.INTERNAL);
-  }
-
-  @Test
-  void aHandlerThatMarksItsTransactionForRollbackLeavesNothing() {
-    leavesNothing(
-        (request, answer) -> {
-          assertThat(CurrentOperation.hasTransaction()).isTrue();
-          CurrentOperation.setRollbackOnly();
-          answer(answer, newThing(request));
-        },
-        Status.Code.INTERNAL);
-  }
-
-  /** Fails after it has written, with a key and without one. */
-  private void leavesNothing(ThingHandler failing, Status.Code code) {
     AtomicBoolean fail = new AtomicBoolean(true);
-    ThingHandler once =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          insert(ClaimTransaction.handle(), thing);
-          if (fail.get()) {
-            failing.create(request, answer);
-          } else {
-            answer(answer, thing);
-          }
-        };
-    server.things().handle(once);
-    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(code);
-    assertThat(client.withoutKey().createThing(REQUEST).status().getCode()).isEqualTo(code);
+    server
+        .things()
+        .handle(
+            ThingHandler.creating(
+                thing -> {
+                  insert(ClaimTransaction.handle(), thing);
+                  if (fail.get()) {
+                    assertThatThrownBy(() -> ClaimTransaction.handle().execute("SELECT 1 / 0"))
+                        .hasMessageContaining("division by zero");
+                  }
+                }));
+    for (ThingClient each : List.of(client, client.withoutKey())) {
+      assertThat(each.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    }
     assertThat(table.rowsOf(client.user())).isEmpty();
     assertThat(table.thingsOf(client.user())).isEmpty();
-    assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
 
     fail.set(false);
     Reply retried = client.createThing(REQUEST);
@@ -304,13 +270,7 @@ class TransactionalExecutionTest {
       sweep.begin();
       sweep.execute("DELETE FROM idempotency.idempotency_keys WHERE user_id = ?", client.user());
       CompletableFuture<Reply> claim = client.startThing(Things.named("another thing"));
-      await()
-          .until(
-              () ->
-                  table.count(
-                          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                              + " AND datname = current_database()")
-                      == 1);
+      await().until(() -> database.blocked() == 1);
       sweep.commit();
 
       assertThat(claim.join().isOk()).isTrue();

@@ -103,7 +103,7 @@ class WithoutFlywayTest {
   }
 
   private static List<String> whatFlywayMakes() {
-    try (TestDatabase migrated = TestDatabase.plain()) {
+    try (TestDatabase migrated = TestDatabase.create()) {
       return migrated.everythingIn("idempotency").stream()
           .filter(thing -> !thing.contains("flyway_schema_history"))
           .toList();

@@ -58,27 +58,6 @@ class WorkTest {
     database.awaitAllConnectionsBack();
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void workThatIsStartedAgainAnywhereGivesTheFirstResult(Execution execution) throws Exception {
-    ThingWork left = work(database.app(), execution);
-    ThingWork right = work(database.newAppPool(), execution);
-    Style style = ThingWork.styleOf(execution);
-
-    WorkResult<Thing> first = left.run(style, caller, TOKEN);
-
-    for (WorkResult<Thing> again :
-        List.of(left.run(style, caller, TOKEN), right.run(style, caller, TOKEN))) {
-      assertThat(again.replayed()).isTrue();
-      assertThat(again.value()).isEqualTo(first.value());
-      assertThat(again.operationId()).isEqualTo(first.operationId());
-      assertThat(again.expires()).isEqualTo(first.expires());
-    }
-    assertThat(first.replayed()).isFalse();
-    assertThat(left.runs() + right.runs()).isEqualTo(1);
-    assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(first));
-  }
-
   @Test
   void whatHasAsynchronousWorkBehindItIsProcessingFirstAndThenWhatItsOutboxSays() throws Exception {
     Procedure kind =

@@ -9,7 +9,6 @@ import static org.awaitility.Awaitility.await;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
@@ -30,7 +29,6 @@ import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -118,25 +116,6 @@ class JtaCallsTest {
   }
 
   @Test
-  void aReservedHandlerWhoseTransactionRollsBackHasRecordedNothing() throws Exception {
-    TransactionalHandler undecided =
-        (thing, answer) -> {
-          host.execute(insertForCaller(thing));
-          TransactionalCompletion.complete(thing);
-          answer(answer, thing);
-          host.manager.setRollbackOnly();
-        };
-    try (ThingServer server = reserved(undecided);
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(thingsOf(client)).isEmpty();
-
-      client.createThing(REQUEST);
-      assertThat(server.runs()).isEqualTo(2);
-    }
-  }
-
-  @Test
   void aTerminalErrorIsRecordedAlthoughTheHandlersTransactionCanOnlyRollBack() throws Exception {
     TransactionalHandler refusing =
         (thing, answer) -> {
@@ -189,7 +168,7 @@ class JtaCallsTest {
             .failures(FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS))
             .build();
     List<Integer> reserved = new ArrayList<>();
-    try (IdempotentWork work = IdempotentWork.builder(store(host.transactions), kind).build()) {
+    try (IdempotentWork work = IdempotentWork.builder(store(), kind).build()) {
       Caller caller = Caller.of(UUID.randomUUID());
       for (int run = 0; run < 2; run++) {
         host.manager.begin();
@@ -245,16 +224,6 @@ class JtaCallsTest {
     }
   }
 
-  @Test
-  void aDataSourceThatJoinsNoTransactionStopsTheStart() {
-    JtaTransactions unenlisted =
-        JtaTransactions.of(host.manager, host.registry, database.as("things_app"));
-
-    assertThatThrownBy(
-            () -> server(unenlisted, Execution.TRANSACTIONAL, ThingHandler::answer, true).close())
-        .hasStackTraceContaining("does not enlist its connections");
-  }
-
   /**
    * The pool complains of what is left open. A stopped handler's statement ends with its
    * connection.
@@ -262,21 +231,20 @@ class JtaCallsTest {
   @Test
   void aClaimThatTravelsOutsideOfJtaLeavesNoResultOpen() {
     ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          try (PreparedStatement insert =
-              ClaimTransaction.connection()
-                  .prepareStatement("INSERT INTO things (id) VALUES (?) RETURNING id")) {
-            insert.setObject(1, UUID.fromString(thing.getId()));
-            insert.execute();
-            try (ResultSet returned = insert.getResultSet()) {
-              returned.next();
-            }
-          } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-          }
-          answer(answer, thing);
-        };
+        ThingHandler.creating(
+            thing -> {
+              try (PreparedStatement insert =
+                  ClaimTransaction.connection()
+                      .prepareStatement("INSERT INTO things (id) VALUES (?) RETURNING id")) {
+                insert.setObject(1, UUID.fromString(thing.getId()));
+                insert.execute();
+                try (ResultSet returned = insert.getResultSet()) {
+                  returned.next();
+                }
+              } catch (SQLException failure) {
+                throw new IllegalStateException(failure);
+              }
+            });
     try (ThingServer server = late(PostgresIdempotencyStore.builder(host.pool), handler)) {
       ThingClient client = ThingClient.on(server.channel());
       assertThat(client.createThing(REQUEST).isOk()).isTrue();
@@ -320,32 +288,20 @@ class JtaCallsTest {
   }
 
   private static ThingServer transactional(TransactionalHandler handler) {
-    return plainly(transactionalHandler(handler), true);
-  }
-
-  private static ThingServer plainly(ThingHandler handler, boolean resource) {
-    return server(host.transactions, Execution.TRANSACTIONAL, handler, resource);
-  }
-
-  private static ThingHandler transactionalHandler(TransactionalHandler handler) {
-    return (request, answer) -> {
-      Thing thing = newThing(request);
-      try {
-        require(() -> handler.create(thing, answer));
-        answer(answer, thing);
-      } catch (StatusRuntimeException failure) {
-        answer.onError(failure);
-      }
-    };
+    return server(
+        Execution.TRANSACTIONAL,
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          require(() -> handler.create(thing, answer));
+          answer(answer, thing);
+        });
   }
 
   /** Its handler answers within its own transaction. */
   private static ThingServer reserved(TransactionalHandler handler) {
     return server(
-        host.transactions,
         Execution.RESERVED,
-        (request, answer) -> require(() -> handler.create(newThing(request), answer)),
-        true);
+        (request, answer) -> require(() -> handler.create(newThing(request), answer)));
   }
 
   private static void require(Narayana.Work work) {
@@ -358,14 +314,9 @@ class JtaCallsTest {
     }
   }
 
-  private static ThingServer server(
-      HostTransactions transactions, Execution execution, ThingHandler handler, boolean resource) {
-    ThingServer.Builder server = ThingServer.on(Transport.LOOPBACK);
-    if (!resource) {
-      server.withoutResource();
-    }
-    return server
-        .store(store(transactions))
+  private static ThingServer server(Execution execution, ThingHandler handler) {
+    return ThingServer.on(Transport.LOOPBACK)
+        .store(store())
         .createThing(
             procedure ->
                 procedure
@@ -375,8 +326,8 @@ class JtaCallsTest {
         .start();
   }
 
-  private static PostgresIdempotencyStore store(HostTransactions transactions) {
-    return PostgresIdempotencyStore.builder(host.pool).hostTransactions(transactions).build();
+  private static PostgresIdempotencyStore store() {
+    return PostgresIdempotencyStore.builder(host.pool).hostTransactions(host.transactions).build();
   }
 
   private static void addThings(DataSource owner) {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
@@ -12,9 +13,11 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 
 /** What the tests claim and answer. */
 final class Calls {
@@ -47,6 +50,17 @@ final class Calls {
         false);
   }
 
+  /** Returns the same request of a call whose record lasts so long. */
+  static ClaimRequest withRetention(ClaimRequest request, Duration retention) {
+    return new ClaimRequest(
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        retention,
+        Optional.empty(),
+        false);
+  }
+
   static RecordedOutcome answer(String text) {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
   }
@@ -66,5 +80,11 @@ final class Calls {
 
   static Duration leaseLeft(ClaimResult result) {
     return ((ClaimResult.InFlight) result).leaseLeft().orElseThrow();
+  }
+
+  static StoreException failureOf(ThrowingCallable work) {
+    StoreException failure = catchThrowableOfType(StoreException.class, work);
+    assertThat(failure).isNotNull();
+    return failure;
   }
 }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.store.Claim;
@@ -19,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -38,8 +36,8 @@ class FailoverTest {
       Claim running = Calls.win(store, Calls.request());
       replica.freeze();
 
-      StoreException claimed = failureOf(() -> store.claim(request));
-      StoreException completed = failureOf(() -> running.complete(Calls.ANSWER));
+      StoreException claimed = Calls.failureOf(() -> store.claim(request));
+      StoreException completed = Calls.failureOf(() -> running.complete(Calls.ANSWER));
 
       assertThat(claimed.phase()).isEqualTo(FailurePhase.ANSWER_LOST);
       assertThat(completed.failureCause())
@@ -61,10 +59,11 @@ class FailoverTest {
       replica.freeze();
       Calls.win(unconfirmed, request).complete(Calls.ANSWER);
 
-      failureOf(() -> store.claim(request));
-      failureOf(() -> Calls.recorded(store, request));
+      Calls.failureOf(() -> store.claim(request));
+      Calls.failureOf(() -> Calls.recorded(store, request));
       ClaimResult.Recorded recorded = (ClaimResult.Recorded) unconfirmed.claim(request);
-      failureOf(() -> store.retain(withRetention(request, Duration.ofHours(9)), recorded));
+      Calls.failureOf(
+          () -> store.retain(Calls.withRetention(request, Duration.ofHours(9)), recorded));
 
       replica.thaw();
       awaitConfirmation(() -> Calls.recorded(store, request).equals(Optional.of(Calls.ANSWER)));
@@ -88,7 +87,7 @@ class FailoverTest {
       Calls.win(unconfirmed, request).complete(Calls.ANSWER);
       master.with(commands -> commands.configSet("maxmemory-policy", "allkeys-lru"));
 
-      failureOf(() -> store.claim(request));
+      Calls.failureOf(() -> store.claim(request));
 
       replica.thaw();
       awaitConfirmation(() -> store.claim(request) instanceof ClaimResult.Recorded);
@@ -132,7 +131,7 @@ class FailoverTest {
                       .removeCommand(CommandType.PUBLISH)));
       RedisURI mute = RedisURI.builder(master.uri()).withAuthentication("mute", "secret").build();
       try (RedisIdempotencyStore store = store(mute, CONFIRMED)) {
-        failureOf(() -> store.claim(Calls.request()));
+        Calls.failureOf(() -> store.claim(Calls.request()));
       }
       assertThat(replica.uri()).isNotNull();
     }
@@ -209,21 +208,5 @@ class FailoverTest {
         .lease(Duration.ofSeconds(3))
         .timeout(Duration.ofMillis(500))
         .build();
-  }
-
-  private static ClaimRequest withRetention(ClaimRequest request, Duration retention) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        retention,
-        Optional.empty(),
-        false);
-  }
-
-  private static StoreException failureOf(ThrowingCallable work) {
-    StoreException failure = catchThrowableOfType(StoreException.class, work);
-    assertThat(failure).isNotNull();
-    return failure;
   }
 }

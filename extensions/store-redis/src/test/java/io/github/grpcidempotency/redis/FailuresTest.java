@@ -2,7 +2,6 @@ package io.github.grpcidempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.FaultProxy;
@@ -28,7 +27,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -117,10 +115,7 @@ class FailuresTest {
     try (RedisIdempotencyStore crashed = shortLease(redis.uri())) {
       Calls.win(crashed, request);
     }
-    await()
-        .until(
-            () ->
-                direct.find(request.key(), Calls.PROCEDURE).filter(this::isAbandoned).isPresent());
+    awaitAbandoned();
     Trap cut = proxy.cutAfter(CLAIM);
 
     assertThat(Calls.win(store, request).attempt()).isEqualTo(2);
@@ -131,7 +126,7 @@ class FailuresTest {
   void aClaimWhoseAnswerIsLostForGoodHasAnUnknownOwner() {
     proxy.cutAfter(CLAIM).andStayDown();
 
-    StoreException failure = failureOf(() -> store.claim(request));
+    StoreException failure = Calls.failureOf(() -> store.claim(request));
 
     assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST);
     assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
@@ -142,7 +137,7 @@ class FailuresTest {
   void aStoreThatIsClosedBeforeItsServerLetsNoCallRunUnprotected() {
     store.close();
 
-    assertThat(failureOf(() -> store.claim(request)).failureCause())
+    assertThat(Calls.failureOf(() -> store.claim(request)).failureCause())
         .isEqualTo(FailureCause.SHUTTING_DOWN);
   }
 
@@ -152,7 +147,7 @@ class FailuresTest {
     await()
         .untilAsserted(
             () -> {
-              StoreException failure = failureOf(() -> store.claim(request));
+              StoreException failure = Calls.failureOf(() -> store.claim(request));
               assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
               assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
             });
@@ -174,7 +169,7 @@ class FailuresTest {
     try (RedisIdempotencyStore refused = store(old)) {
       Calls.win(direct, request);
 
-      StoreException failure = failureOf(() -> refused.claim(request));
+      StoreException failure = Calls.failureOf(() -> refused.claim(request));
 
       assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_LOGIN);
       assertThat(FailureDecider.decide(failure, OutagePolicy.FAIL_OPEN)).isPresent();
@@ -204,7 +199,7 @@ class FailuresTest {
   void aServerThatAcceptsAConnectionAndIsSilentIsNoOutage() throws IOException {
     try (ServerSocket silent = new ServerSocket(0);
         RedisIdempotencyStore unheard = store(RedisProcess.uri(silent.getLocalPort()))) {
-      assertThat(failureOf(() -> unheard.claim(request)).failureCause())
+      assertThat(Calls.failureOf(() -> unheard.claim(request)).failureCause())
           .isEqualTo(FailureCause.NO_LOGIN);
     }
   }
@@ -216,13 +211,7 @@ class FailuresTest {
       proxy.holdAfter(CLAIM, Duration.ofMillis(700));
       CompletableFuture<ClaimResult> late =
           CompletableFuture.supplyAsync(() -> slow.claim(request));
-      await()
-          .until(
-              () ->
-                  direct
-                      .find(request.key(), Calls.PROCEDURE)
-                      .filter(this::isAbandoned)
-                      .isPresent());
+      awaitAbandoned();
 
       Claim successor = Calls.win(direct, request);
 
@@ -252,7 +241,7 @@ class FailuresTest {
       proxy.holdAfter(CLAIM, Duration.ofMillis(100));
       proxy.cutAfter(RENEW).andStayDown();
 
-      StoreException failure = failureOf(() -> slow.claim(request));
+      StoreException failure = Calls.failureOf(() -> slow.claim(request));
 
       assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST);
     }
@@ -263,7 +252,7 @@ class FailuresTest {
     Claim claim = Calls.win(store, request);
     proxy.cutAfter(COMPLETE);
 
-    StoreException failure = failureOf(() -> claim.complete(Calls.ANSWER));
+    StoreException failure = Calls.failureOf(() -> claim.complete(Calls.ANSWER));
 
     assertThat(failure.failureCause()).isEqualTo(FailureCause.CONNECTION_LOST);
     assertThat(claim.complete(Calls.answer("another"))).isEqualTo(Settled.DONE);
@@ -275,7 +264,7 @@ class FailuresTest {
     Claim claim = Calls.win(store, request);
     redis.freeze();
     try {
-      StoreException failure = failureOf(() -> claim.complete(Calls.ANSWER));
+      StoreException failure = Calls.failureOf(() -> claim.complete(Calls.ANSWER));
 
       assertThat(failure.failureCause()).isEqualTo(FailureCause.CONNECTION_LOST);
     } finally {
@@ -290,7 +279,7 @@ class FailuresTest {
     Claim running = Calls.win(store, Calls.request());
     redis.with(commands -> commands.configSet("maxmemory", "1"));
     try {
-      StoreException failure = failureOf(() -> store.claim(Calls.request()));
+      StoreException failure = Calls.failureOf(() -> store.claim(Calls.request()));
 
       assertThat(failure.failureCause()).isEqualTo(FailureCause.BROKEN);
       assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
@@ -324,7 +313,7 @@ class FailuresTest {
       Calls.win(onIt, request).complete(Calls.ANSWER);
       full.breakSnapshots();
 
-      StoreException failure = failureOf(() -> onIt.claim(Calls.request()));
+      StoreException failure = Calls.failureOf(() -> onIt.claim(Calls.request()));
 
       assertThat(failure).hasStackTraceContaining("MISCONF");
       assertThat(failure.failureCause()).isEqualTo(FailureCause.BROKEN);
@@ -341,7 +330,7 @@ class FailuresTest {
       await()
           .untilAsserted(
               () ->
-                  assertThat(failureOf(() -> store.claim(Calls.request())).failureCause())
+                  assertThat(Calls.failureOf(() -> store.claim(Calls.request())).failureCause())
                       .isEqualTo(FailureCause.TIMEOUT));
     } finally {
       redis.with(RedisCommands::scriptKill);
@@ -360,7 +349,7 @@ class FailuresTest {
       await()
           .untilAsserted(
               () -> {
-                StoreException failure = failureOf(() -> onIt.claim(request));
+                StoreException failure = Calls.failureOf(() -> onIt.claim(request));
                 assertThat(failure.failureCause()).isEqualTo(FailureCause.SHUTTING_DOWN);
                 assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
               });
@@ -400,13 +389,7 @@ class FailuresTest {
 
       held.letThrough();
 
-      await()
-          .until(
-              () ->
-                  direct
-                      .find(request.key(), Calls.PROCEDURE)
-                      .filter(this::isAbandoned)
-                      .isPresent());
+      awaitAbandoned();
       assertThat(Calls.win(direct, request).attempt()).isEqualTo(2);
     }
   }
@@ -416,14 +399,8 @@ class FailuresTest {
     try (RedisIdempotencyStore hasty = hasty(throughProxy())) {
       Claim zombie = Calls.win(hasty, request);
       Trap held = proxy.holdBefore(COMPLETE);
-      failureOf(() -> zombie.complete(Calls.answer("of a zombie")));
-      await()
-          .until(
-              () ->
-                  direct
-                      .find(request.key(), Calls.PROCEDURE)
-                      .filter(this::isAbandoned)
-                      .isPresent());
+      Calls.failureOf(() -> zombie.complete(Calls.answer("of a zombie")));
+      awaitAbandoned();
       Claim successor = Calls.win(direct, request);
 
       held.letThrough();
@@ -439,7 +416,7 @@ class FailuresTest {
     Calls.win(store, request).complete(Calls.ANSWER);
     redis.with(commands -> commands.replicaof("127.0.0.1", RedisProcess.freePort()));
     try {
-      StoreException failure = failureOf(() -> store.claim(Calls.request()));
+      StoreException failure = Calls.failureOf(() -> store.claim(Calls.request()));
 
       assertThat(failure.failureCause()).isEqualTo(FailureCause.READ_ONLY);
       assertThat(failure.phase())
@@ -457,7 +434,7 @@ class FailuresTest {
     try {
       proxy.holdAfter(CLAIM, Duration.ZERO).andStayDown();
 
-      StoreException failure = failureOf(() -> store.claim(request));
+      StoreException failure = Calls.failureOf(() -> store.claim(request));
 
       assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
       assertThat(failure.phase())
@@ -509,13 +486,14 @@ class FailuresTest {
     return RedisIdempotencyStore.builder(uri).lease(Duration.ofMillis(150)).build();
   }
 
-  private boolean isAbandoned(ClaimResult result) {
-    return result instanceof ClaimResult.InFlight inFlight && inFlight.isAbandoned();
-  }
-
-  private static StoreException failureOf(ThrowingCallable work) {
-    StoreException failure = catchThrowableOfType(StoreException.class, work);
-    assertThat(failure).isNotNull();
-    return failure;
+  private void awaitAbandoned() {
+    await()
+        .until(
+            () ->
+                direct
+                    .find(request.key(), Calls.PROCEDURE)
+                    .filter(
+                        found -> found instanceof ClaimResult.InFlight held && held.isAbandoned())
+                    .isPresent());
   }
 }

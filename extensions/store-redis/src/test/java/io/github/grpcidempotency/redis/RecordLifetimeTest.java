@@ -8,7 +8,6 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -44,7 +43,7 @@ class RecordLifetimeTest {
   void aRetainedRecordIsDeletedLater() {
     ClaimResult.Recorded recorded = recorded();
 
-    store.retain(longer(), recorded);
+    store.retain(Calls.withRetention(request, Duration.ofHours(10)), recorded);
 
     assertThat(timeToLive()).isGreaterThan(Duration.ofHours(9));
   }
@@ -62,50 +61,31 @@ class RecordLifetimeTest {
             recorded.status(),
             recorded.trace());
 
-    assertThat(store.retain(longer(), other)).isEqualTo(recorded.expires());
+    assertThat(store.retain(Calls.withRetention(request, Duration.ofHours(10)), other))
+        .isEqualTo(recorded.expires());
 
     assertThat(timeToLive()).isLessThan(Duration.ofHours(2));
   }
 
   @Test
   void aCallThatRunsLongerThanItsRetentionIsNotDeleted() {
-    Calls.win(store, brief());
+    Calls.win(store, Calls.withRetention(request, Duration.ofMillis(50)));
 
     assertThat(timeToLive()).isGreaterThan(LEASE.multipliedBy(3).dividedBy(2));
   }
 
   @Test
   void anOwnerFindsItsCompletionAfterTheRecordHasExpired() {
-    Claim claim = Calls.win(store, brief());
+    Claim claim = Calls.win(store, Calls.withRetention(request, Duration.ofMillis(50)));
     claim.complete(Calls.ANSWER);
     await().until(() -> store.find(request.key(), Calls.PROCEDURE).isEmpty());
 
     assertThat(claim.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
   }
 
-  private ClaimRequest brief() {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        Duration.ofMillis(50),
-        Optional.empty(),
-        false);
-  }
-
   private ClaimResult.Recorded recorded() {
     Calls.win(store, request).complete(Calls.ANSWER);
     return (ClaimResult.Recorded) store.claim(request);
-  }
-
-  private ClaimRequest longer() {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        Duration.ofHours(10),
-        Optional.empty(),
-        false);
   }
 
   private Duration timeToLive() {

@@ -19,7 +19,6 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -37,50 +36,45 @@ class StartupCheckTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"allkeys-lru", "volatile-ttl", "volatile-lru", "allkeys-random"})
-  void aServerThatWouldEvictKeysIsRefused(String policy) {
-    assertThat(problemsWith(Map.of("maxmemory-policy", policy), Durability.inMemory()))
-        .singleElement()
-        .asString()
-        .contains("maxmemory-policy is " + policy, "noeviction");
+  @CsvSource({
+    "maxmemory-policy, allkeys-lru, noeviction, IN_MEMORY, false",
+    "maxmemory-policy, volatile-ttl, noeviction, IN_MEMORY, false",
+    "maxmemory-policy, volatile-lru, noeviction, IN_MEMORY, false",
+    "maxmemory-policy, allkeys-random, noeviction, IN_MEMORY, false",
+    "appendfsync, everysec, always, EVERY_WRITE, false",
+    "appendfsync, everysec, always, EVERY_SECOND, true",
+    "appendfsync, no, always, EVERY_SECOND, false",
+    "no-appendfsync-on-rewrite, yes, no, EVERY_WRITE, false",
+    "appendonly, no, yes, EVERY_WRITE, false",
+    "appendonly, no, yes, EVERY_SECOND, false",
+    "appendonly, no, yes, IN_MEMORY, true",
+    "appendonly, no, yes, AS_OPERATED, true"
+  })
+  void aServerThatKeepsLessThanTheDurabilityIsRefused(
+      String setting, String value, String right, Kept kept, boolean accepted) {
+    redis.with(commands -> commands.configSet(setting, value));
+    try {
+      List<String> problems = problems(redis.uri(), kept.durability);
+
+      assertThat(problems).hasSize(accepted ? 0 : 1);
+      assertThat(problems).allMatch(problem -> problem.contains(setting + " is " + value));
+    } finally {
+      redis.with(commands -> commands.configSet(setting, right));
+    }
   }
 
-  @Test
-  void aServerThatFlushesOnceASecondKeepsLessThanTheDefault() {
-    assertThat(problemsWith(Map.of("appendfsync", "everysec"), Durability.everyWrite()))
-        .singleElement()
-        .asString()
-        .contains("appendfsync is everysec");
-    assertThat(problemsWith(Map.of("appendfsync", "everysec"), Durability.everySecond())).isEmpty();
-  }
+  private enum Kept {
+    EVERY_WRITE(Durability.everyWrite()),
+    EVERY_SECOND(Durability.everySecond()),
+    IN_MEMORY(Durability.inMemory()),
+    AS_OPERATED(Durability.asOperated());
 
-  @Test
-  void aServerThatNeverFlushesKeepsLessThanOnceASecond() {
-    assertThat(problemsWith(Map.of("appendfsync", "no"), Durability.everySecond()))
-        .singleElement()
-        .asString()
-        .contains("appendfsync is no");
-  }
+    @SuppressWarnings("ImmutableEnumChecker") // it is immutable
+    private final Durability durability;
 
-  @Test
-  void aServerThatDoesNotFlushWhileItRewritesKeepsLessThanTheDefault() {
-    assertThat(problemsWith(Map.of("no-appendfsync-on-rewrite", "yes"), Durability.everyWrite()))
-        .singleElement()
-        .asString()
-        .contains("no-appendfsync-on-rewrite is yes");
-  }
-
-  @Test
-  void aServerWithoutPersistenceNeedsTheDurabilityInMemory() {
-    Map<String, String> nothing = Map.of("appendonly", "no");
-
-    assertThat(problemsWith(nothing, Durability.everyWrite()))
-        .singleElement()
-        .asString()
-        .contains("appendonly is no");
-    assertThat(problemsWith(nothing, Durability.everySecond())).hasSize(1);
-    assertThat(problemsWith(nothing, Durability.inMemory())).isEmpty();
-    assertThat(problemsWith(nothing, Durability.asOperated())).isEmpty();
+    Kept(Durability durability) {
+      this.durability = durability;
+    }
   }
 
   @Test
@@ -238,24 +232,6 @@ class StartupCheckTest {
   private static RecordedProcedure withStatus(OutboxQuery outbox) {
     return new RecordedProcedure(
         "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false, false);
-  }
-
-  private static List<String> problemsWith(Map<String, String> settings, Durability durability) {
-    set(settings);
-    try {
-      return problems(redis.uri(), durability);
-    } finally {
-      set(
-          Map.of(
-              "maxmemory-policy", "noeviction",
-              "appendfsync", "always",
-              "no-appendfsync-on-rewrite", "no",
-              "appendonly", "yes"));
-    }
-  }
-
-  private static void set(Map<String, String> settings) {
-    settings.forEach((name, value) -> redis.with(commands -> commands.configSet(name, value)));
   }
 
   private static List<String> problems(

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;

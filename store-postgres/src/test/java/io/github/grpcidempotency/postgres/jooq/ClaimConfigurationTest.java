@@ -72,40 +72,6 @@ class ClaimConfigurationTest {
   }
 
   @Test
-  void aHandlerWritesInTheTransactionOfTheRecordAndARetryIsReplayed() {
-    ThingServer server = transactional(this::insertThing);
-    ThingClient client = ThingClient.on(server.channel());
-    int before = server.events().size();
-
-    Reply first = client.createThing(REQUEST);
-    Reply retry = client.createThing(REQUEST);
-
-    assertThat(first.isOk()).as(first.toString()).isTrue();
-    assertThat(retry.isReplay()).isTrue();
-    assertThat(retry.bytes()).isEqualTo(first.bytes());
-    assertThat(things()).containsExactly(first.thingId());
-    assertThat(isRecordedWithItsThing()).isTrue();
-    assertThat(server.events().stream().skip(before))
-        .noneMatch(event -> event.contains("unprotected"));
-  }
-
-  @Test
-  void ofAHandlerThatFailsNothingRemains() {
-    ThingServer server =
-        transactional(
-            thing -> {
-              insertThing(thing);
-              dsl.transaction(inner -> insertNote(inner.dsl(), "a nested one"));
-              throw Status.ABORTED.asRuntimeException();
-            });
-
-    assertThat(create(server).isOk()).isFalse();
-
-    assertThat(things()).isEmpty();
-    assertThat(notes()).isEmpty();
-  }
-
-  @Test
   void aNestedTransactionIsRolledBackAlone() {
     insertNote(superuser, "taken");
     ThingServer server = handling(handlers::createInTheClaim);

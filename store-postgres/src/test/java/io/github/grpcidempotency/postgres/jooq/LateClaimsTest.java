@@ -6,9 +6,6 @@ import static io.github.grpcidempotency.postgres.jooq.Database.NOTE;
 import static io.github.grpcidempotency.postgres.jooq.Database.NOTES;
 import static io.github.grpcidempotency.postgres.jooq.Database.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
@@ -17,7 +14,6 @@ import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -27,10 +23,8 @@ import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -216,31 +210,6 @@ class LateClaimsTest {
     assertThat(stopped).singleElement().isInstanceOf(ClaimPreemptedException.class);
   }
 
-  @Test
-  void aStatementThatJooqRunsByItsExecutorIsRefused() {
-    CompletableFuture<Throwable> refused = new CompletableFuture<>();
-    create(
-        thing -> {
-          refused.complete(
-              catchThrowable(
-                  () ->
-                      dsl.insertInto(NOTES, NOTE)
-                          .values("async")
-                          .executeAsync()
-                          .toCompletableFuture()
-                          .join()));
-          insertThing(thing);
-        });
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-
-    assertThat(refused.join())
-        .hasRootCauseInstanceOf(SQLException.class)
-        .hasStackTraceContaining("Set ClaimTiming.BEFORE_HANDLER");
-    assertThat(notes()).isEmpty();
-    assertThat(isRecordedWithItsThing()).isTrue();
-  }
-
   private static boolean isAlone(String flush) {
     return flush.endsWith("CAST($2 AS uuid) LIMIT 1;\n");
   }
@@ -313,15 +282,6 @@ class LateClaimsTest {
     assertThat(superuser.fetchCount(DSL.table("idempotency.idempotency_keys"))).isZero();
   }
 
-  @Test
-  void aHostWhosePoolIsNotWrappedStopsTheStart() {
-    assumeThat(hosted).isTrue();
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> hosted(pool).close())
-        .satisfies(refused -> assertThat(refused.problems()).hasSize(1))
-        .withMessageContaining("wrap the connection pool in an IdempotencyDataSource");
-  }
-
   private static ThingServer hosted(DataSource dataSource) {
     return start(store().hostTransactions(new PoolTransactions(dataSource)).build());
   }
@@ -341,14 +301,7 @@ class LateClaimsTest {
 
   /** Handles calls by doing this with the new thing, and then answering with it. */
   private static void create(Consumer<Thing> effect) {
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              Thing thing = ThingHandler.newThing(request);
-              effect.accept(thing);
-              ThingHandler.answer(answer, thing);
-            });
+    server.things().handle(ThingHandler.creating(effect));
   }
 
   private void insertThing(Thing thing) {

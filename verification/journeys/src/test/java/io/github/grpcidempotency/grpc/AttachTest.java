@@ -7,8 +7,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
@@ -24,7 +22,6 @@ import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -45,8 +42,6 @@ class AttachTest extends CallTest {
   private static final Duration LONG = Duration.ofMinutes(1);
 
   private static final String OTHER_KEY = UUID.randomUUID().toString();
-
-  private final AtomicInteger attached = new AtomicInteger();
   private final AtomicInteger cancelled = new AtomicInteger();
 
   /** Where calls go on that had to wait: one after the other, so that a test can wait for all. */
@@ -129,7 +124,7 @@ class AttachTest extends CallTest {
     List<Started> duplicates = attach(server, 2);
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
     Started ofOther = ofOtherKey(server).start();
-    await().until(() -> attached.get() == 4);
+    awaitAttached(4);
     ofOtherKey(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
 
     cancel(duplicates.get(0));
@@ -373,7 +368,8 @@ class AttachTest extends CallTest {
 
   private ThingServer.Builder limited(WaitLimits limits) {
     return attaching(LONG)
-        .settings(settings -> settings.listener(counting()).executor(here).waitLimits(limits));
+        .settings(
+            settings -> settings.listener(journal.listener()).executor(here).waitLimits(limits));
   }
 
   private static TestCall ofOtherKey(ThingServer server) {
@@ -387,7 +383,7 @@ class AttachTest extends CallTest {
   private ThingServer.Builder attaching(Duration limit, FailurePolicy failures) {
     return server()
         .createThing(thing -> thing.inFlight(InFlightPolicy.attach(limit)).failures(failures))
-        .settings(settings -> settings.listener(counting()).executor(here))
+        .settings(settings -> settings.listener(journal.listener()).executor(here))
         .outside(AfterCallback.cancel(() -> here.execute(cancelled::incrementAndGet)));
   }
 
@@ -398,28 +394,5 @@ class AttachTest extends CallTest {
       call.cancel();
     }
     await().until(() -> cancelled.get() == before + calls.length);
-  }
-
-  private IdempotencyListener counting() {
-    return new IdempotencyListener() {
-      @Override
-      public void attached(IdempotencyEvent.Attached event) {
-        attached.incrementAndGet();
-      }
-    };
-  }
-
-  private List<Started> attach(ThingServer server, int duplicates) {
-    int before = attached.get();
-    List<Started> started = new ArrayList<>();
-    for (int duplicate = 0; duplicate < duplicates; duplicate++) {
-      started.add(keyed(server).start());
-    }
-    awaitAttached(before + duplicates);
-    return started;
-  }
-
-  private void awaitAttached(int duplicates) {
-    await().pollInterval(Duration.ofMillis(5)).until(() -> attached.get() == duplicates);
   }
 }

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
@@ -18,15 +16,11 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Background work survives every exception, and ends properly. */
 class BackgroundFailuresTest extends CallTest {
   private static final Duration SHORT_LEASE = Duration.ofMillis(300);
-
-  private final AtomicInteger attached = new AtomicInteger();
 
   /** Throws at every event an exception that a service's metrics may throw: an error of linkage. */
   private final EventJournal fatal = new EventJournal();
@@ -113,22 +107,6 @@ class BackgroundFailuresTest extends CallTest {
 
     await().until(() -> keyed(server).end().isReplayed());
 
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void anErrorOutOfTheStoreReachesNoHandler() throws InterruptedException {
-    ThingServer server = start();
-    TestCall.Started call = keepOneRunning(server);
-    ThingService.Running running = server.things().nextRunning();
-    store.throwErrorsAtSettlements();
-
-    // On the test's own thread: what is thrown into a handler fails the test.
-    running.succeed();
-
-    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    store.recover();
-    await().until(() -> keyed(server).end().isReplayed());
     assertThat(server.things().runs()).isEqualTo(1);
   }
 
@@ -255,23 +233,9 @@ class BackgroundFailuresTest extends CallTest {
   }
 
   private ThingServer.Builder attaching(Executor executor) {
-    IdempotencyListener counting =
-        new IdempotencyListener() {
-          @Override
-          public void attached(IdempotencyEvent.Attached event) {
-            attached.incrementAndGet();
-          }
-        };
     return server()
         .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))))
-        .settings(settings -> settings.listener(counting).executor(executor));
-  }
-
-  private List<TestCall.Started> attach(ThingServer server, int duplicates) {
-    List<TestCall.Started> started =
-        Stream.generate(() -> keyed(server).start()).limit(duplicates).toList();
-    await().until(() -> attached.get() == duplicates);
-    return started;
+        .settings(settings -> settings.listener(journal.listener()).executor(executor));
   }
 
   private static void awaitTwoLeases(UnreliableStore shortLeases) {

@@ -2,14 +2,17 @@ package io.github.grpcidempotency.grpc;
 
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.UUID;
@@ -33,6 +36,9 @@ abstract class CallTest {
   final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
   final UnreliableStore store =
       OF_A_MODULE.isPresent() ? newStore(LEASE) : new UnreliableStore(memory);
+
+  /** What those servers tell that a test lets it listen to. */
+  final EventJournal journal = new EventJournal();
 
   /** A store of a module needs only one transport. */
   static Stream<Transport> transports() {
@@ -114,5 +120,24 @@ abstract class CallTest {
   static ThingService.Running runningOne(ThingServer server) throws InterruptedException {
     TestCall.Started unused = keepOneRunning(server);
     return server.things().nextRunning();
+  }
+
+  /**
+   * Starts so many duplicates of Alice's call, and waits until a server in the journal has them.
+   */
+  final List<TestCall.Started> attach(ThingServer server, int duplicates) {
+    int before = attached();
+    List<TestCall.Started> started =
+        Stream.generate(() -> keyed(server).start()).limit(duplicates).toList();
+    awaitAttached(before + duplicates);
+    return started;
+  }
+
+  final void awaitAttached(int duplicates) {
+    await().pollInterval(Duration.ofMillis(5)).until(() -> attached() == duplicates);
+  }
+
+  private int attached() {
+    return journal.all(IdempotencyEvent.Attached.class).size();
   }
 }

@@ -10,7 +10,6 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
-import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent.ClaimSettled;
 import io.github.grpcidempotency.event.IdempotencyEvent.Claimed;
 import io.github.grpcidempotency.event.IdempotencyEvent.ExtractionFailed;
@@ -73,8 +72,6 @@ import org.junit.jupiter.api.Test;
 /** What listeners hear, and when: every kind of event, with what it says. */
 class EventsTest extends CallTest {
   private static final String HEADER = IdempotencyMetadata.KEY.name();
-
-  private final EventJournal journal = new EventJournal();
 
   @Test
   void aRunIsReportedFromItsKeyToItsSettlement() {
@@ -278,7 +275,7 @@ class EventsTest extends CallTest {
   void aWaitIsReportedFromItsBeginToTheAnswer() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
-    TestCall.Started duplicate = attach(server);
+    TestCall.Started duplicate = attach(server, 1).get(0);
     LiveCounts live = journal.live().orElseThrow();
     assertThat(live.leasesHeld()).isEqualTo(1);
     assertThat(live.oldestCall()).isPositive();
@@ -300,7 +297,7 @@ class EventsTest extends CallTest {
   void aWaitThatEndsWithAClaimIsReportedBeforeItsRun() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
-    TestCall.Started duplicate = attach(server);
+    TestCall.Started duplicate = attach(server, 1).get(0);
     server.things().succeed();
 
     running.fail(Status.NOT_FOUND);
@@ -332,7 +329,7 @@ class EventsTest extends CallTest {
     ThingServer server = patient(Duration.ofMinutes(1));
     ThingService.Running running = runningOne(server);
 
-    attach(server).cancel();
+    attach(server, 1).get(0).cancel();
 
     await().until(() -> !journal.all(WaitEnded.class).isEmpty());
     assertWaitEnded(WaitEnd.CANCELLED);
@@ -488,12 +485,6 @@ class EventsTest extends CallTest {
 
   private ThingServer patient(Duration limit) {
     return heard(thing -> thing.inFlight(InFlightPolicy.attach(limit)));
-  }
-
-  private TestCall.Started attach(ThingServer server) {
-    TestCall.Started duplicate = keyed(server).start();
-    await().until(() -> !journal.all(IdempotencyEvent.Attached.class).isEmpty());
-    return duplicate;
   }
 
   private void assertWaitEnded(WaitEnd end) {

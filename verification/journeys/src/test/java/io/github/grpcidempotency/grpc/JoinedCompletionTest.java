@@ -11,7 +11,6 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
-import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
@@ -25,7 +24,6 @@ import org.junit.jupiter.api.Test;
 
 /** Reserved calls whose answers are recorded by transactions that end after their handlers. */
 class JoinedCompletionTest extends CallTest {
-  private final EventJournal journal = new EventJournal();
   private JoiningStore joining = new JoiningStore(memory);
 
   @Test

@@ -20,7 +20,6 @@ import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Context;
@@ -58,7 +57,6 @@ class LateClaimTest extends CallTest {
   private static final Metadata.Key<String> ATTEMPTS = header("grpc-previous-rpc-attempts");
   private static final Metadata.Key<String> FOR_HANDLERS = header("for-handlers");
 
-  private final EventJournal journal = new EventJournal();
   private final boolean bound;
   private LateStore late;
 

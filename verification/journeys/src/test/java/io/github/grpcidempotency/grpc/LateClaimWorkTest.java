@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
@@ -14,7 +13,6 @@ import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
-import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.util.UUID;
 import java.util.concurrent.Callable;
@@ -92,32 +90,6 @@ class LateClaimWorkTest {
   }
 
   @Test
-  void itRunsAgainIfItWasCutOffAtItsFirstStatement() throws Exception {
-    late.cutOff();
-
-    assertThat(run(this::close).replayed()).isFalse();
-
-    assertThat(runs).hasValue(2);
-    assertThat(late.effects()).containsExactly("closed");
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
-  }
-
-  @Test
-  void itsFailureIsSettledAsUsual() throws Exception {
-    assertThatExceptionOfType(WorkFailedException.class)
-        .isThrownBy(
-            () ->
-                run(
-                    () -> {
-                      LateStore.write("closed");
-                      throw new WorkFailedException(Code.ABORTED, "not today");
-                    }));
-
-    assertThat(run(this::close).replayed()).isFalse();
-    assertThat(late.effects()).containsExactly("closed");
-  }
-
-  @Test
   void anInterruptionIsNotDropped() throws Exception {
     run(this::close);
 
@@ -128,20 +100,6 @@ class LateClaimWorkTest {
                     () -> {
                       throw new InterruptedException("to stop");
                     }));
-  }
-
-  @Test
-  void itIsRefusedIfItsClaimCannotBeConfirmed() {
-    late.breakDown();
-
-    assertThatExceptionOfType(WorkRefusedException.class)
-        .isThrownBy(() -> run(this::close))
-        .satisfies(
-            refused ->
-                assertThat(refused.reason())
-                    .isEqualTo(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE));
-    assertThat(late.effects()).isEmpty();
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Refused");
   }
 
   private StringValue close() {

@@ -116,7 +116,8 @@ class OwnershipTest extends CallTest {
   static Stream<Consumer<UnreliableStore>> otherFaults() {
     return Stream.of(
         UnreliableStore::loseAnswersOfSettlements,
-        UnreliableStore::failSettlementsInAnIllegalState);
+        UnreliableStore::failSettlementsInAnIllegalState,
+        UnreliableStore::throwErrorsAtSettlements);
   }
 
   @ParameterizedTest

@@ -24,6 +24,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.Status;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -186,6 +187,34 @@ class PoliciesTest extends CallTest {
         .refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED")
         .forGood();
     assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  /** Otherwise a client without the right, or with another request, could keep a record alive. */
+  @Test
+  void aRefusedCallExtendsNoRetention() {
+    AtomicBoolean allowed = new AtomicBoolean();
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure
+                            .retention(Duration.ofHours(1))
+                            .retainFromLastReplay()
+                            .guard((caller, resource) -> allowed.get())));
+    keyed(server).end().first();
+    letPass(Duration.ofMinutes(59));
+
+    keyed(server).end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED");
+    call(server, "another thing")
+        .as(ALICE)
+        .key(KEY)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
+
+    allowed.set(true);
+    letPass(Duration.ofMinutes(2));
+    keyed(server).end().first();
   }
 
   @Test

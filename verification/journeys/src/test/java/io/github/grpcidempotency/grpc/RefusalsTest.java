@@ -4,7 +4,6 @@ import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
 import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static io.github.grpcidempotency.store.FailurePhase.ROW_SEEN;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.rpc.BadRequest;
@@ -14,7 +13,6 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.grpc.Status;
@@ -229,18 +227,6 @@ class RefusalsTest extends CallTest {
     store.recover();
     running.succeed();
     first.end().first();
-  }
-
-  @Test
-  void aServerDoesNotStartOnAStoreThatCannotServeIt() {
-    store.refuseProcedures("the table has no such column");
-
-    assertThatThrownBy(
-            () -> start(server().createThing(procedure -> procedure.retention(Duration.ZERO))))
-        .isInstanceOf(SetupException.class)
-        .hasMessageStartingWith("idempotency cannot be set up:\n")
-        .hasMessageContaining("CreateThing: its retention must be at least a millisecond")
-        .hasMessageContaining("the table has no such column");
   }
 
   private static void assertInvalidKey(Seen seen, KeyProblem problem, String explanation) {

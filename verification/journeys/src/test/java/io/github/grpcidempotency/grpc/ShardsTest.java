@@ -243,7 +243,15 @@ class ShardsTest {
     assertThat(toWest.createOther(REQUEST).reasonMetadata())
         .containsEntry("cause", "no_connection");
     later.failure = Optional.of(new SetupException(List.of("no table")));
-    assertThat(toWest.createOther(REQUEST).reasonMetadata()).containsEntry("cause", "other");
+    try (LogLines log = LogLines.listen()) {
+      assertThat(toWest.createOther(REQUEST).reasonMetadata()).containsEntry("cause", "other");
+      assertThat(log.all())
+          .anyMatch(
+              line ->
+                  line.contains("ERROR")
+                      && line.contains("shard west: its database failed a check of the start-up")
+                      && line.contains("no table"));
+    }
     later.failure = Optional.empty();
     assertThat(toWest.createOther(REQUEST).isOk()).isTrue();
     assertThat(server.runs()).isEqualTo(2);

@@ -16,7 +16,6 @@ import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
@@ -51,7 +50,6 @@ class ThreadBoundTest extends CallTest {
   /** Ends within a test. */
   private static final Duration SHORT = Duration.ofMillis(300);
 
-  private final EventJournal journal = new EventJournal();
   private final ExecutorService clients = Executors.newCachedThreadPool();
   private final Context.CancellableContext over = Context.ROOT.withCancellation();
   private ThreadBoundStore bound = new ThreadBoundStore(memory);
@@ -320,7 +318,7 @@ class ThreadBoundTest extends CallTest {
     server.things().keepRunning();
     CompletableFuture<Seen> first = elsewhere(keyed(server));
     ThingService.Running running = server.things().nextRunning();
-    List<CompletableFuture<Seen>> duplicates = attach(server, 10);
+    List<CompletableFuture<Seen>> duplicates = attachElsewhere(server, 10);
 
     running.fail(Status.UNAVAILABLE);
     assertThat(first.join().code()).isEqualTo(Status.Code.UNAVAILABLE);
@@ -348,7 +346,7 @@ class ThreadBoundTest extends CallTest {
     server.things().keepRunning();
     CompletableFuture<Seen> first = elsewhere(keyed(server));
     ThingService.Running running = server.things().nextRunning();
-    List<CompletableFuture<Seen>> duplicates = attach(server, 3);
+    List<CompletableFuture<Seen>> duplicates = attachElsewhere(server, 3);
 
     running.fail(Status.UNAVAILABLE);
     assertThat(first.join().code()).isEqualTo(Status.Code.UNAVAILABLE);
@@ -444,7 +442,7 @@ class ThreadBoundTest extends CallTest {
     return CompletableFuture.supplyAsync(call::end, clients);
   }
 
-  private List<CompletableFuture<Seen>> attach(ThingServer server, int duplicates) {
+  private List<CompletableFuture<Seen>> attachElsewhere(ThingServer server, int duplicates) {
     List<CompletableFuture<Seen>> started = new ArrayList<>();
     for (int duplicate = 0; duplicate < duplicates; duplicate++) {
       started.add(elsewhere(keyed(server)));

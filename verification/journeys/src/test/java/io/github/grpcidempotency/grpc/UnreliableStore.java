@@ -7,7 +7,6 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -15,8 +14,8 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.thing.ForwardingClaim;
+import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Optional;
@@ -24,12 +23,10 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** A store that a test can cut off, and that counts its calls. */
-final class UnreliableStore implements IdempotencyStore {
-  private final IdempotencyStore store;
+final class UnreliableStore extends ForwardingStore {
   private final AtomicInteger claims = new AtomicInteger();
   private final AtomicInteger looks = new AtomicInteger();
   private final Set<String> claimingThreads = ConcurrentHashMap.newKeySet();
@@ -37,14 +34,13 @@ final class UnreliableStore implements IdempotencyStore {
   private final AtomicInteger settlements = new AtomicInteger();
   private final AtomicInteger settledInCancelledContext = new AtomicInteger();
   private final AtomicInteger errors = new AtomicInteger();
-  private volatile Optional<RuntimeException> verifyFailure = Optional.empty();
-  private volatile Optional<RuntimeException> retainFailure = Optional.empty();
+  private volatile Runnable retain = UnreliableStore::nothing;
   private volatile Runnable beforeClaim = UnreliableStore::nothing;
   private volatile Runnable beforeSettlement = UnreliableStore::nothing;
   private volatile Runnable afterSettlement = UnreliableStore::nothing;
 
   UnreliableStore(IdempotencyStore store) {
-    this.store = store;
+    super(store);
   }
 
   /** Lets every claim, look and renewal fail from now on. */
@@ -64,7 +60,7 @@ final class UnreliableStore implements IdempotencyStore {
 
   /** Lets no retention be extended from now on. */
   void failRetention() {
-    retainFailure = Optional.of(new StoreException("cut off", null));
+    retain = throwing(UnreliableStore::cutOff);
   }
 
   /** Lets every settlement fail from now on, before it is done. */
@@ -90,11 +86,6 @@ final class UnreliableStore implements IdempotencyStore {
   /** Makes every settlement throw an unexpected exception. */
   void throwErrorsAtSettlements() {
     beforeSettlement = this::throwError;
-  }
-
-  /** Lets the check at start-up find a problem. */
-  void refuseProcedures(String problem) {
-    verifyFailure = Optional.of(new IllegalStateException(problem));
   }
 
   void recover() {
@@ -150,17 +141,11 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<RecordedProcedure> procedures, Optional<String> shard) {
-    throwIf(verifyFailure);
-    store.verify(procedures, shard);
-  }
-
-  @Override
   public ClaimResult claim(ClaimRequest request) {
     claims.incrementAndGet();
     claimingThreads.add(Thread.currentThread().getName());
     beforeClaim.run();
-    ClaimResult result = store.claim(request);
+    ClaimResult result = super.claim(request);
     return result instanceof ClaimResult.Won won
         ? new ClaimResult.Won(new UnreliableClaim(won.claim()))
         : result;
@@ -170,38 +155,21 @@ final class UnreliableStore implements IdempotencyStore {
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     looks.incrementAndGet();
     beforeClaim.run();
-    return store.find(key, procedure);
+    return super.find(key, procedure);
   }
 
   @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
-    throwIf(retainFailure);
-    return store.retain(request, recorded);
+    retain.run();
+    return super.retain(request, recorded);
   }
 
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
     beforeClaim.run();
-    Set<UUID> renewed =
-        store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).forwardedTo()).toList());
+    Set<UUID> renewed = super.renew(claims);
     renewals.incrementAndGet();
     return renewed;
-  }
-
-  @Override
-  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
-    return store.watch(ended);
-  }
-
-  @Override
-  public Duration lease() {
-    return store.lease();
-  }
-
-  private static void throwIf(Optional<RuntimeException> failure) {
-    if (failure.isPresent()) {
-      throw failure.get();
-    }
   }
 
   private final class UnreliableClaim extends ForwardingClaim {

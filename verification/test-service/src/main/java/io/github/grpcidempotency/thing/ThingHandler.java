@@ -4,6 +4,7 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /** Creates a thing. */
 @FunctionalInterface
@@ -18,6 +19,15 @@ public interface ThingHandler {
         .setId(minted.isEmpty() ? UUID.randomUUID().toString() : minted)
         .setName(request.getName())
         .build();
+  }
+
+  /** Returns a handler that does something with the new thing, and then answers with it. */
+  static ThingHandler creating(Consumer<Thing> effect) {
+    return (request, answer) -> {
+      Thing thing = newThing(request);
+      effect.accept(thing);
+      answer(answer, thing);
+    };
   }
 
   /** Answers with a new thing, and writes nothing. */

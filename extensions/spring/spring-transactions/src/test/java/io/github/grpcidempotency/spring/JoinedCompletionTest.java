@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
@@ -20,18 +18,14 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.transaction.TransactionSystemException;
-import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -101,40 +95,6 @@ class JoinedCompletionTest extends SpringServerTest {
     }
   }
 
-  /** A manager for JDBC then commits as it gives the connection back; one for JPA loses it. */
-  @Test
-  void aTransactionThatFailsBetweenItsRecordAndItsCommitLeavesNothing() {
-    try (HikariDataSource pool = database.newPool(3);
-        Host failing = Host.of(kind, way.on(pool));
-        SpringServer other = SpringServer.start(failing, way)) {
-      TransactionTemplate own = new TransactionTemplate(failing.manager());
-      AtomicBoolean fails = new AtomicBoolean(true);
-      other.create(
-          thing ->
-              own.executeWithoutResult(
-                  status -> {
-                    asCaller(failing);
-                    other.insert(thing);
-                    TransactionalCompletion.complete(thing);
-                    onBeforeCommit(() -> failOnce(fails));
-                  }));
-      ThingClient caller = other.newClient();
-
-      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
-      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
-      assertThat(ThingDatabase.records(database, caller.user())).isZero();
-
-      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
-      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
-    }
-  }
-
-  private static void failOnce(AtomicBoolean fails) {
-    if (fails.getAndSet(false)) {
-      throw new TransactionSystemException("on purpose");
-    }
-  }
-
   @Test
   void anAnswerFromWithinTheTransactionIsSentAfterTheCommit() {
     CountDownLatch answered = new CountDownLatch(1);
@@ -161,141 +121,6 @@ class JoinedCompletionTest extends SpringServerTest {
     assertThat(reply.join().isOk()).as(reply.join().toString()).isTrue();
     assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
     assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.join().bytes());
-  }
-
-  @Test
-  void anAnswerFromWithinATransactionThatIsRolledBackIsNotSent() {
-    assertThatNothingIsLeft(
-        annotated(
-            (request, answer) -> {
-              completeAndAnswer(request, answer);
-              TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
-            }),
-        Status.Code.INTERNAL);
-    assertThatNothingIsLeft(
-        annotated(
-            (request, answer) -> {
-              asCaller();
-              host.insert(UUID.randomUUID(), request.getName());
-              completeAndAnswer(request, answer);
-            }),
-        Status.Code.INTERNAL);
-  }
-
-  @Test
-  void anAnswerFromWithinATransactionThatRecordsNothingIsNotSentBeforeItsEndEither() {
-    assertThatNothingIsLeft(
-        annotated(
-            (request, answer) -> {
-              insertAndAnswer(request, answer);
-              TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
-            }),
-        Status.Code.INTERNAL);
-    assertThatNothingIsLeft(
-        annotated(
-            (request, answer) -> {
-              insertAndAnswer(request, answer);
-              throw new IllegalArgumentException("on purpose");
-            }),
-        Status.Code.INTERNAL);
-
-    server.handle(annotated(this::insertAndAnswer));
-    Reply first = client.createThing(REQUEST);
-    assertThat(first.isOk()).as(first.toString()).isTrue();
-    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    assertThat(ThingDatabase.thingsOf(database, client.user())).containsExactly(first.thingId());
-  }
-
-  @Test
-  void aTransactionThatWasRolledBackHasRecordedNothing() {
-    assertThatNothingIsLeft(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          template.executeWithoutResult(
-              own -> {
-                insertAndComplete(thing);
-                own.setRollbackOnly();
-              });
-          ThingHandler.answer(answer, thing);
-        },
-        Status.Code.INTERNAL);
-    assertThatNothingIsLeft(
-        (request, answer) ->
-            template.executeWithoutResult(
-                own -> {
-                  insertAndComplete(ThingHandler.newThing(request));
-                  throw new IllegalArgumentException("on purpose");
-                }),
-        Status.Code.UNKNOWN);
-  }
-
-  @Test
-  void aCompletionWithinASavepointIsRolledBackWithIt() {
-    assumeThat(kind).as("Hibernate has none for Spring").isNotEqualTo(Host.Kind.JPA);
-    assertThatNothingIsLeft(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          template.executeWithoutResult(
-              own ->
-                  assertThatThrownBy(
-                          () ->
-                              host.propagations()
-                                  .nested(
-                                      () -> {
-                                        insertAndComplete(thing);
-                                        throw new IllegalArgumentException("on purpose");
-                                      }))
-                      .hasMessage("on purpose"));
-          ThingHandler.answer(answer, thing);
-        },
-        Status.Code.INTERNAL);
-
-    assertThatNothingIsLeft(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          template.executeWithoutResult(
-              own -> {
-                Object savepoint = own.createSavepoint();
-                insertAndComplete(thing);
-                own.rollbackToSavepoint(savepoint);
-              });
-          ThingHandler.answer(answer, thing);
-        },
-        Status.Code.INTERNAL);
-
-    server.create(
-        thing ->
-            template.executeWithoutResult(
-                own -> host.propagations().nested(() -> insertAndComplete(thing))));
-    Reply first = client.createThing(REQUEST);
-    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    assertThat(ThingDatabase.thingsOf(database, client.user())).containsExactly(first.thingId());
-  }
-
-  @Test
-  void aTransactionOfItsOwnWithinAnotherOneRecords() {
-    server.create(
-        thing ->
-            template.executeWithoutResult(
-                outer -> {
-                  host.note("outer");
-                  host.propagations().requiresNew(() -> insertAndComplete(thing));
-                  outer.setRollbackOnly();
-                }));
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-    assertThat(ThingDatabase.notes(database)).isEmpty();
-  }
-
-  @Test
-  void aReadOnlyTransactionCannotRecord() {
-    template.setReadOnly(true);
-    server.create(
-        thing -> template.executeWithoutResult(own -> TransactionalCompletion.complete(thing)));
-
-    assertThat(client.createThing(REQUEST).isOk()).isFalse();
-    assertThat(ThingDatabase.records(database, client.user())).isZero();
   }
 
   @Test
@@ -386,21 +211,6 @@ class JoinedCompletionTest extends SpringServerTest {
             "SELECT set_config('app.current_user_id', ?, true)",
             String.class,
             ThingServer.caller().userId().toString());
-  }
-
-  /** Makes a call that fails, and then a retry that must run, and succeed. */
-  private void assertThatNothingIsLeft(ThingHandler failing, Status.Code code) {
-    ThingClient caller = server.newClient();
-    server.handle(failing);
-    Reply failed = caller.createThing(REQUEST);
-    assertThat(failed.status().getCode()).as(failed.toString()).isEqualTo(code);
-    assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
-
-    server.create(thing -> template.executeWithoutResult(own -> insertAndComplete(thing)));
-    Reply retried = caller.createThing(REQUEST);
-    assertThat(retried.isOk()).as(retried.toString()).isTrue();
-    assertThat(retried.isReplay()).isFalse();
-    assertThat(ThingDatabase.thingsOf(database, caller.user())).containsExactly(retried.thingId());
   }
 
   private static void onBeforeCommit(Runnable action) {

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,9 +8,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.IdempotencyDataSource;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -27,22 +23,18 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /** Claims that travel with the first statement that Spring or Hibernate sends. */
 @ParameterizedClass
@@ -99,40 +91,6 @@ class LateClaimsTest extends SpringServerTest {
     } finally {
       open.countDown();
     }
-  }
-
-  @Test
-  void aHandlerThatCatchesEverythingIsStoppedToo() {
-    server.create(
-        thing -> {
-          host.takeName("caught");
-          server.insert(thing);
-        });
-    Reply first = client.createThing(REQUEST);
-    AtomicInteger failures = new AtomicInteger();
-    List<Runnable> attempts =
-        List.of(
-            () -> host.takeName("caught"),
-            () -> host.propagations().required(() -> host.note("caught")),
-            () -> host.jdbc().execute("INSERT INTO app.notes (text) VALUES ('caught')"),
-            () -> host.jdbc().queryForList("SELECT text FROM app.notes", String.class));
-    server.create(
-        thing -> {
-          for (Runnable attempt : attempts) {
-            try {
-              attempt.run();
-            } catch (RuntimeException swallowed) {
-              failures.incrementAndGet();
-            }
-          }
-        });
-
-    Reply retried = client.createThing(REQUEST);
-
-    assertThat(failures).hasValue(attempts.size());
-    assertThat(retried.isReplay()).as(retried.toString()).isTrue();
-    assertThat(retried.bytes()).isEqualTo(first.bytes());
-    assertThat(ThingDatabase.notes(database)).isEmpty();
   }
 
   /** It logs a statement that fails as an error. Of a batch it says that it was not sent. */
@@ -379,29 +337,6 @@ class LateClaimsTest extends SpringServerTest {
     // What a handler does elsewhere before its first statement is done for duplicates as well.
     assertThat(client.createThing(REQUEST).isReplay()).isTrue();
     assertThat(ThingDatabase.notes(database)).hasSize(4);
-  }
-
-  @Test
-  void aHostNeedsOnlyAWrappedPool() {
-    storeOn(database.pool()).verifyLateClaims();
-  }
-
-  private static PostgresIdempotencyStore storeOn(DataSource pool) {
-    DataSource dataSource = new IdempotencyDataSource(pool);
-    PlatformTransactionManager manager = new JdbcTransactionManager(dataSource);
-    return PostgresIdempotencyStore.builder(dataSource)
-        .hostTransactions(SpringTransactions.of(manager, dataSource))
-        .build();
-  }
-
-  @Test
-  void aHostWithoutAnIdempotencyDataSourcePreventsTheStart() {
-    try (Host bare = Host.of(kind, database.pool())) {
-      assertThatExceptionOfType(SetupException.class)
-          .isThrownBy(() -> SpringServer.start(bare, way).close())
-          .satisfies(refused -> assertThat(refused.problems()).hasSize(1))
-          .withMessageContaining("wrap the connection pool in an IdempotencyDataSource");
-    }
   }
 
   /** Returns what a call sends on a connection that has sent such a call before. */

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
-import jakarta.persistence.EntityManager;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -71,22 +70,11 @@ final class SpringServer implements AutoCloseable {
 
   /** Handles calls by doing this with the new thing, and then answering with it. */
   void create(Consumer<Thing> effect) {
-    handle(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          effect.accept(thing);
-          ThingHandler.answer(answer, thing);
-        });
+    handle(ThingHandler.creating(effect));
   }
 
   void insert(Thing thing) {
     host.insert(UUID.fromString(thing.getId()), thing.getName());
-  }
-
-  /** Writes a thing so that it is in the table, though not yet committed. */
-  void insertAtOnce(Thing thing) {
-    insert(thing);
-    host.entities().ifPresent(EntityManager::flush);
   }
 
   static CreateThingRequest named(String name) {

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.spring;
 
-import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_NOT_TAKEN;
 import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_SUSPENDED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,17 +8,12 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.PostgresFixture;
-import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.grpc.Context;
 import io.grpc.Status;
-import java.sql.Connection;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,11 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.postgresql.PGConnection;
-import org.postgresql.jdbc.PgConnection;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceUtils;
-import org.springframework.transaction.interceptor.TransactionAspectSupport;
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
@@ -70,86 +60,6 @@ class TransactionalHandlersTest extends SpringServerTest {
       assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
       assertThat(unprotected()).isEmpty();
     }
-  }
-
-  @Test
-  void aHandlerThatFailsAfterItsInsertLeavesNothingAndARetryRuns() {
-    for (Consumer<Runnable> way : waysToWrite()) {
-      assertThatNothingIsLeft(
-          (request, answer) -> {
-            way.accept(() -> server.insert(ThingHandler.newThing(request)));
-            answer.onError(Status.UNAVAILABLE.asRuntimeException());
-          },
-          Status.Code.UNAVAILABLE);
-      assertThatNothingIsLeft(
-          (request, answer) ->
-              way.accept(
-                  () -> {
-                    server.insert(ThingHandler.newThing(request));
-                    throw new IllegalArgumentException("on purpose");
-                  }),
-          Status.Code.UNKNOWN);
-    }
-  }
-
-  /** With JPA the database says so at the flush before the commit; with JDBC at once. */
-  @Test
-  void aRefusalAtTheFlushLeavesNothing() {
-    assertThatNothingIsLeft(
-        creating(thing -> host.insert(UUID.fromString(thing.getId()), "bad")),
-        kind == Host.Kind.JPA ? Status.Code.INTERNAL : Status.Code.UNKNOWN);
-  }
-
-  @Test
-  void aTransactionThatIsSetToRollbackOnlyIsNoSuccess() {
-    assertThatNothingIsLeft(
-        creating(
-            thing ->
-                host.propagations()
-                    .required(
-                        () -> {
-                          server.insert(thing);
-                          TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
-                        })),
-        Status.Code.INTERNAL);
-    assertThatNothingIsLeft(
-        creating(
-            thing -> {
-              server.insert(thing);
-              assertThatThrownBy(
-                      () ->
-                          host.propagations()
-                              .required(
-                                  () -> {
-                                    throw new IllegalArgumentException("on purpose");
-                                  }))
-                  .hasMessage("on purpose");
-            }),
-        Status.Code.INTERNAL);
-  }
-
-  @Test
-  void aSavepointIsRolledBackAlone() {
-    server.create(
-        thing -> {
-          server.insert(thing);
-          assertThatThrownBy(
-                  () ->
-                      host.propagations()
-                          .nested(
-                              () -> {
-                                host.note("nested");
-                                throw new IllegalArgumentException("on purpose");
-                              }))
-              .isInstanceOf(RuntimeException.class);
-        });
-
-    Reply reply = client.createThing(REQUEST);
-
-    // Hibernate has no savepoints for Spring, which says so.
-    assertThat(reply.isOk()).as(reply.toString()).isTrue();
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-    assertThat(ThingDatabase.notes(database)).isEmpty();
   }
 
   /** Without the call's context, or without the library's data source, nobody can see it. */
@@ -194,7 +104,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   @Test
   void aStricterIsolationIsRefusedUnlessItsTransactionIsAnother() {
     assertThatNothingIsLeft(
-        creating(
+        ThingHandler.creating(
             thing -> {
               server.insert(thing);
               host.propagations().serializable(() -> host.note("never"));
@@ -228,14 +138,14 @@ class TransactionalHandlersTest extends SpringServerTest {
   @Test
   void theTimeoutOfAMethodThatJoinsLimitsStatementsAndTheCommit() {
     assertThatNothingIsLeft(
-        creating(
+        ThingHandler.creating(
             thing -> {
               server.insert(thing);
               host.propagations().overdue(() -> host.note("never"));
             }),
         Status.Code.UNKNOWN);
     assertThatNothingIsLeft(
-        creating(
+        ThingHandler.creating(
             thing -> {
               server.insert(thing);
               host.propagations().overdue(() -> {});
@@ -246,64 +156,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     server.create(thing -> host.propagations().patient(() -> server.insert(thing)));
     assertThat(client.createThing(REQUEST).isOk()).isTrue();
     assertThat(ThingDatabase.notes(database)).isEmpty();
-  }
-
-  @Test
-  void onlyAHandlerThatWritesElsewhereIsReported() {
-    server.create(thing -> host.jdbc().queryForList("SELECT text FROM app.notes", String.class));
-    assertThat(client.createOther(REQUEST).isOk()).isTrue();
-    server.create(thing -> host.note("joined"));
-    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
-    assertThat(unprotected()).isEmpty();
-
-    server.create(thing -> noteElsewhere());
-    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
-
-    assertThat(unprotected()).containsExactly(TRANSACTION_NOT_TAKEN);
-    assertThat(ThingDatabase.notes(database)).containsExactly("joined", "elsewhere");
-  }
-
-  @Test
-  void aHandlerRunsAsItsCallerFromItsFirstStatementOn() {
-    server.create(
-        thing -> {
-          server.insert(thing);
-          assertThat(currentUser()).isEqualTo(client.user().toString());
-        });
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    ThingClient unkeyed = client.withoutKey();
-    assertThat(unkeyed.createThing(SpringServer.named("another")).isOk()).isTrue();
-
-    ThingClient other = client.as(UUID.randomUUID());
-    server.create(
-        thing -> {
-          assertThat(host.jdbc().queryForObject("SELECT count(*) FROM app.things", Integer.class))
-              .isZero();
-          server.insert(thing);
-        });
-    assertThat(other.createThing(REQUEST).isOk()).isTrue();
-    assertThat(ThingDatabase.thingsOf(database, client.user())).hasSize(2);
-  }
-
-  @Test
-  void theDriversConnectionBelongsToTheTransactionToo() {
-    server.create(
-        thing -> {
-          Connection connection = DataSourceUtils.getConnection(host.dataSource());
-          try (Statement statement = connection.unwrap(PgConnection.class).createStatement()) {
-            assertThat(connection.isWrapperFor(PGConnection.class)).isTrue();
-            statement.executeUpdate(
-                "INSERT INTO app.things (id, name) VALUES ('%s', 'unwrapped')"
-                    .formatted(UUID.fromString(thing.getId())));
-          } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-          } finally {
-            DataSourceUtils.releaseConnection(connection, host.dataSource());
-          }
-        });
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
   }
 
   @Test
@@ -350,14 +202,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     return List.of(Runnable::run, host.propagations()::required);
   }
 
-  private static ThingHandler creating(Consumer<Thing> effect) {
-    return (request, answer) -> {
-      Thing thing = ThingHandler.newThing(request);
-      effect.accept(thing);
-      ThingHandler.answer(answer, thing);
-    };
-  }
-
   /** Makes a call that fails, and then a retry that must run, and succeed. */
   private void assertThatNothingIsLeft(ThingHandler failing, Status.Code code) {
     ThingClient caller = server.newClient();
@@ -378,20 +222,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     return server.journal().all(IdempotencyEvent.Unprotected.class).stream()
         .map(IdempotencyEvent.Unprotected::cause)
         .toList();
-  }
-
-  private String currentUser() {
-    return String.valueOf(
-        host.jdbc().queryForObject("SELECT current_setting('app.current_user_id')", String.class));
-  }
-
-  private static void noteElsewhere() {
-    try (Connection other = database.pool().getConnection();
-        Statement statement = other.createStatement()) {
-      statement.executeUpdate("INSERT INTO app.notes (text) VALUES ('elsewhere')");
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
   }
 
   private static boolean noteIsOfTheRecordsTransaction() {

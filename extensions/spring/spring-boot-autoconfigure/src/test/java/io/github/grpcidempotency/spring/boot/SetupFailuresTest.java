@@ -36,6 +36,7 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerFactoryCustomizer;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ContextConsumer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -88,20 +89,12 @@ class SetupFailuresTest {
   void aHandlerWithoutAnExecutionThatDoesNotJoinIsAProblem() {
     for (Class<? extends UndecidedService> service :
         List.of(UndecidedService.Plain.class, UndecidedService.OfItsOwn.class)) {
-      complete()
-          .withBean(service)
-          .run(
-              context ->
-                  assertProblems(context)
-                      .singleElement()
-                      .asString()
-                      .contains("CreateThing: it has no execution"));
+      complete().withBean(service).run(oneProblem("CreateThing: it has no execution"));
     }
     complete()
         .withBean(UndecidedService.Joining.class)
         .withPropertyValues("grpc.idempotency.host-transactions=false")
-        .run(
-            context -> assertProblems(context).singleElement().asString().contains("no execution"));
+        .run(oneProblem("no execution"));
   }
 
   @Test
@@ -110,12 +103,7 @@ class SetupFailuresTest {
         Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).execution(Execution.RESERVED).build();
     complete()
         .withBean(Procedures.class, () -> Procedures.of(other, other))
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .endsWith("it has two descriptors: remove one of them"));
+        .run(oneProblem("it has two descriptors: remove one of them"));
   }
 
   @Test
@@ -144,12 +132,7 @@ class SetupFailuresTest {
   void severalCallerResolversNeedAPrimaryOne() {
     complete()
         .withBean("another", CallerResolver.class, () -> Optional::empty)
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .startsWith("there are several CallerResolver beans"));
+        .run(oneProblem("there are several CallerResolver beans"));
   }
 
   @Test
@@ -166,6 +149,11 @@ class SetupFailuresTest {
     withDataSources(Unmarked.class, MarkedPrimary.class).run(context -> assertReached(context));
     withDataSources(Unmarked.class, MarkedPrimary.class, MarkedByQualifier.class)
         .run(context -> assertReached(context));
+  }
+
+  /** Returns an assertion that the start has failed of one problem, whose text contains these. */
+  private static ContextConsumer<AssertableApplicationContext> oneProblem(String... texts) {
+    return context -> assertProblems(context).singleElement().asString().contains(texts);
   }
 
   /** The store was made, and tried to reach its database. */
@@ -310,12 +298,7 @@ class SetupFailuresTest {
     complete()
         .withBean(DataSource.class, Runners::unreachable)
         .withPropertyValues("grpc.idempotency.migration.username=owner")
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .startsWith("the migration needs a URL"));
+        .run(oneProblem("the migration needs a URL"));
     complete()
         .withBean(DataSource.class, Runners::unreachable)
         .withPropertyValues("grpc.idempotency.migration.username=")
@@ -348,12 +331,7 @@ class SetupFailuresTest {
   void anInterceptorOutsideOfObservationStopsTheStart() {
     complete()
         .withUserConfiguration(LateObservation.class)
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .contains("ObservationGrpcServerInterceptor runs inside"));
+        .run(oneProblem("ObservationGrpcServerInterceptor runs inside"));
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -382,12 +360,7 @@ class SetupFailuresTest {
   void anInterceptorOutsideOfAuthenticationStopsTheStart() {
     complete()
         .withUserConfiguration(LateAuthentication.class)
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .contains("AuthenticationProcessInterceptor runs inside"));
+        .run(oneProblem("AuthenticationProcessInterceptor runs inside"));
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -420,11 +393,7 @@ class SetupFailuresTest {
 
   @Test
   void anInterceptorThatIsRegisteredTwiceStopsTheStart() {
-    complete()
-        .withUserConfiguration(RegisteredAgain.class)
-        .run(
-            context ->
-                assertProblems(context).singleElement().asString().contains("registered twice"));
+    complete().withUserConfiguration(RegisteredAgain.class).run(oneProblem("registered twice"));
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -447,12 +416,7 @@ class SetupFailuresTest {
                 factory ->
                     ((DefaultGrpcServerFactory<?>) factory)
                         .setInterceptorFilter((interceptor, service) -> false))
-        .run(
-            context ->
-                assertProblems(context)
-                    .singleElement()
-                    .asString()
-                    .contains("a ServerInterceptorFilter removes"));
+        .run(oneProblem("a ServerInterceptorFilter removes"));
   }
 
   @Test

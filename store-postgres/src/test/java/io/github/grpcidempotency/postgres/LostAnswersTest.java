@@ -8,8 +8,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.FaultProxy.Trap;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
@@ -17,24 +17,34 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiConsumer;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * The store fails in the midst of a claim. The procedure fails open, and still its handler must not
- * run once somebody else may hold the key.
+ * The store fails in the midst of a claim or a completion. The procedure fails open, and still its
+ * handler must not run once somebody else may hold the key, nor again once it has succeeded.
  */
-class UnansweredClaimTest {
+class LostAnswersTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
+  private static final String COMPLETION = "SET response_bytes =";
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   private final KeyTable table = new KeyTable(database);
@@ -64,64 +74,51 @@ class UnansweredClaimTest {
     assertThat(server.events()).contains("unprotected FAILED_OPEN").doesNotContain("claimed");
   }
 
-  @Test
-  void aHandlerDoesNotRunIfTheDatabaseFailsBeforeATakeover() {
+  @ParameterizedTest
+  @CsvSource({
+    "LEASE_ENDED, before, SET attempt =, IDEMPOTENCY_IN_PROGRESS",
+    "LEASE_ENDED, after, SET attempt =, IDEMPOTENCY_IN_PROGRESS",
+    "EXPIRED, before, DELETE FROM idempotency.idempotency_keys, IDEMPOTENCY_IN_PROGRESS",
+    "HELD, after, INSERT INTO idempotency.idempotency_keys, IDEMPOTENCY_STORE_UNAVAILABLE"
+  })
+  void aHandlerDoesNotRunIfItsClaimIsCutOff(Key key, String when, String sql, String reason) {
     Things.win(others, Things.claimOf(client, REQUEST));
-    table.endLeases(client.user());
-    Trap cut = proxy.cutBefore("SET attempt =").andStayDown();
+    key.make.accept(table, client.user());
+    Trap cut = (when.equals("before") ? proxy.cutBefore(sql) : proxy.cutAfter(sql)).andStayDown();
 
-    assertIsRefusedWithoutRunning(cut);
+    assertIsRefusedWithoutRunning(cut, reason);
   }
 
-  @Test
-  void aHandlerDoesNotRunIfTheAnswerToATakeoverIsLost() {
-    Things.win(others, Things.claimOf(client, REQUEST));
-    table.endLeases(client.user());
-    Trap cut = proxy.cutAfter("SET attempt =").andStayDown();
+  /** What has become of the key that another server has claimed. */
+  private enum Key {
+    LEASE_ENDED(KeyTable::endLeases),
+    EXPIRED(KeyTable::expire),
+    HELD((table, user) -> {});
 
-    assertIsRefusedWithoutRunning(cut);
-  }
+    @SuppressWarnings("ImmutableEnumChecker") // it captures nothing
+    private final BiConsumer<KeyTable, UUID> make;
 
-  @Test
-  void aHandlerDoesNotRunIfTheDatabaseFailsBeforeAnExpiredRowIsReplaced() {
-    Things.win(others, Things.claimOf(client, REQUEST));
-    table.expire(client.user());
-    Trap cut = proxy.cutBefore("DELETE FROM idempotency.idempotency_keys").andStayDown();
-
-    assertIsRefusedWithoutRunning(cut);
-  }
-
-  @Test
-  void aHandlerDoesNotRunIfTheAnswerToItsClaimIsLostAndItCannotLookAgain() {
-    Things.win(others, Things.claimOf(client, REQUEST));
-    Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys").andStayDown();
-
-    assertIsRefusedWithoutRunning(cut, Things.STORE_UNAVAILABLE);
+    Key(BiConsumer<KeyTable, UUID> make) {
+      this.make = make;
+    }
   }
 
   @Test
   void aHandlerDoesNotRunIfTheOutboxQueryFailsAndTheDatabaseBeforeTheSecondLook() {
     Things.win(others, Things.claimOf(client, REQUEST));
-    database.superuser().useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO x"));
+    database.execute("ALTER TABLE app.outbox RENAME TO x");
     try {
       Trap cut = proxy.cutBefore("THEN CAST(NULL AS text[]) END AS outbox_status").andStayDown();
 
       assertIsRefusedWithoutRunning(cut, Things.STORE_UNAVAILABLE);
     } finally {
-      database
-          .superuser()
-          .useHandle(handle -> handle.execute("ALTER TABLE app.x RENAME TO outbox"));
+      database.execute("ALTER TABLE app.x RENAME TO outbox");
     }
   }
 
   @Test
   void aTransactionalClaimWithALostAnswerMayHaveFoundAHolderToo() {
-    ClaimRequest reserved = Things.claimOf(client, REQUEST);
-    Procedure transactional =
-        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .execution(Execution.TRANSACTIONAL)
-            .build();
-    ClaimRequest request = Things.claimOf(reserved.key(), transactional, reserved.fingerprint());
+    ClaimRequest request = Things.claimOf(client.user(), Things.TRANSACTIONAL);
     TransactionalStore store = PostgresIdempotencyStore.builder(proxied).build();
     Trap cut = proxy.cutAfter("pg_try_advisory_xact_lock").andStayDown();
 
@@ -206,14 +203,100 @@ class UnansweredClaimTest {
     assertThat(server.events()).containsExactly("claimed", "settled", "replayed");
   }
 
-  private void assertIsRefusedWithoutRunning(Trap cut) {
-    assertIsRefusedWithoutRunning(cut, Things.IN_PROGRESS);
-  }
-
   private void assertIsRefusedWithoutRunning(Trap cut, String reason) {
     assertThat(client.createThing(REQUEST).reason()).isEqualTo(reason);
 
     assertThat(cut.hasSprung()).isTrue();
     assertThat(server.runs()).isZero();
+  }
+
+  /**
+   * A claim whose answer was lost is sent again after others have owned and released its row. It
+   * then inserts a new operation, so that no owner of the old one holds a fence of it.
+   */
+  @Test
+  void aClaimThatIsSentAgainDoesNotReviveTheFenceOfAnOwnerThatWasOvertaken() {
+    ClaimRequest request = Things.claimOf(client, REQUEST);
+    List<Claim> overtaken = new ArrayList<>();
+    IdempotencyStore unlucky =
+        PostgresIdempotencyStore.builder(
+                beforeTheSecondConnection(
+                    () -> {
+                      overtaken.add(takeOver(request));
+                      assertThat(takeOver(request).release()).isEqualTo(Settled.DONE);
+                    }))
+            .lease(Duration.ofMinutes(5))
+            .build();
+    Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys");
+    Claim dead = Things.win(unlucky, request);
+    assertThat(cut.hasSprung()).isTrue();
+
+    Claim owner = takeOver(request);
+
+    assertThat(owner.operationId()).isEqualTo(dead.operationId());
+    assertThat(overtaken.get(0).complete(Things.ANSWER)).isEqualTo(Settled.LOST);
+    assertThat(owner.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
+  }
+
+  private Claim takeOver(ClaimRequest request) {
+    table.endLeases(client.user());
+    return Things.win(others, request);
+  }
+
+  /**
+   * A pool of the application's that something happens to before it gives its second connection.
+   */
+  private PGSimpleDataSource beforeTheSecondConnection(Runnable event) {
+    AtomicInteger connections = new AtomicInteger();
+    PGSimpleDataSource dataSource =
+        new PGSimpleDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            if (connections.incrementAndGet() == 2) {
+              event.run();
+            }
+            return super.getConnection();
+          }
+        };
+    dataSource.setUrl(proxy.jdbcUrl());
+    return dataSource;
+  }
+
+  @Test
+  void anImmediateRetryDoesNotRunTheHandlerAgainAndTheAnswerIsRecordedOnceTheDatabaseIsBack() {
+    try (ThingServer other = PostgresThingServer.on(database.app()).start();
+        ThingClient toOther = ThingClient.to(other.port()).like(client)) {
+      Trap cut = proxy.cutBefore(COMPLETION).andStayDown();
+
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(cut.hasSprung()).isTrue();
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(toOther.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(server.runs() + other.runs()).isEqualTo(1);
+
+      proxy.restore();
+      await().until(() -> server.events().contains("recordedLate"));
+
+      assertIsReplayed(client.createThing(REQUEST));
+      assertIsReplayed(toOther.createThing(REQUEST));
+      assertThat(server.runs() + other.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void anAnswerWhoseRecordingGotNoResponseIsReplayed() {
+    Trap cut = proxy.cutAfter(COMPLETION);
+
+    assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+    assertThat(cut.hasSprung()).isTrue();
+    await().until(() -> server.events().contains("recordedLate"));
+
+    assertIsReplayed(client.createThing(REQUEST));
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  private void assertIsReplayed(Reply retried) {
+    assertThat(retried.isReplay()).isTrue();
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
   }
 }

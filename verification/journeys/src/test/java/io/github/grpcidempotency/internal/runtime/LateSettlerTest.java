@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -15,6 +17,7 @@ import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.LateSettler.Limits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -34,8 +37,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An answer that cannot be recorded is tried again, and not for ever. */
-class LateRecorderTest {
+/**
+ * An answer that cannot be recorded is tried again, and not for ever. So is the release of a key
+ * whose handler has failed with its database.
+ */
+class LateSettlerTest {
   private static final Duration LONG = Duration.ofMinutes(5);
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(
@@ -147,6 +153,47 @@ class LateRecorderTest {
     assertThat(leases.inFlight(claim.request().key())).isEmpty();
   }
 
+  @Test
+  void aKeyIsFreeBeforeItsLeaseEndsOnceTheStoreIsBack() {
+    try (LateSettler settler = new LateSettler(leases)) {
+      Claim claim = fail(settler, Code.UNAVAILABLE);
+      await().until(() -> attempts.get() > 3);
+      assertThat(stands(claim)).isInstanceOf(ClaimResult.InFlight.class);
+
+      outage = Optional.empty();
+
+      await().until(() -> stands(claim) instanceof ClaimResult.Won);
+    }
+  }
+
+  @Test
+  void aKeyWhoseOutcomeIsUnknownIsLeftToItsLease() {
+    try (LateSettler settler = new LateSettler(leases)) {
+      Claim unknown = fail(settler, Code.UNKNOWN);
+      Claim released = fail(settler, Code.UNAVAILABLE);
+      outage = Optional.empty();
+
+      await().until(() -> stands(released) instanceof ClaimResult.Won);
+
+      assertThat(stands(unknown)).isInstanceOf(ClaimResult.InFlight.class);
+    }
+  }
+
+  /** Claims a key, and lets its handler fail during the outage. */
+  private Claim fail(LateSettler settler, Code code) {
+    Operation operation = claim(Duration.ofDays(1), true);
+    assertThat(
+            new Settler(leases, settler)
+                .fail(
+                    operation,
+                    new HandlerError(code, false),
+                    () -> {
+                      throw new AssertionError("no failure is recorded");
+                    }))
+        .isEqualTo(Claim.Settled.DONE);
+    return operation.claim();
+  }
+
   private LateSettler recorder(Limits limits) {
     return new LateSettler(leases, limits);
   }
@@ -157,12 +204,23 @@ class LateRecorderTest {
   }
 
   private Claim record(LateSettler recorder, Duration retention) {
+    Operation operation = claim(retention, false);
+    recorder.record(operation, ANSWER, failure());
+    return operation.claim();
+  }
+
+  private Operation claim(Duration retention, boolean mayBeReleased) {
     KeyedRequest request =
         KeyedRequest.of(
             new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"),
-            Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).retention(retention).build(),
+            Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+                .retention(retention)
+                .failures(FailurePolicy.releaseAll().withUnknown(Code.UNKNOWN))
+                .build(),
             CreateThingRequest.getDefaultInstance());
-    Claim claim = new UnrecordableClaim(((ClaimResult.Won) store.claim(request.claim())).claim());
+    Claim claim =
+        new UnsettleableClaim(
+            ((ClaimResult.Won) store.claim(request.claim())).claim(), mayBeReleased);
     CallEvents events =
         CallEvents.capture(
             listeners,
@@ -170,8 +228,7 @@ class LateRecorderTest {
             Engines.describe(request.procedure(), Entry.CALL));
     Operation operation = new Operation(request, claim, events);
     leases.track(operation);
-    recorder.record(operation, ANSWER, failure());
-    return claim;
+    return operation;
   }
 
   private ClaimResult stands(Claim claim) {
@@ -214,24 +271,41 @@ class LateRecorderTest {
     }
   }
 
-  /** A claim whose answer cannot be recorded during an outage. */
-  private final class UnrecordableClaim extends ForwardingClaim {
-    UnrecordableClaim(Claim claim) {
+  /** A claim that cannot be settled during an outage. */
+  private final class UnsettleableClaim extends ForwardingClaim {
+    private final boolean mayBeReleased;
+
+    UnsettleableClaim(Claim claim, boolean mayBeReleased) {
       super(claim);
+      this.mayBeReleased = mayBeReleased;
     }
 
     @Override
     public Settled complete(RecordedOutcome outcome) {
-      if (outage.isPresent()) {
-        attempts.incrementAndGet();
-        throw failure();
-      }
+      failDuringTheOutage();
       return super.complete(outcome);
     }
 
     @Override
     public Settled release() {
-      throw new AssertionError("an answer that is to be recorded is never released");
+      assertThat(mayBeReleased).as("an answer that is to be recorded is never released").isTrue();
+      failDuringTheOutage();
+      return super.release();
+    }
+
+    @Override
+    public Settled markUnknown() {
+      if (mayBeReleased) {
+        failDuringTheOutage();
+      }
+      return super.markUnknown();
+    }
+
+    private void failDuringTheOutage() {
+      if (outage.isPresent()) {
+        attempts.incrementAndGet();
+        throw failure();
+      }
     }
   }
 }
