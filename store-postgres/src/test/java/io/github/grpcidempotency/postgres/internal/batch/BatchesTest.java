@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Which calls share a statement, and what each of them gets. No statement is sent to a database.
  */
+@SuppressWarnings("try") // a busy call is only there to be let go
 class BatchesTest {
   private static final String LARGE = "x".repeat(Batches.MAX_BYTES);
 
