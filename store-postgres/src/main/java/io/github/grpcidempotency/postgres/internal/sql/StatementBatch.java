@@ -145,7 +145,7 @@ public final class StatementBatch {
   }
 
   /**
-   * Runs statements that set the user and read a row, for each of several calls in one flush.
+   * Runs two statements, which set the user and read a row, for each of several calls in one flush.
    * Returns the row of each call, if it has one.
    */
   public static <C, T> List<Optional<T>> runForEach(
@@ -236,12 +236,14 @@ public final class StatementBatch {
   private static <T> List<Optional<T>> readEach(Results results, RowReader<T> reader)
       throws SQLException {
     List<Optional<T>> rows = new ArrayList<>();
+    boolean setsUser = true;
     for (ResultSet result = results.current();
         result != null;
         result = results.statement.getMoreResults() ? results.current() : null) {
-      if (!isSetting(result)) {
+      if (!setsUser) {
         rows.add(result.next() ? Optional.of(reader.read(result)) : Optional.empty());
       }
+      setsUser = !setsUser;
     }
     return rows;
   }
