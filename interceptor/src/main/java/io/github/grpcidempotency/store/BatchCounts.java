@@ -12,4 +12,9 @@ import java.time.Duration;
 public record BatchCounts(long batches, long calls, Duration queued) {
   /** The counts of a store that sends every statement alone. */
   public static final BatchCounts NONE = new BatchCounts(0, 0, Duration.ZERO);
+
+  /** Returns the sum. */
+  public BatchCounts plus(BatchCounts other) {
+    return new BatchCounts(batches + other.batches, calls + other.calls, queued.plus(other.queued));
+  }
 }

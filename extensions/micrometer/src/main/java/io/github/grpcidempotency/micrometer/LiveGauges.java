@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.micrometer;
 
 import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.store.BatchCounts;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;
@@ -23,6 +24,7 @@ final class LiveGauges {
 
   private final Set<LiveCounts> running =
       Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
+  private BatchCounts ended = BatchCounts.NONE;
   private volatile double sweepLag = Double.NaN;
 
   private LiveGauges() {}
@@ -40,6 +42,12 @@ final class LiveGauges {
     meters.gauge(MetricName.CALLS_OLDEST, this::oldestCall);
     meters.gauge(MetricName.RECORDINGS_WAITING, () -> sum(LiveCounts::lateAnswers));
     meters.gauge(MetricName.OPERATIONS_WAITING, () -> sum(LiveCounts::operationsWaiting));
+    meters.counter(MetricName.BATCHES, this, all -> all.batches().batches());
+    meters.timer(
+        MetricName.BATCH_CALLS,
+        this,
+        all -> all.batches().calls(),
+        all -> all.batches().queued().toNanos());
     meters.gauge(MetricName.SWEEP_LAG, () -> sweepLag);
     return this;
   }
@@ -48,8 +56,19 @@ final class LiveGauges {
     running.add(counts);
   }
 
+  /** Keeps what a stopped interceptor has counted, because a counter must not decrease. */
   void stopped(LiveCounts counts) {
-    running.remove(counts);
+    synchronized (running) {
+      if (running.remove(counts)) {
+        ended = ended.plus(counts.batches());
+      }
+    }
+  }
+
+  private BatchCounts batches() {
+    synchronized (running) {
+      return running.stream().map(LiveCounts::batches).reduce(ended, BatchCounts::plus);
+    }
   }
 
   void sweptWithLag(Duration lag) {

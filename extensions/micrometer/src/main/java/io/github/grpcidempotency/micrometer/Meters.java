@@ -1,12 +1,17 @@
 package io.github.grpcidempotency.micrometer;
 
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +37,23 @@ record Meters(MeterRegistry registry, Tags tags) {
     return Timer.builder(name.meter())
         .description(name.description())
         .tags(tagged(name, values))
+        .register(registry);
+  }
+
+  /** Registers a counter whose value is computed when it is read. */
+  <T> FunctionCounter counter(MetricName name, T state, ToDoubleFunction<T> count) {
+    return FunctionCounter.builder(name.meter(), state, count)
+        .description(name.description())
+        .tags(tagged(name))
+        .register(registry);
+  }
+
+  /** Registers a timer whose count and total time are computed when it is read. */
+  <T> FunctionTimer timer(
+      MetricName name, T state, ToLongFunction<T> count, ToDoubleFunction<T> nanos) {
+    return FunctionTimer.builder(name.meter(), state, count, nanos, TimeUnit.NANOSECONDS)
+        .description(name.description())
+        .tags(tagged(name))
         .register(registry);
   }
 

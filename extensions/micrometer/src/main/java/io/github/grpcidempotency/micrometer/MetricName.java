@@ -210,6 +210,20 @@ public enum MetricName {
       "",
       Scope.PROCESS,
       "Calls that currently wait for the end of an operation's asynchronous work"),
+  /** Statements for several calls. */
+  BATCHES(
+      "idempotency.batches",
+      Kind.COUNTER,
+      "",
+      Scope.PROCESS,
+      "Statements that the store has sent for several calls at once"),
+  /** Calls in statements for several calls, and their time in the queue. */
+  BATCH_CALLS(
+      "idempotency.batch.calls",
+      Kind.TIMER,
+      "seconds",
+      Scope.PROCESS,
+      "Calls in such statements, and how long each waited for an earlier statement to end"),
   /** Renewals of the leases of a process, and their duration. */
   RENEWALS(
       "idempotency.renewals",

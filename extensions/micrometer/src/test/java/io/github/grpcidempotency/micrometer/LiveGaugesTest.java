@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.store.BatchCounts;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LiveGaugesTest {
@@ -19,6 +22,11 @@ class LiveGaugesTest {
     @Override
     public Duration oldestCall() {
       return Duration.ofMillis(leasesHeld * 1_500L);
+    }
+
+    @Override
+    public BatchCounts batches() {
+      return new BatchCounts(leasesHeld, 10L * leasesHeld, Duration.ofSeconds(leasesHeld));
     }
   }
 
@@ -53,6 +61,19 @@ class LiveGaugesTest {
     metrics.stopped(closed);
 
     assertThat(value(MetricName.LEASES_HELD)).isEqualTo(1);
+  }
+
+  @Test
+  void theBatchesOfAllInterceptorsAddUpAndAreKeptWhenOneIsClosed() {
+    Busy first = new Busy(1, 0, 0, 0);
+    metrics.started(first);
+    metrics.started(new Busy(2, 0, 0, 0));
+    metrics.stopped(first);
+
+    assertThat(registry.get(MetricName.BATCHES.meter()).functionCounter().count()).isEqualTo(3);
+    FunctionTimer calls = registry.get(MetricName.BATCH_CALLS.meter()).functionTimer();
+    assertThat(calls.count()).isEqualTo(30);
+    assertThat(calls.totalTime(TimeUnit.SECONDS)).isEqualTo(3);
   }
 
   @Test
