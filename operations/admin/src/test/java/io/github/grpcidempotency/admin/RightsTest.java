@@ -47,6 +47,7 @@ class RightsTest {
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.OPERATOR)))
         .containsExactly(
             "current_user_id",
+            "current_user_ids",
             "operator_audit",
             "operator_delete",
             "operator_erase",
@@ -56,11 +57,16 @@ class RightsTest {
             "operator_sweep",
             "statistics");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.READER)))
-        .containsExactly("current_user_id", "operator_contents", "operator_request_contents");
+        .containsExactly(
+            "current_user_id",
+            "current_user_ids",
+            "operator_contents",
+            "operator_request_contents");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.APP)))
         .containsExactly(
             "answer_beginnings",
             "current_user_id",
+            "current_user_ids",
             "in_flight",
             "refer_if_it_stands",
             "refuse_claim",
@@ -68,7 +74,8 @@ class RightsTest {
             "renew_leases",
             "statistics",
             "sweep_expired");
-    assertThat(shop.rows(FUNCTIONS.formatted("admin_nobody"))).containsExactly("current_user_id");
+    assertThat(shop.rows(FUNCTIONS.formatted("admin_nobody")))
+        .containsExactly("current_user_id", "current_user_ids");
   }
 
   @Test

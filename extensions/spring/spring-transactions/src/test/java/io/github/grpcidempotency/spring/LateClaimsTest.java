@@ -8,6 +8,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.IdempotencyDataSource;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -29,12 +31,15 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /** Claims that travel with the first statement that Spring or Hibernate sends. */
 @ParameterizedClass
@@ -337,6 +342,20 @@ class LateClaimsTest extends SpringServerTest {
     // What a handler does elsewhere before its first statement is done for duplicates as well.
     assertThat(client.createThing(REQUEST).isReplay()).isTrue();
     assertThat(ThingDatabase.notes(database)).hasSize(4);
+  }
+
+  @Test
+  void aHostNeedsOnlyAWrappedPool() {
+    storeOn(database.pool()).verifyLateClaims();
+  }
+
+  /** The page on transactions shows these lines. */
+  private static PostgresIdempotencyStore storeOn(DataSource pool) {
+    DataSource dataSource = new IdempotencyDataSource(pool);
+    PlatformTransactionManager manager = new JdbcTransactionManager(dataSource);
+    return PostgresIdempotencyStore.builder(dataSource)
+        .hostTransactions(SpringTransactions.of(manager, dataSource))
+        .build();
   }
 
   /** Returns what a call sends on a connection that has sent such a call before. */
