@@ -652,7 +652,7 @@ AS $$
 BEGIN
   EXECUTE format(
     'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
-    'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.operator_find, ${schema}.operator_is_running,'
+    'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.current_user_ids, ${schema}.operator_find, ${schema}.operator_is_running,'
     ' ${schema}.operator_list, ${schema}.operator_delete, ${schema}.operator_erase, ${schema}.operator_sweep,'
     ' ${schema}.operator_audit, ${schema}.statistics TO %1$I',
     operator_role);
