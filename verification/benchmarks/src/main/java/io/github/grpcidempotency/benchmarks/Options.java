@@ -52,6 +52,7 @@ final class Options {
             "no scenario is called %s; there are %s".formatted(name, String.join(", ", names)));
       }
     }
+    pace.checkEffect(only.isEmpty() ? names : only);
     return scenarios.stream()
         .filter(scenario -> only.isEmpty() || only.contains(scenario.name()))
         .toList();

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.benchmarks.scenario.Scenario;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,6 +41,19 @@ class OptionsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> chosen("--only", "no such one"))
         .withMessageStartingWith("no scenario is called no such one; there are ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "calls, --network-micros, 1000", "sweep, --concurrency, 16",
+    "sweep, --variants, reserved", "calls, --retention, 5"
+  })
+  void anOptionWithoutEffectOnTheChosenScenariosIsRefused(
+      String only, String option, String value) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> chosen("--only", only, option, value))
+        .withMessageStartingWith(option + " has no effect on " + only);
+    assertThat(chosen(option, value)).isNotEmpty();
   }
 
   private static List<Scenario> chosen(String... arguments) {

@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The results of the benchmarks that are checked in. */
 final class Measurements {
-  static final String CALLS = "postgresql-18/calls";
-  static final String NETWORK = "postgresql-18/calls-across-a-network";
-  static final String REPLAYS = "postgresql-18/replays";
+  static final String CALLS = "calls";
+  static final String NETWORK = "calls-across-a-network";
+  static final String REPLAYS = "replays";
   static final String CALLS_ON_17 = "calls";
   static final String COUNTED = "cost-of-a-call";
   static final String SIZE = "record-size";

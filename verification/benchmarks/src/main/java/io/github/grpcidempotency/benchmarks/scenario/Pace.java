@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -9,6 +10,10 @@ import picocli.CommandLine.Option;
 public final class Pace {
   /** Each call uses a thread of the server, and waits for a connection. */
   private static final int MOST_CALLS = 1_000;
+
+  private static final int NETWORK_MICROS = 1_000;
+  private static final String CALLS = "calls";
+  private static final String NETWORK = "calls across a network";
 
   @Option(
       names = "--variants",
@@ -23,11 +28,10 @@ public final class Pace {
   @Option(
       names = "--concurrency",
       split = ",",
-      defaultValue = "1,4,16,64",
       paramLabel = "CALLS",
       description =
           "The number of concurrent calls, up to 1000, in \"calls\" and \"calls across a"
-              + " network\" (${DEFAULT-VALUE}).")
+              + " network\" (1,4,16,64).")
   private List<Integer> concurrency = List.of();
 
   @Option(
@@ -40,12 +44,11 @@ public final class Pace {
 
   @Option(
       names = "--network-micros",
-      defaultValue = "1000",
       paramLabel = "MICROS",
       description =
           "The additional time of each round trip to the database, in \"calls across a"
-              + " network\" (${DEFAULT-VALUE}).")
-  private int networkMicros;
+              + " network\" (1000).")
+  private Optional<Integer> networkMicros = Optional.empty();
 
   @Option(
       names = "--retention",
@@ -71,8 +74,30 @@ public final class Pace {
     concurrency.forEach(calls -> within("--concurrency", calls, 1, MOST_CALLS));
     within("--seconds", seconds.orElse(1.0), 0.01, 3_600);
     within("--rounds", rounds(), 1, 1_000);
-    within("--network-micros", networkMicros, 1, 1e6);
+    within("--network-micros", networkMicros.orElse(NETWORK_MICROS), 1, 1e6);
     within("--retention", retention.orElse(1), 1, 3_600);
+  }
+
+  /**
+   * Checks that each option has an effect.
+   *
+   * @param scenarios the names of the chosen scenarios
+   * @throws IllegalArgumentException if an option has no effect on any of them
+   */
+  public void checkEffect(List<String> scenarios) {
+    affects("--concurrency", !concurrency.isEmpty(), scenarios, CALLS, NETWORK);
+    affects("--variants", !variants.isEmpty(), scenarios, CALLS, NETWORK, "cost of a call");
+    affects("--network-micros", networkMicros.isPresent(), scenarios, NETWORK);
+    affects("--retention", retention.isPresent(), scenarios, "steady state");
+  }
+
+  private static void affects(
+      String option, boolean given, List<String> scenarios, String... affected) {
+    if (given && Collections.disjoint(scenarios, List.of(affected))) {
+      throw new IllegalArgumentException(
+          "%s has no effect on %s, only on %s: choose one of these with --only"
+              .formatted(option, String.join(", ", scenarios), String.join(", ", affected)));
+    }
   }
 
   private static void within(String option, double value, double least, double most) {
@@ -97,7 +122,7 @@ public final class Pace {
   }
 
   List<Integer> callers() {
-    return concurrency;
+    return concurrency.isEmpty() ? List.of(1, 4, 16, 64) : concurrency;
   }
 
   /** Returns how many expired records a sweep deletes. */
@@ -115,6 +140,6 @@ public final class Pace {
   }
 
   Duration network() {
-    return Duration.ofNanos(1_000L * networkMicros);
+    return Duration.ofNanos(1_000L * networkMicros.orElse(NETWORK_MICROS));
   }
 }

@@ -31,7 +31,7 @@ class CapacityTest {
 
   @ParameterizedTest
   @CsvSource({
-    "postgresql-18/calls.csv, '\"calls\",\"bare handler\",16,\"database CPU (µs)\",213',"
+    "calls.csv, '\"calls\",\"bare handler\",16,\"database CPU (µs)\",213',"
         + " '\"calls\",\"bare handler\",16,\"database CPU (µs)\",313'",
     "life-of-a-record.csv, '\"made in its place\",18', '\"made in its place\",28'"
   })
