@@ -15,7 +15,7 @@ final class Measurements {
   static final String CALLS = "calls";
   static final String NETWORK = "calls-across-a-network";
   static final String REPLAYS = "replays";
-  static final String CALLS_ON_17 = "calls";
+  static final String CALLS_ON_17 = "postgresql-17/calls";
   static final String COUNTED = "cost-of-a-call";
   static final String SIZE = "record-size";
   static final String LIFE = "life-of-a-record";
