@@ -39,11 +39,13 @@ class DriverSettingsTest {
       strings = {
         "autosave=always&cleanupSavepoints=true",
         "binaryTransfer=true&prepareThreshold=1",
+        "preferQueryMode=extendedForPrepared",
         "options=-c%20default_transaction_isolation=serializable",
       })
   void everyCallIsAsSafeAsEver(String settings) {
     try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
       check(PostgresThingServer.on(pool));
+      check(PostgresThingServer.on(pool).batched());
       check(PostgresThingServer.on(pool).transactional());
       check(PostgresThingServer.on(pool).handler(completing(pool)));
     }
@@ -53,7 +55,6 @@ class DriverSettingsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "preferQueryMode=extendedForPrepared",
         "preferQueryMode=extendedCacheEverything",
         "prepareThreshold=0",
         "prepareThreshold=1",

@@ -79,6 +79,7 @@ final class PostgresThingServer {
   /** Settings of a server. */
   static final class Builder {
     private DataSource store;
+    private int smallestBatch = 2;
     private final DataSource handlers;
     private Optional<DataSource> maintenance = Optional.empty();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
@@ -125,6 +126,12 @@ final class PostgresThingServer {
     /** Sets the lease; if it is not set, it outlasts any test. */
     Builder lease(Duration lease) {
       this.lease = lease;
+      return this;
+    }
+
+    /** Lets every statement that can serve several calls be one that does. */
+    Builder batched() {
+      this.smallestBatch = 1;
       return this;
     }
 
@@ -241,6 +248,7 @@ final class PostgresThingServer {
     private PostgresIdempotencyStore newStore() {
       PostgresIdempotencyStore.Builder built =
           PostgresIdempotencyStore.builder(store)
+              .smallestBatch(smallestBatch)
               .lease(lease)
               .listen(listen)
               .advisoryLocks(advisoryLocks);
