@@ -268,6 +268,10 @@ class PartitionsTest {
             });
   }
 
+  /** As a parameter, or, in a statement for several calls, as a column of each call. */
+  private static final Pattern KNOWS_THE_KEY =
+      Pattern.compile("k\\.idempotency_key = (:key|c\\.idempotency_key)");
+
   /** These know ids of operations only, or several keys; they look into every partition. */
   @Test
   void everyOtherStatementKnowsNoKey() throws Exception {
@@ -276,7 +280,7 @@ class PartitionsTest {
       assertThat(
               files
                   .filter(file -> read(file).contains("idempotency_keys AS k"))
-                  .filter(file -> !read(file).contains("k.idempotency_key = :key"))
+                  .filter(file -> !KNOWS_THE_KEY.matcher(read(file)).find())
                   .map(file -> folder.relativize(file).toString()))
           .containsExactlyInAnyOrder(
               "operation/forget.sql",
