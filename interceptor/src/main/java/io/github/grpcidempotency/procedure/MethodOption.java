@@ -52,9 +52,11 @@ record MethodOption(io.github.grpcidempotency.proto.v1.Procedure declared) {
     }
     switch (declared.getExecution()) {
       case EXECUTION_RESERVED -> builder.execution(Execution.RESERVED);
-      case EXECUTION_RESERVED_SAME_DATABASE -> builder.execution(Execution.RESERVED_SAME_DATABASE);
       case EXECUTION_TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
       case EXECUTION_UNSPECIFIED, UNRECOGNIZED -> {}
+    }
+    if (declared.getSameDatabase()) {
+      builder.sameDatabase();
     }
     switch (declared.getClaimTiming()) {
       case CLAIM_TIMING_BEFORE_HANDLER -> builder.claim(ClaimTiming.BEFORE_HANDLER);

@@ -36,6 +36,7 @@ public final class Procedure {
   private final boolean retainedFromLastReplay;
   private final OutagePolicy outagePolicy;
   private final Execution execution;
+  private final boolean sameDatabase;
   private final Optional<ClaimTiming> claimTiming;
   private final InFlightPolicy inFlightPolicy;
   private final FailurePolicy failurePolicy;
@@ -62,7 +63,9 @@ public final class Procedure {
     this.retention = builder.retention;
     this.retainedFromLastReplay = builder.retainedFromLastReplay;
     this.execution = builder.execution.orElse(Execution.RESERVED);
-    this.outagePolicy = builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, keyPolicy));
+    this.sameDatabase = builder.sameDatabase;
+    this.outagePolicy =
+        builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, sameDatabase, keyPolicy));
     this.claimTiming = builder.claimTiming;
     this.inFlightPolicy = builder.inFlightPolicy;
     this.failurePolicy = builder.failurePolicy;
@@ -183,6 +186,11 @@ public final class Procedure {
   /** Returns how the handler's effect and its record are committed. */
   public Execution execution() {
     return execution;
+  }
+
+  /** Returns whether all effects of the handler are in the store's own database. */
+  public boolean sameDatabase() {
+    return sameDatabase;
   }
 
   /** Returns when the key of a transactional call is claimed; empty if it is not set. */

@@ -132,6 +132,11 @@ final class ProcedureCheck {
         problems.add("it records the trailer \"%s\", which is not a valid name".formatted(trailer));
       }
     }
+    if (procedure.sameDatabase() && procedure.execution() != Execution.RESERVED) {
+      problems.add(
+          "it has sameDatabase(), or same_database in its option, but its execution is not RESERVED:"
+              + " remove this setting, or change the execution");
+    }
     if (procedure.execution() == Execution.TRANSACTIONAL) {
       if (procedure.outagePolicy() == OutagePolicy.FAIL_OPEN) {
         problems.add(
@@ -170,6 +175,7 @@ final class ProcedureCheck {
     isSet.put("past resources", procedure.pastResources().isPresent());
     isSet.put("status source", procedure.statusSource().isPresent());
     isSet.put("retention", hasRetention());
+    isSet.put("sameDatabase setting", procedure.sameDatabase());
     isSet.put("claim timing", procedure.claimTiming().isPresent());
     isSet.put("in-flight policy", procedure.inFlightPolicy().attaches());
     isSet.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -39,6 +38,6 @@ public record RecordedProcedure(
         procedure.integerIdField(),
         procedure.statusSource().filter(OutboxQuery.class::isInstance).map(OutboxQuery.class::cast),
         procedure.inFlightPolicy().attaches(),
-        procedure.execution() == Execution.RESERVED_SAME_DATABASE);
+        procedure.sameDatabase());
   }
 }

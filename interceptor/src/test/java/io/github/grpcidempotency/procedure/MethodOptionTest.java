@@ -148,8 +148,8 @@ class MethodOptionTest {
 
     assertThat(reserved.execution()).isEqualTo(Execution.RESERVED);
     assertThat(reserved.inFlightPolicy()).isEqualTo(InFlightPolicy.attach(Duration.ofSeconds(2)));
-    assertThat(annotated(OptionServiceGrpc.getSameDatabaseMethod()).execution())
-        .isEqualTo(Execution.RESERVED_SAME_DATABASE);
+    assertThat(reserved.sameDatabase()).isFalse();
+    assertThat(annotated(OptionServiceGrpc.getSameDatabaseMethod()).sameDatabase()).isTrue();
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
     assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(transactional.claimTiming()).isEmpty();

@@ -101,10 +101,12 @@ class ProceduresTest {
 
   @Test
   void aProcedureWithARequiredKeyFailsClosedByDefault() {
-    assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_OPEN);
-    assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED_SAME_DATABASE))
+    ProcedureBuilder<Thing> reserved = createOther().execution(Execution.RESERVED);
+
+    assertThat(reserved.build().outagePolicy()).isEqualTo(OutagePolicy.FAIL_OPEN);
+    assertThat(reserved.sameDatabase().build().outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
+    assertThat(createOther().keyPolicy(KeyPolicy.REQUIRED).build().outagePolicy())
         .isEqualTo(OutagePolicy.FAIL_CLOSED);
-    assertThat(outage(KeyPolicy.REQUIRED, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(
             createOther()
                 .keyPolicy(KeyPolicy.REQUIRED)
@@ -112,10 +114,6 @@ class ProceduresTest {
                 .build()
                 .outagePolicy())
         .isEqualTo(OutagePolicy.FAIL_OPEN);
-  }
-
-  private static OutagePolicy outage(KeyPolicy policy, Execution execution) {
-    return createOther().keyPolicy(policy).execution(execution).build().outagePolicy();
   }
 
   @Test
@@ -281,6 +279,8 @@ class ProceduresTest {
             INTERNAL + "list of omitted fields has no effect: remove it",
             "LateReservation: its claim timing is WITH_FIRST_STATEMENT, but its execution is not"
                 + " TRANSACTIONAL: remove the claim timing, or change the execution",
+            "TransactionInSameDatabase: it has sameDatabase(), or same_database in its option, but"
+                + " its execution is not RESERVED: remove this setting, or change the execution",
             "OpenTransaction: it is TRANSACTIONAL, so it cannot run without its database: set its"
                 + " outage policy to FAIL_CLOSED",
             "OpenTransaction: it is TRANSACTIONAL, so a failed call has no effect: remove the"
@@ -315,6 +315,7 @@ class ProceduresTest {
                           .pastResources((caller, id) -> true)
                           .status(RESOLVER)
                           .retainFromLastReplay()
+                          .sameDatabase()
                           .claim(ClaimTiming.BEFORE_HANDLER)
                           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(1)))
                           .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
@@ -323,7 +324,7 @@ class ProceduresTest {
                           .guard((caller, resource) -> true)
                           .build())
                   .problems())
-          .hasSize(12)
+          .hasSize(13)
           .allSatisfy(problem -> assertThat(problem).endsWith(" has no effect: remove it"));
     }
   }

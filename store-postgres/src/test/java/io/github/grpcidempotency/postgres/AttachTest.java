@@ -42,7 +42,7 @@ class AttachTest {
   private final KeyTable table = new KeyTable(database);
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RESERVED_SAME_DATABASE")
+  @EnumSource
   void aNotificationEndsTheWaitBeforeTheNextPoll(Execution execution) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());

@@ -65,14 +65,20 @@ class DeletesTest {
   /** How effect and record are brought together. */
   private enum Way {
     RESERVED(Execution.RESERVED),
-    SAME_DATABASE(Execution.RESERVED_SAME_DATABASE),
-    JOINED(Execution.RESERVED_SAME_DATABASE),
+    SAME_DATABASE(Execution.RESERVED),
+    JOINED(Execution.RESERVED),
     TRANSACTIONAL(Execution.TRANSACTIONAL);
 
-    final Execution execution;
+    private final Execution execution;
 
     Way(Execution execution) {
       this.execution = execution;
+    }
+
+    ProcedureBuilder<Empty> describe(ProcedureBuilder<Empty> deletion) {
+      return this == SAME_DATABASE || this == JOINED
+          ? deletion.execution(execution).sameDatabase()
+          : deletion.execution(execution);
     }
   }
 
@@ -389,7 +395,7 @@ class DeletesTest {
   }
 
   private static ProcedureBuilder<Empty> deleting(Way way) {
-    return Procedure.of(ThingServer.DELETE_THING).deletes(THING, "id").execution(way.execution);
+    return way.describe(Procedure.of(ThingServer.DELETE_THING).deletes(THING, "id"));
   }
 
   private static Procedure deletion(Way way) {

@@ -38,6 +38,7 @@ class MissingDatabaseFeaturesTest {
   static final TestDatabase database = TestDatabase.withoutAdvisoryLocks().awaitingConnections();
 
   private static final Duration SHORT_LEASE = Duration.ofMillis(400);
+  private static final InFlightPolicy WAIT = InFlightPolicy.attach(Duration.ofMinutes(1));
 
   private final KeyTable table = new KeyTable(database);
 
@@ -266,17 +267,16 @@ class MissingDatabaseFeaturesTest {
   }
 
   private static PostgresThingServer.Builder transactional(DataSource pool, ThingHandler handler) {
-    return serving(pool).transactional(handler).withoutAdvisoryLocks();
+    return serving(pool)
+        .createThing(thing -> thing.inFlight(WAIT))
+        .transactional(handler)
+        .withoutAdvisoryLocks();
   }
 
   private static PostgresThingServer.Builder serving(DataSource pool) {
     return PostgresThingServer.on(pool)
         .withoutListening()
         .lease(Duration.ofMinutes(5))
-        .createThing(
-            thing ->
-                thing
-                    .execution(Execution.RESERVED_SAME_DATABASE)
-                    .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
+        .createThing(thing -> thing.execution(Execution.RESERVED).sameDatabase().inFlight(WAIT));
   }
 }

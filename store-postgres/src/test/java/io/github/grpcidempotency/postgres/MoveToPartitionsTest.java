@@ -72,7 +72,7 @@ class MoveToPartitionsTest {
     try (ThingServer reserved = PostgresThingServer.on(database.app()).start();
         ThingServer completing =
             PostgresThingServer.on(database.newAppPool())
-                .execution(Execution.RESERVED_SAME_DATABASE)
+                .createThing(thing -> thing.execution(Execution.RESERVED).sameDatabase())
                 .handler(ThingHandlers.completing(database.app()))
                 .start();
         ThingServer transactional =

@@ -183,7 +183,7 @@ final class PostgresThingServer {
       return this;
     }
 
-    /** Runs {@code CreateThing} in one of the three ways, with a handler that goes with it. */
+    /** Runs {@code CreateThing} in one of the two ways, with a handler that goes with it. */
     Builder execution(Execution execution) {
       UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
       createThing(thing -> before.apply(thing).execution(execution));

@@ -29,7 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 class StandbyTest {
   private static final Procedure SAME_DATABASE =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.RESERVED_SAME_DATABASE)
+          .execution(Execution.RESERVED)
+          .sameDatabase()
           .build();
 
   /** What the handler wrote before may be lost, although its older reservation is not. */

@@ -321,17 +321,10 @@ final class TortureServer {
     return switch (form) {
       case RESERVED -> common.failures(failures.withUnknown(Code.UNKNOWN)).build();
       case SAME_DATABASE ->
-          common
-              .execution(Execution.RESERVED_SAME_DATABASE)
-              .failures(failures.withUnknown(Code.UNKNOWN))
-              .build();
+          common.sameDatabase().failures(failures.withUnknown(Code.UNKNOWN)).build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
-      case JOINED -> common.execution(Execution.RESERVED_SAME_DATABASE).build();
-      case JOINED_ATTACHED ->
-          common
-              .execution(Execution.RESERVED_SAME_DATABASE)
-              .inFlight(InFlightPolicy.attach(ATTACH))
-              .build();
+      case JOINED -> common.sameDatabase().build();
+      case JOINED_ATTACHED -> common.sameDatabase().inFlight(InFlightPolicy.attach(ATTACH)).build();
       case TRANSACTIONAL -> common.execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED, JOB ->
           common.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(ATTACH)).build();
@@ -342,7 +335,7 @@ final class TortureServer {
               .claim(kind.lateClaim())
               .inFlight(InFlightPolicy.attach(ATTACH))
               .build();
-      case GUARDED -> guarded(common).execution(Execution.RESERVED_SAME_DATABASE).build();
+      case GUARDED -> guarded(common).sameDatabase().build();
       case GUARDED_ATTACHED ->
           guarded(common)
               .execution(Execution.TRANSACTIONAL)

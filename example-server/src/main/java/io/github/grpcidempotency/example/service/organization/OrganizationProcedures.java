@@ -72,7 +72,8 @@ public final class OrganizationProcedures {
         .resource(INSTALLS.type(), response -> ResourceId.of(response.getInstall().getUid()))
         .keyFrom(KeySource.assignedId("install_id"))
         .retainFromLastReplay()
-        .execution(Execution.RESERVED_SAME_DATABASE);
+        .execution(Execution.RESERVED)
+        .sameDatabase();
   }
 
   /** Requires a key: without one, a token whose answer was lost could never be recovered. */

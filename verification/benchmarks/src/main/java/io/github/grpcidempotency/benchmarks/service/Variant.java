@@ -17,10 +17,9 @@ public enum Variant {
   SEPARATE("separate look-up, reserve, complete", Optional.empty()),
   RESERVED("reserved", Optional.of(Execution.RESERVED)),
   RESERVED_ALONE("reserved, without batches", Optional.of(Execution.RESERVED)),
-  RESERVED_SAME_DATABASE("reserved, same database", Optional.of(Execution.RESERVED_SAME_DATABASE)),
+  RESERVED_SAME_DATABASE("reserved, same database", Optional.of(Execution.RESERVED)),
   JOINED_COMMIT(
-      "reserved, same database, joined completion and commit",
-      Optional.of(Execution.RESERVED_SAME_DATABASE)),
+      "reserved, same database, joined completion and commit", Optional.of(Execution.RESERVED)),
   TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL)),
   FIRST_STATEMENT("transactional with the first statement", Optional.of(Execution.TRANSACTIONAL));
 
@@ -50,6 +49,11 @@ public enum Variant {
   /** Returns its execution; empty if the library does not execute it. */
   Optional<Execution> execution() {
     return execution;
+  }
+
+  /** Returns whether its procedure declares that all effects are in the store's database. */
+  boolean isSameDatabase() {
+    return this == RESERVED_SAME_DATABASE || this == JOINED_COMMIT;
   }
 
   /** Returns whether concurrent calls share statements, as is the default. */
