@@ -10,6 +10,13 @@ the calls that arrive with that key and the same request. Each call stands for a
     (`LeaseEnds`), so a server may be slow, frozen, or cut off for any length of time. A record may
     expire at any moment, but not while a statement is late: no packet survives a retention.
   - Any call may die at any moment, and so may the database.
+  - A batch (claim_batch.sql, complete_batch.sql, release_batch.sql, and find.sql several times) is not an
+    action of its own, because it refines the actions of its calls. Each row of it is one action: `Run` of
+    the call's own statement. All rows are one commit, and no row depends on another: their keys differ, or
+    the unique constraint refuses the second row, and no call reads another call's result. A batch commits
+    or is rolled back as a whole, so a batch whose answer does not arrive is `Unanswered` for each call. If
+    the database reports that it has rolled the batch back, or if the batch skips a row, the call's own
+    statement follows, and only this statement is an action.
 
 What must hold is at the end. `Broken` takes rules of the protocol out, to see that it then does not
 hold. Each rule is asked for by `Rule`.

@@ -18,13 +18,16 @@ import org.postgresql.core.TransactionState;
 /**
  * A pool for tests that checks every connection when it is returned, before the pool cleans it up,
  * and when it is taken from the pool. No transaction may be open on it. A pool that {@linkplain
- * #checkUsers checks users} also queries whether {@code app.current_user_id} is still set, because
- * the next user of such a connection would see that user's rows.
+ * #checkUsers checks users} also queries whether {@code app.current_user_id} or {@code
+ * app.current_user_ids} is still set, because the next user of such a connection would see that
+ * user's rows.
  *
  * <p>A violation does not affect the code under test; {@link #check} reports it. Thread-safe.
  */
 public final class CheckedPool extends HikariDataSource {
-  private static final String USER = "SELECT current_setting('app.current_user_id', true)";
+  private static final String USER =
+      "SELECT concat(current_setting('app.current_user_id', true),"
+          + " current_setting('app.current_user_ids', true))";
 
   private final Queue<AssertionError> violations = new ConcurrentLinkedQueue<>();
   private volatile boolean checksUsers;

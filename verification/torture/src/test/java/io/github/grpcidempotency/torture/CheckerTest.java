@@ -502,6 +502,7 @@ class CheckerTest {
         stored,
         refusedRecordings,
         0,
+        History.Batches.NONE,
         lives,
         replication,
         findings);

@@ -29,6 +29,7 @@ record Exercise(Map<String, Long> counts) {
   static final long LEAST_ANSWERS = 200;
 
   private static final long READ_ONLY_PHASES = 30;
+  private static final String IN_BATCHES = "statements of calls in batches";
   private static final String WITHOUT_TIMELINE = "answers without a time line";
 
   /** The statements whose cuts are counted. */
@@ -55,6 +56,8 @@ record Exercise(Map<String, Long> counts) {
           history.effects().stream().filter(effect -> effect.way() == way).count());
     }
     counts.put("preempted", history.preempted());
+    counts.put("batches", history.batches().batches());
+    counts.put(IN_BATCHES, history.batches().calls());
     counts.put("said to be retries", calls.stream().filter(Exercise::isRetry).count());
     counts.put(
         "replays of retries",
@@ -116,6 +119,9 @@ record Exercise(Map<String, Long> counts) {
     if (plan.forms().contains(Form.LATE)) {
       least.put("effects " + Way.WITH_FIRST_STATEMENT, few());
       least.put("preempted", few());
+    }
+    if (plan.claims().contains(Plan.RESERVATION)) {
+      least.put(IN_BATCHES, few());
     }
     plan.mix()
         .manners()

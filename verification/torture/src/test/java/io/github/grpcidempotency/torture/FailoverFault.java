@@ -25,10 +25,15 @@ enum FailoverFault {
 
   /** The reservation of a handler that writes elsewhere does not wait for a replica. */
   RESERVED_EARLY(
-      Edit.store(
-          "internal/sql/ProcedureSql",
-          "procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : \"\"",
-          "ASYNCHRONOUS_COMMIT"),
+      List.of(
+          Edit.store(
+              "internal/sql/ProcedureSql",
+              "procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : \"\"",
+              "ASYNCHRONOUS_COMMIT"),
+          Edit.store(
+              "internal/sql/ReservationSql",
+              "claimBatch(values, \"\")",
+              "claimBatch(values, ProcedureSql.ASYNCHRONOUS_COMMIT)")),
       true,
       Form.FAIL_OPEN,
       Rule.NO_UNEXPLAINED_EFFECT) {
@@ -40,10 +45,7 @@ enum FailoverFault {
 
   /** The answer of a handler in the same database does not wait for a replica either. */
   RECORDED_EARLY(
-      Edit.sql(
-          "settle/update",
-          "outcome_unknown = false",
-          "outcome_unknown = set_config('synchronous_commit', 'local', true) = ''"),
+      List.of(recordingEarly("settle/update"), recordingEarly("settle/complete_batch")),
       true,
       Form.SAME_DATABASE,
       Rule.ANSWER_IS_RECORDED),
@@ -86,8 +88,15 @@ enum FailoverFault {
 
   /** An answer is recorded on another time line than its reservation's. */
   RECORDED_ON_ANOTHER_TIME_LINE(
-      Edit.store(
-          "internal/sql/TimeLineSql", "SqlFile.load(\"settle/same_time_line\", Map.of())", "\"\""),
+      List.of(
+          Edit.store(
+              "internal/sql/TimeLineSql",
+              "SqlFile.load(\"settle/same_time_line\", Map.of())",
+              "\"\""),
+          Edit.store(
+              "internal/sql/TimeLineSql",
+              "SqlFile.load(\"settle/same_time_line_batch\", Map.of())",
+              "\"\"")),
       false,
       Form.SAME_DATABASE,
       Rule.ANSWER_HAS_EFFECT,
@@ -114,8 +123,8 @@ enum FailoverFault {
   /** Handlers that have done it by the time of the failover, or have not begun. */
   private static final Plan.Mix QUICK = new Plan.Mix(0, 0, 0, 0);
 
-  @SuppressWarnings("ImmutableEnumChecker") // an immutable record
-  private final Edit edit;
+  @SuppressWarnings("ImmutableEnumChecker") // an immutable list of records
+  private final List<Edit> edits;
 
   private final boolean synchronous;
   private final Form form;
@@ -124,7 +133,11 @@ enum FailoverFault {
   private final Set<Rule> broken;
 
   FailoverFault(Edit edit, boolean synchronous, Form form, Rule... broken) {
-    this.edit = edit;
+    this(List.of(edit), synchronous, form, broken);
+  }
+
+  FailoverFault(List<Edit> edits, boolean synchronous, Form form, Rule... broken) {
+    this.edits = edits;
     this.synchronous = synchronous;
     this.form = form;
     this.broken = Set.of(broken);
@@ -163,7 +176,14 @@ enum FailoverFault {
   }
 
   List<Edit> edits() {
-    return List.of(edit);
+    return edits;
+  }
+
+  private static Edit recordingEarly(String statement) {
+    return Edit.sql(
+        statement,
+        "outcome_unknown = false",
+        "outcome_unknown = set_config('synchronous_commit', 'local', true) = ''");
   }
 
   Mutant build(Path directory) {

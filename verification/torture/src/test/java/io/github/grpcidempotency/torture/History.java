@@ -17,6 +17,7 @@ import java.util.UUID;
  * @param lease the servers' lease
  * @param refusedRecordings how often the database refused to record an answer, for good
  * @param preempted how often a handler was stopped at its first statement
+ * @param batches the statements that servers sent for several reserved calls at once
  */
 record History(
     Duration lease,
@@ -27,6 +28,7 @@ record History(
     List<StoredAnswer> stored,
     long refusedRecordings,
     long preempted,
+    Batches batches,
     List<Life> lives,
     Replication replication,
     List<Finding> findings) {
@@ -41,6 +43,11 @@ record History(
   record Replication(boolean mayLose, Map<UUID, Long> timelines) {
     /** That of a single node. */
     static final Replication NONE = new Replication(false, Map.of());
+  }
+
+  /** How many batches were sent, and how many calls they had together. */
+  record Batches(long batches, long calls) {
+    static final Batches NONE = new Batches(0, 0);
   }
 
   /** Who made a call, and what for. */

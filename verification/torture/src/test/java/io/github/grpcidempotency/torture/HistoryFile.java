@@ -36,6 +36,7 @@ final class HistoryFile {
       line(writer, "lease", history.lease().toMillis());
       line(writer, "refused", history.refusedRecordings());
       line(writer, "preempted", history.preempted());
+      line(writer, "batches", history.batches().batches(), history.batches().calls());
       line(writer, "mayLose", history.replication().mayLose());
       for (Map.Entry<UUID, Long> timeline : history.replication().timelines().entrySet()) {
         line(writer, "timeline", timeline.getKey(), timeline.getValue());

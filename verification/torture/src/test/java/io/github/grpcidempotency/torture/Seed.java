@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.torture.Mutant.Edit;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +47,17 @@ record Seed(
 
   Seed by(Edit... others) {
     return new Seed(List.of(others), sabotage, during, cuts, form, run, broken);
+  }
+
+  /** Sends every reserved call in a batch, even a call that could be sent alone. */
+  Seed inBatches() {
+    List<Edit> all = new ArrayList<>(edits);
+    all.add(
+        Edit.store(
+            "PostgresIdempotencyStore",
+            "private int smallestBatch = 2;",
+            "private int smallestBatch = 1;"));
+    return by(all.toArray(Edit[]::new));
   }
 
   Seed after(String statements) {

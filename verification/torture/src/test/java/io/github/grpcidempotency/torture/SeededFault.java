@@ -734,7 +734,127 @@ enum SeededFault {
           .running(
               plan ->
                   plan.serving(ServerKind.JTA, ServerKind.JTA)
-                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90)))));
+                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90))))),
+
+  /** Each call of a batch gets the result of the next call. */
+  RESULT_OF_ANOTHER_CALL(
+      breaking(Rule.NO_FALSE_REFUSAL, Rule.NO_STRANGER_ANSWERED, Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "internal/batch/Batches",
+                  "batch.get(i).result = results.get(i);",
+                  "batch.get(i).result = results.get((i + 1) % results.size());"))
+          .running(plan -> plan.calling(32).mixing(new Plan.Mix(0, 0, 0, 0)))),
+
+  /** A batch records each answer for the call before its own. */
+  ANSWER_RECORDED_FOR_ANOTHER_CALL(
+      breaking(Rule.NO_STRANGER_ANSWERED, Rule.ANSWER_IS_RECORDED, Rule.ONE_ANSWER)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "internal/claim/SettleBatch",
+                  ".bind(\"responses\", all.bytes(Call::response))",
+                  """
+                  .bind(
+                                  "responses",
+                                  all.bytes(
+                                      call ->
+                                          calls
+                                              .get((calls.indexOf(call) + 1) % calls.size())
+                                              .response()))\
+                  """))
+          .running(plan -> plan.calling(32).mixing(new Plan.Mix(0, 0, 0, 0)))),
+
+  /** A batch reserves the keys of its calls for each other's users. */
+  CLAIM_FOR_ANOTHER_USER_OF_THE_BATCH(
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "internal/claim/ClaimBatch",
+                  ".bind(\"server\", database.serverName())",
+                  """
+                  .bind("server", database.serverName())
+                          .bind(
+                              "user_ids",
+                              com.google.common.collect.Lists.reverse(calls).stream()
+                                  .map(call -> call.request().key().caller().userId())
+                                  .toArray(UUID[]::new))\
+                  """))
+          .running(plan -> plan.calling(32).mixing(new Plan.Mix(0, 0, 0, 0)))),
+
+  /** A batch whose connection was cut counts as recorded. */
+  CUT_BATCH_IS_DONE(
+      breaking(Rule.ANSWER_IS_RECORDED, Rule.ONE_ANSWER, Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "internal/batch/Batches",
+                  "batch.forEach(entry -> entry.failure = cutOff(causeOf(known)));",
+                  """
+                          if (statement.kind() == BatchStatement.Kind.SETTLE) {
+                            @SuppressWarnings("unchecked")
+                            T done = (T) io.github.grpcidempotency.store.Claim.Settled.DONE;
+                            batch.forEach(entry -> entry.result = Optional.of(done));
+                            return;
+                          }
+                          batch.forEach(entry -> entry.failure = cutOff(causeOf(known)));
+                  """))
+          .inBatches()
+          .during(FaultKind.CUT_BEFORE)
+          .cutting(Plan.COMPLETION)),
+
+  /** A batch of claims whose answer was lost is sent again, and every key then counts as won. */
+  REPEATED_BATCH_WINS_EVERY_KEY(
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "internal/batch/Batches",
+                  "batch.forEach(entry -> entry.failure = cutOff(causeOf(known)));",
+                  """
+                          send(statement, batch);
+                          for (Entry<C, T> entry : batch) {
+                            if (entry.call
+                                instanceof
+                                io.github.grpcidempotency.postgres.internal.claim.ClaimBatch.Call
+                                    own) {
+                              @SuppressWarnings("unchecked")
+                              T won =
+                                  (T)
+                                      Optional.of(
+                                          new io.github.grpcidempotency.postgres.internal.claim
+                                              .Inserted(
+                                              own.id(),
+                                              java.time.Instant.now()
+                                                  .plus(own.request().retention()),
+                                              Optional.empty(),
+                                              System.nanoTime()));
+                              entry.result = Optional.of(won);
+                            }
+                          }
+                  """))
+          .inBatches()
+          .during(FaultKind.CUT_AFTER)
+          .cutting(Plan.RESERVATION)
+          .running(
+              plan ->
+                  plan.calling(16)
+                      .pausing(Duration.ofMillis(300))
+                      .mixing(new Plan.Mix(10, 0, 0, 0)))),
+
+  /** A batch of completions asks neither whose a record is, nor whether it has an answer. */
+  BATCH_WITHOUT_A_FENCE(
+      breaking(Rule.RECORD_STANDS, Rule.ONE_ANSWER, Rule.ANSWER_IS_RECORDED)
+          .of(Form.RESERVED)
+          .by(
+              sql(
+                  "settle/complete_batch",
+                  "WHERE k.attempt = c.attempt AND k.completed IS NULL",
+                  "WHERE true"))
+          .inBatches()
+          .during(FaultKind.STOP));
 
   /** Start-up would find some of these faults; here it is the checker's turn. */
   static final List<Edit> PAST_THE_START_UP_CHECKS =

@@ -167,6 +167,7 @@ final class Torture implements AutoCloseable {
         database.answers(),
         database.refusedRecordings(),
         database.preempted(),
+        database.batches(),
         servers.stream().flatMap(server -> server.lived().stream()).toList(),
         new Replication(database.postgres().mayLose(), database.postgres().timelines()),
         Stream.concat(

@@ -4,6 +4,7 @@ import com.google.common.io.Resources;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.torture.History.Batches;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Finding;
@@ -293,6 +294,22 @@ final class TortureDatabase {
   /** Returns how often a handler was stopped at its first statement. */
   long preempted() {
     return elsewhere.orElse(this).counted("torture.preempted");
+  }
+
+  /** Returns how many batches servers have sent, and with how many calls. */
+  Batches batches() {
+    return elsewhere
+        .orElse(this)
+        .superuser
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT coalesce(sum(batches), 0) AS batches,"
+                            + " coalesce(sum(calls), 0) AS calls FROM torture.batches")
+                    .map(
+                        (row, context) -> new Batches(row.getLong("batches"), row.getLong("calls")))
+                    .one());
   }
 
   private long counted(String sequence) {

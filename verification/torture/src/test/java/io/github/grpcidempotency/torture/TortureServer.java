@@ -120,6 +120,7 @@ final class TortureServer {
     ExpirySweeper unused =
         ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
     DataSource past = poolPast(pastUrl);
+    new BatchesSent(store, past).start();
     if (pool instanceof CheckedPool checked) {
       new PoolFindings(name, checked, past).start();
     }

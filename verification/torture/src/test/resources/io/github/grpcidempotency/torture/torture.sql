@@ -30,13 +30,19 @@ CREATE TABLE torture.findings (
   at     timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- How many batches servers have sent, and how many calls were in them.
+CREATE TABLE torture.batches (
+  batches bigint NOT NULL,
+  calls   bigint NOT NULL
+);
+
 -- Count what is rolled back.
 CREATE SEQUENCE torture.refused_recordings;
 CREATE SEQUENCE torture.preempted;
 
 GRANT USAGE ON SCHEMA torture TO torture_app, torture_past;
 GRANT INSERT ON torture.effects TO torture_app, torture_past;
-GRANT INSERT ON torture.findings TO torture_past;
+GRANT INSERT ON torture.findings, torture.batches TO torture_past;
 GRANT USAGE ON SEQUENCE torture.preempted TO torture_past;
 
 -- Notes every change of a completed record that has not expired, and every takeover.
