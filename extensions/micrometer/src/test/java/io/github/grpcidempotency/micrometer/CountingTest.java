@@ -171,8 +171,8 @@ class CountingTest {
         summary -> "",
         task -> "",
         time -> "",
-        function -> "",
-        functionTimer -> "",
+        function -> number(function.count()),
+        timer -> number(timer.count()),
         other -> "");
   }
 

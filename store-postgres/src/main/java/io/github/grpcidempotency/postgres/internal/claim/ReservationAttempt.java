@@ -176,7 +176,10 @@ public final class ReservationAttempt {
     return id;
   }
 
-  /** Inserts the row, in a batch with other calls if there are any, or reads the existing row. */
+  /**
+   * Inserts the row, in a batch with other calls if there are any, or reads the existing row. After
+   * a failed batch, the row is inserted with another id, because the batch may have been committed.
+   */
   private Optional<RecordRow> insert(UUID id) {
     Optional<Inserted> inserted =
         phase == FailurePhase.NOTHING_SENT
@@ -187,7 +190,7 @@ public final class ReservationAttempt {
                     new ClaimBatch.Call(request, id),
                     0,
                     request.gone(),
-                    () -> insertAlone(id))
+                    () -> insertAlone(newId()))
             : insertAlone(id);
     return inserted.map(this::reserved).or(() -> finder.read(request.gone()));
   }
