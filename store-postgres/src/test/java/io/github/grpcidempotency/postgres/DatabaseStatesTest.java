@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import com.zaxxer.hikari.SQLExceptionOverride;
 import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -171,14 +171,6 @@ class DatabaseStatesTest {
 
       assertUnavailable(refused, "read only");
       assertThat(call.withNewKey().createThing(REQUEST).isOk()).as("a new connection").isTrue();
-    }
-  }
-
-  /** The code in {@code docs/concepts/databases.md}. */
-  public static final class EvictReadOnly implements SQLExceptionOverride {
-    @java.lang.Override
-    public Override adjudicate(SQLException failure) {
-      return "25006".equals(failure.getSQLState()) ? Override.MUST_EVICT : Override.CONTINUE_EVICT;
     }
   }
 

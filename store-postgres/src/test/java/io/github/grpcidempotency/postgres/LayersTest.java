@@ -131,6 +131,16 @@ class LayersTest {
         .check(MAIN);
   }
 
+  /** The pool is the host's choice. */
+  @Test
+  void theStoreDoesNotDependOnHikari() {
+    noClasses()
+        .that(not(resideInAPackage(API + ".hikari")))
+        .should()
+        .dependOnClassesThat(resideInAnyPackage("com.zaxxer..", API + ".hikari"))
+        .check(MAIN);
+  }
+
   /** A host may leave Flyway out. */
   @Test
   void onlyOneClassDependsOnFlyway() {

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.RetryingDataSource;
+import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
