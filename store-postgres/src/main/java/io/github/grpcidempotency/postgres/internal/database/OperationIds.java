@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
 /**
@@ -10,25 +10,25 @@ import java.util.UUID;
  * ids, so a server whose clock is wrong must not use its own time. Thread-safe.
  */
 public final class OperationIds {
-  private static final Duration SMALL_DIFFERENCE = Duration.ofSeconds(1);
+  private static final long SMALL_DIFFERENCE = 1_000;
 
-  /** The time of the database less the time of this computer, if the two differ much. */
-  private volatile Duration difference = Duration.ZERO;
+  /** Milliseconds from this computer's time to the database's; 0 if the two differ little. */
+  private volatile long difference;
 
   OperationIds() {}
 
   public UUID next() {
-    Duration known = difference;
-    return known.isZero()
+    long known = difference;
+    return known == 0
         ? UuidCreator.getTimeOrderedEpochFast()
-        : UuidCreator.getTimeOrderedEpoch(Instant.now().plus(known));
+        : UuidCreator.getTimeOrderedEpoch(Instant.now().plusMillis(known));
   }
 
   /** Compares the clock of this computer with a time that the database has returned just now. */
   public void compareClock(Instant databaseTime) {
-    Duration now = Duration.between(Instant.now(), databaseTime);
-    if (now.minus(difference).abs().compareTo(SMALL_DIFFERENCE) > 0) {
-      difference = now.abs().compareTo(SMALL_DIFFERENCE) > 0 ? now : Duration.ZERO;
+    long now = Instant.now().until(databaseTime, ChronoUnit.MILLIS);
+    if (Math.abs(now - difference) > SMALL_DIFFERENCE) {
+      difference = Math.abs(now) > SMALL_DIFFERENCE ? now : 0;
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.ServerCpu;
 import io.github.grpcidempotency.benchmarks.report.Report;
@@ -9,6 +10,7 @@ import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -19,6 +21,8 @@ public final class Calls {
   private static final int WARM_UP_ROUNDS = 2;
   private static final OperatingSystemMXBean JVM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+  private static final ThreadMXBean THREADS =
+      ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
   private Calls() {}
 
@@ -77,8 +81,10 @@ public final class Calls {
     for (Subject subject : subjects) {
       Duration databaseBefore = databaseCpu.used();
       long jvmBefore = JVM.getProcessCpuTime();
+      long allocatedBefore = allocated();
       Measured own = new Measured(subject, ClosedLoop.run(subject.operation(), callers, time));
       double jvmMicros = (JVM.getProcessCpuTime() - jvmBefore) / 1e3;
+      double allocatedKib = (allocated() - allocatedBefore) / 1024.0;
       double databaseMicros = databaseCpu.used().minus(databaseBefore).toNanos() / 1e3;
       all.add(own);
       String label = subject.label();
@@ -95,6 +101,7 @@ public final class Calls {
       double operations = own.load().operations();
       report.add(label, callers, "database CPU (µs)", databaseMicros / operations);
       report.add(label, callers, "JVM CPU (µs)", jvmMicros / operations);
+      report.add(label, callers, "allocated (KiB)", allocatedKib / operations);
     }
     for (Measured own : of(Subject.Kind.OURS, all)) {
       for (Measured peer : of(Subject.Kind.PEER, all)) {
@@ -102,6 +109,13 @@ public final class Calls {
         report.part("beside peers").add(own.subject().label(), callers, metric, own.times(peer));
       }
     }
+  }
+
+  /** The bytes that all living threads have allocated so far: clients and server. */
+  private static long allocated() {
+    return Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
+        .filter(bytes -> bytes > 0)
+        .sum();
   }
 
   private static List<Measured> of(Subject.Kind kind, List<Measured> all) {
