@@ -5,78 +5,32 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 
-/**
- * The statements of an {@link IntentStore}. They are the same for both databases, except for the
- * fragments of a {@link Dialect}.
- */
+/** The statements of an {@link IntentStore}. */
 final class IntentSql {
-  /**
-   * The differences between the databases.
-   *
-   * @param intents the name of the table
-   * @param now the time of the statement
-   * @param inMs the time after a number of milliseconds, which is a parameter
-   * @param ageMs the age of a row in milliseconds
-   * @param skipLocked prevents two workers from taking the same row; empty for SQLite, which has
-   *     one writer at a time
-   */
-  private record Dialect(
-      String intents, String now, String inMs, String ageMs, String skipLocked) {}
+  static final String WRITE = read("write");
+  static final String RENEW = read("renew");
+  static final String POSTPONE = read("postpone");
+  static final String ANSWERED = read("answered");
+  static final String DONE = read("done");
+  private static final String TAKE = read("take");
+  private static final String ANY = read("any");
+  private static final String OTHERS = read("others");
 
-  static final IntentSql POSTGRES =
-      new IntentSql(
-          new Dialect(
-              "idempotency_client.intents",
-              "now()",
-              "now() + ? * interval '1 millisecond'",
-              "(extract(epoch FROM now() - created) * 1000)::bigint",
-              "FOR UPDATE SKIP LOCKED"));
+  private IntentSql() {}
 
-  static final IntentSql SQLITE =
-      new IntentSql(
-          new Dialect(
-              "idempotency_client_intents",
-              "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)",
-              "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) + ?",
-              "(CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) - created)",
-              ""));
-
-  private final Dialect dialect;
-  final String write;
-  private final String take;
-  final String renew;
-  final String postpone;
-  final String answered;
-  final String done;
-  private final String any;
-  private final String others;
-
-  private IntentSql(Dialect dialect) {
-    this.dialect = dialect;
-    this.write = statement("write");
-    this.take = statement("take");
-    this.renew = statement("renew");
-    this.postpone = statement("postpone");
-    this.answered = statement("answered");
-    this.done = statement("done");
-    this.any = statement("any");
-    this.others = statement("others");
+  static String take(int routes) {
+    return with(routes, TAKE);
   }
 
-  String take(int routes) {
-    return with(routes, take);
+  static String any(int routes) {
+    return with(routes, ANY);
   }
 
-  String any(int routes) {
-    return with(routes, any);
+  static String others(int routes) {
+    return with(routes, OTHERS);
   }
 
-  String others(int routes) {
-    return with(routes, others);
-  }
-
-  /** Returns the text of an SQL file. */
-  static String read(String name) {
+  private static String read(String name) {
     try (InputStream file = IntentSql.class.getResourceAsStream("intents/" + name + ".sql")) {
       if (file == null) {
         throw new IllegalStateException(name + ".sql is missing from the jar");
@@ -85,15 +39,6 @@ final class IntentSql {
     } catch (IOException unreadable) {
       throw new IllegalStateException(name + ".sql cannot be read", unreadable);
     }
-  }
-
-  private String statement(String name) {
-    return read(name)
-        .replace("${intents}", dialect.intents())
-        .replace("${now}", dialect.now())
-        .replace("${in_ms}", dialect.inMs())
-        .replace("${age_ms}", dialect.ageMs())
-        .replace("${skip_locked}", dialect.skipLocked());
   }
 
   private static String with(int routes, String statement) {

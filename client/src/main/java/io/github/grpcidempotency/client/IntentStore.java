@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -19,8 +18,8 @@ import javax.sql.DataSource;
 
 /**
  * Stores intents with their requests durably, until an {@link IntentWorker} has processed them. The
- * table is in the client service's own PostgreSQL, or in a SQLite file. An intent can be written in
- * the transaction of the decision, so that either both exist or neither does.
+ * table is in the client service's own PostgreSQL. An intent can be written in the transaction of
+ * the decision, so that either both exist or neither does.
  *
  * <pre>{@code
  * try (Connection connection = pool.getConnection()) {
@@ -33,19 +32,16 @@ import javax.sql.DataSource;
  * }</pre>
  *
  * <p>A row is deleted after the callback has handled its answer. Requests and answers are not
- * encrypted in the table. Ages and leases are computed from the clock of the database; for SQLite,
- * that is this machine's clock.
+ * encrypted in the table. Ages and leases are computed from the clock of the database.
  *
  * <p>Methods that are not public throw an {@link IllegalStateException} for every failure, and can
  * be called again. Thread-safe.
  */
 public final class IntentStore {
-  private final IntentSql sql;
-  private final Connections connections;
+  private final DataSource pool;
 
-  private IntentStore(IntentSql sql, Connections connections) {
-    this.sql = sql;
-    this.connections = connections;
+  private IntentStore(DataSource pool) {
+    this.pool = pool;
   }
 
   /**
@@ -54,21 +50,7 @@ public final class IntentStore {
    * lists the grants that the service's role needs.
    */
   public static IntentStore postgres(DataSource pool) {
-    return new IntentStore(IntentSql.POSTGRES, pool::getConnection);
-  }
-
-  /**
-   * Opens the store in a SQLite file, for command-line tools. If the file or its table does not
-   * exist, it is created; its directory must exist. Needs {@code org.xerial:sqlite-jdbc} on the
-   * class path. Any number of processes on one machine may have the file open. A new file is
-   * readable only by its owner, if the file system supports that. The file may contain other
-   * tables: an application with data in the same file can write intents with its own connection.
-   *
-   * @throws SQLException if the file cannot be opened, is not a SQLite database, or has hard links
-   *     (after a crash, SQLite would not find the journal under another name)
-   */
-  public static IntentStore sqlite(Path file) throws SQLException {
-    return new IntentStore(IntentSql.SQLITE, SqliteFile.open(file));
+    return new IntentStore(pool);
   }
 
   /**
@@ -101,7 +83,8 @@ public final class IntentStore {
     Route route = route(target, method);
     ByteString bytes = bytes(method, request);
     int unused =
-        inTransaction(sql.write, insert -> setIntent(insert, intent, route, bytes).executeUpdate());
+        inTransaction(
+            IntentSql.WRITE, insert -> setIntent(insert, intent, route, bytes).executeUpdate());
   }
 
   /**
@@ -139,7 +122,7 @@ public final class IntentStore {
       RequestT request)
       throws SQLException {
     Route route = route(target, method);
-    try (PreparedStatement insert = transaction.prepareStatement(sql.write)) {
+    try (PreparedStatement insert = transaction.prepareStatement(IntentSql.WRITE)) {
       setIntent(insert, intent, route, bytes(method, request)).executeUpdate();
     }
   }
@@ -150,7 +133,7 @@ public final class IntentStore {
    */
   List<StoredIntent> take(Set<Route> routes, int most, Duration lease) {
     return run(
-        sql.take(routes.size()),
+        IntentSql.take(routes.size()),
         take -> {
           int next = setRoutes(take, 1, routes);
           take.setInt(next, most);
@@ -163,7 +146,7 @@ public final class IntentStore {
   void renew(Collection<StoredIntent> taken, Duration lease) {
     int[] unused =
         run(
-            sql.renew,
+            IntentSql.RENEW,
             renew -> {
               for (StoredIntent held : taken) {
                 renew.setLong(1, lease.toMillis());
@@ -182,7 +165,7 @@ public final class IntentStore {
   void postpone(StoredIntent taken, Duration delay, boolean neverSent) {
     int unused =
         run(
-            sql.postpone,
+            IntentSql.POSTPONE,
             postpone -> {
               postpone.setLong(1, delay.toMillis());
               postpone.setBoolean(2, neverSent);
@@ -198,7 +181,7 @@ public final class IntentStore {
    */
   boolean answered(StoredIntent taken, ByteString answer, Duration lease) {
     return run(
-            sql.answered,
+            IntentSql.ANSWERED,
             answered -> {
               answered.setLong(1, lease.toMillis());
               answered.setBytes(2, answer.toByteArray());
@@ -212,7 +195,7 @@ public final class IntentStore {
   void done(StoredIntent taken) {
     int unused =
         run(
-            sql.done,
+            IntentSql.DONE,
             done -> {
               setOwned(done, 1, taken);
               return done.executeUpdate();
@@ -225,7 +208,7 @@ public final class IntentStore {
    */
   boolean hasAny(Set<Route> routes) {
     return run(
-        sql.any(routes.size()),
+        IntentSql.any(routes.size()),
         any -> {
           int unused = setRoutes(any, 1, routes);
           try (ResultSet row = any.executeQuery()) {
@@ -237,7 +220,7 @@ public final class IntentStore {
   /** Returns the intents for all other routes that have been due for some time. */
   List<UnassignedIntents> others(Set<Route> routes, Duration overdue) {
     return run(
-        sql.others(routes.size()),
+        IntentSql.others(routes.size()),
         others -> {
           others.setLong(1, -overdue.toMillis());
           int unused = setRoutes(others, 2, routes);
@@ -292,9 +275,6 @@ public final class IntentStore {
     statement.setLong(first + 1, taken.fence());
   }
 
-  /**
-   * Reads all rows, because SQLite commits a statement that returns rows only after the last row.
-   */
   private static <R> List<R> read(PreparedStatement query, Row<R> row) throws SQLException {
     List<R> all = new ArrayList<>();
     try (ResultSet rows = query.executeQuery()) {
@@ -319,7 +299,7 @@ public final class IntentStore {
    * connection.
    */
   private <R> R inTransaction(String statement, Work<R> work) throws SQLException {
-    try (Connection connection = connections.open();
+    try (Connection connection = pool.getConnection();
         PreparedStatement prepared = connection.prepareStatement(statement)) {
       R result = work.run(prepared);
       if (!connection.getAutoCommit()) {
@@ -341,11 +321,6 @@ public final class IntentStore {
     } catch (IOException impossible) {
       throw new IllegalStateException("the request cannot be serialized", impossible);
     }
-  }
-
-  /** A source of connections. */
-  interface Connections {
-    Connection open() throws SQLException;
   }
 
   private interface Work<R> {

@@ -41,12 +41,10 @@ final class Buyer implements AutoCloseable {
   private static final Duration LEASE = Duration.ofSeconds(1);
 
   private final Step step;
-  private final String place;
   private final ManagedChannel channel;
 
-  Buyer(Step step, String place, int port) {
+  Buyer(Step step, int port) {
     this.step = step;
-    this.place = place;
     this.channel =
         NettyChannelBuilder.forAddress("localhost", port)
             .usePlaintext()
@@ -56,14 +54,14 @@ final class Buyer implements AutoCloseable {
 
   /**
    * Runs buyers until they are killed: with the server's port, a count of orders, and for each
-   * buyer its step, the name of its place, and a JDBC URL.
+   * buyer its step and a JDBC URL.
    */
   public static void main(String[] arguments) throws Exception {
     int port = Integer.parseInt(arguments[0]);
     int orders = Integer.parseInt(arguments[1]);
-    for (int i = 2; i < arguments.length; i += 3) {
-      Buyer buyer = new Buyer(Step.valueOf(arguments[i]), arguments[i + 1], port);
-      String url = arguments[i + 2];
+    for (int i = 2; i < arguments.length; i += 2) {
+      Buyer buyer = new Buyer(Step.valueOf(arguments[i]), port);
+      String url = arguments[i + 1];
       new Thread(() -> buyer.run(orders, url)).start();
     }
     new CountDownLatch(1).await();
@@ -90,10 +88,10 @@ final class Buyer implements AutoCloseable {
       worker.start();
     }
     for (int i = 0; i < orders; i++) {
-      String name = step + " " + place + " " + UUID.randomUUID();
+      String name = step + " " + UUID.randomUUID();
       try (Connection connection = database.connection()) {
         connection.setAutoCommit(false);
-        execute(connection, database.named("INSERT INTO {decisions} VALUES (?)"), name);
+        execute(connection, "INSERT INTO buyer.decisions VALUES (?)", name);
         Intent unused =
             intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
         at(Step.BEFORE_COMMIT);
@@ -185,7 +183,7 @@ final class Buyer implements AutoCloseable {
       try (Connection connection = database.connection()) {
         execute(
             connection,
-            database.named("INSERT INTO {answers} VALUES (?, ?)"),
+            "INSERT INTO buyer.answers VALUES (?, ?)",
             intent.toString(),
             reply.response().getId());
       }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.client;
 
 import com.zaxxer.hikari.HikariDataSource;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -11,13 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/**
- * The database of a client service with its intents, decisions and answers. In statements, {@code
- * {intents}}, {@code {decisions}} and {@code {answers}} are the names of the tables.
- */
+/** The database of a client service with its intents, decisions and answers. */
 final class ClientDatabase implements AutoCloseable {
-  private static final String SQLITE = "jdbc:sqlite:";
-
   private final String url;
   private final HikariDataSource pool;
   private final DataSource owner;
@@ -37,29 +31,12 @@ final class ClientDatabase implements AutoCloseable {
         buyer.url(), pool, buyer.fixture().superuser(), IntentStore.postgres(pool));
   }
 
-  /** Opens a SQLite file, or creates it with its tables. */
-  static ClientDatabase sqlite(Path file) {
-    ClientDatabase database = open(SQLITE + file);
-    database.execute("CREATE TABLE IF NOT EXISTS {decisions} (name TEXT PRIMARY KEY)");
-    database.execute("CREATE TABLE IF NOT EXISTS {answers} (key TEXT, order_id TEXT)");
-    return database;
-  }
-
   /** Opens a database that exists. */
   static ClientDatabase open(String url) {
     HikariDataSource pool = new HikariDataSource();
     pool.setJdbcUrl(url);
     pool.setMinimumIdle(0);
-    try {
-      if (url.startsWith(SQLITE)) {
-        pool.addDataSourceProperty("busy_timeout", "30000");
-        Path file = Path.of(url.substring(SQLITE.length()));
-        return new ClientDatabase(url, pool, pool, IntentStore.sqlite(file));
-      }
-      return new ClientDatabase(url, pool, pool, IntentStore.postgres(pool));
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
+    return new ClientDatabase(url, pool, pool, IntentStore.postgres(pool));
   }
 
   String url() {
@@ -76,14 +53,14 @@ final class ClientDatabase implements AutoCloseable {
 
   /** Returns the keys of all intents. */
   List<String> keys() {
-    return column("SELECT key FROM {intents}");
+    return column("SELECT key FROM idempotency_client.intents");
   }
 
   /** Returns the first column of a query, as text. */
   List<String> column(String sql) {
     try (Connection connection = owner.getConnection();
         Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(named(sql))) {
+        ResultSet rows = statement.executeQuery(sql)) {
       List<String> column = new ArrayList<>();
       while (rows.next()) {
         column.add(rows.getString(1));
@@ -97,7 +74,7 @@ final class ClientDatabase implements AutoCloseable {
   void execute(String sql) {
     try (Connection connection = owner.getConnection();
         Statement statement = connection.createStatement()) {
-      statement.execute(named(sql));
+      statement.execute(sql);
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);
     }
@@ -106,26 +83,9 @@ final class ClientDatabase implements AutoCloseable {
   /** Lets all intents age. */
   void pass(Duration time) {
     execute(
-        (isSqlite()
-                ? "UPDATE {intents} SET created = created - %1$d, due = due - %1$d"
-                : "UPDATE {intents} SET created = created - interval '%1$d milliseconds',"
-                    + " due = due - interval '%1$d milliseconds'")
+        ("UPDATE idempotency_client.intents SET created = created - interval '%1$d milliseconds',"
+                + " due = due - interval '%1$d milliseconds'")
             .formatted(time.toMillis()));
-  }
-
-  /** Returns a statement with the names of this database's tables. */
-  String named(String sql) {
-    return isSqlite()
-        ? sql.replace("{intents}", "idempotency_client_intents")
-            .replace("{decisions}", "buyer_decisions")
-            .replace("{answers}", "buyer_answers")
-        : sql.replace("{intents}", "idempotency_client.intents")
-            .replace("{decisions}", "buyer.decisions")
-            .replace("{answers}", "buyer.answers");
-  }
-
-  private boolean isSqlite() {
-    return url.startsWith(SQLITE);
   }
 
   @Override

@@ -14,7 +14,6 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -25,7 +24,6 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The code on the page "write a client" is cut from this file, and runs. */
 class HowToPageTest {
@@ -36,16 +34,11 @@ class HowToPageTest {
   private static final Databases.Database shop = Databases.shop();
   private static final Databases.Database buyer = Databases.buyer();
 
-  private final Path home;
   private final ShopServer server = new ShopServer(shop);
   private final HikariDataSource pool = buyer.pool();
   private final String target = "localhost:" + server.port();
   private final List<String> notes = new ArrayList<>();
   private final OrderRequest request = OrderRequest.newBuilder().setName("tea").build();
-
-  HowToPageTest(@TempDir Path home) {
-    this.home = home;
-  }
 
   @AfterEach
   void close() {
@@ -192,23 +185,6 @@ class HowToPageTest {
 
     await().until(() -> buyer.column("SELECT order_id FROM buyer.answers").size() == 1);
     worker.close();
-  }
-
-  @Test
-  void intentsInAFileWorkAsShown() throws Exception {
-    ManagedChannel channel = server.channel(builder -> builder);
-    OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
-
-    IntentStore intents = IntentStore.sqlite(home.resolve("orders"));
-    try (IntentWorker worker =
-        IntentWorker.builder(intents)
-            .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
-            .build()) {
-      intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), request);
-      boolean all = worker.drain(Duration.ofMinutes(5)); // this one, and what earlier runs left
-      assertThat(all).isTrue();
-    }
-    assertThat(Files.size(home.resolve("orders"))).isPositive();
   }
 
   /** Notes the answers in the client's database. */

@@ -11,7 +11,6 @@ import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
@@ -20,7 +19,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Intents that have no answer for so long that their server may have forgotten them. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -34,20 +32,15 @@ class IntentAgeTest {
 
   private static final Databases.Database shop = Databases.shop();
 
-  private final ClientDatabase database;
-  private final IntentStore intents;
+  private final ClientDatabase database = ClientDatabase.of(Databases.buyer());
+  private final IntentStore intents = database.intents();
   private final ShopServer server = new ShopServer(shop);
   private final ManagedChannel channel = server.channel(builder -> builder);
   private final Collected collected = new Collected();
 
-  IntentAgeTest(@TempDir Path home) {
-    this.database = ClientDatabase.sqlite(home.resolve("intents"));
-    this.intents = database.intents();
-  }
-
   @BeforeEach
   void begin() {
-    database.execute("DELETE FROM {intents}");
+    database.execute("DELETE FROM idempotency_client.intents");
     server.reset();
     collected.reset();
   }

@@ -1,4 +1,4 @@
 SELECT EXISTS (
   SELECT 1
-    FROM ${intents}
+    FROM idempotency_client.intents
    WHERE (target, method) IN (VALUES ${routes}))

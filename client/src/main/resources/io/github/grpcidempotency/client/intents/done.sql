@@ -1,3 +1,3 @@
-DELETE FROM ${intents}
+DELETE FROM idempotency_client.intents
  WHERE key = ?
    AND fence = ?

@@ -1,9 +1,9 @@
 SELECT target,
        method,
        count(*) AS intents,
-       max(${age_ms}) AS oldest_ms
-  FROM ${intents}
- WHERE due <= ${in_ms}
+       max((extract(epoch FROM now() - created) * 1000)::bigint) AS oldest_ms
+  FROM idempotency_client.intents
+ WHERE due <= now() + ? * interval '1 millisecond'
    AND (target, method) NOT IN (VALUES ${routes})
  GROUP BY target, method
  ORDER BY target, method

@@ -1,5 +1,5 @@
-UPDATE ${intents}
-   SET due = ${in_ms},
+UPDATE idempotency_client.intents
+   SET due = now() + ? * interval '1 millisecond',
        sent = CASE WHEN ? THEN 0 ELSE sent END
  WHERE key = ?
    AND fence = ?

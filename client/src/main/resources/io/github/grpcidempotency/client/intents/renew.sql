@@ -1,4 +1,4 @@
-UPDATE ${intents}
-   SET due = ${in_ms}
+UPDATE idempotency_client.intents
+   SET due = now() + ? * interval '1 millisecond'
  WHERE key = ?
    AND fence = ?

@@ -1,14 +1,14 @@
 WITH taken AS (
   SELECT key
-    FROM ${intents}
-   WHERE due <= ${now}
+    FROM idempotency_client.intents
+   WHERE due <= now()
      AND (target, method) IN (VALUES ${routes})
    ORDER BY due
    LIMIT ?
-   ${skip_locked}
+   FOR UPDATE SKIP LOCKED
 )
-UPDATE ${intents}
-   SET due = ${in_ms},
+UPDATE idempotency_client.intents
+   SET due = now() + ? * interval '1 millisecond',
        attempts = attempts + 1,
        sent = sent + 1,
        fence = fence + 1
@@ -19,6 +19,6 @@ RETURNING key,
           request,
           attempts,
           sent > 1 AS sent_before,
-          ${age_ms} AS age_ms,
+          (extract(epoch FROM now() - created) * 1000)::bigint AS age_ms,
           answer,
           fence

@@ -1,3 +1,3 @@
-INSERT INTO ${intents} (key, target, method, request)
+INSERT INTO idempotency_client.intents (key, target, method, request)
 VALUES (?, ?, ?, ?)
 ON CONFLICT (key) DO NOTHING

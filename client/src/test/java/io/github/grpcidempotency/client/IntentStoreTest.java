@@ -28,34 +28,26 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** What a store of intents does, on every database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class IntentStoreContract {
+class IntentStoreTest {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final Duration LEASE = Duration.ofSeconds(1);
   private static final Set<Route> ROUTES =
       Set.of(IntentStore.route("shop", OrderServiceGrpc.getCreateOrderMethod()));
 
   private static final Databases.Database shop = Databases.shop();
+  private static final Databases.Database BUYER = Databases.buyer();
 
-  private final ClientDatabase buyer;
-  private final IntentStore intents;
+  private final ClientDatabase buyer = ClientDatabase.of(BUYER);
+  private final IntentStore intents = buyer.intents();
   private final ShopServer server = new ShopServer(shop);
   private final OrderServiceBlockingStub stub =
       OrderServiceGrpc.newBlockingStub(server.channel(builder -> builder));
   private final Collected collected = new Collected();
 
-  IntentStoreContract(ClientDatabase buyer) {
-    this.buyer = buyer;
-    this.intents = buyer.intents();
-  }
-
-  /** Opens the intents as another process does. */
-  abstract ClientDatabase again();
-
   @BeforeEach
   void begin() {
-    buyer.execute("DELETE FROM {intents}");
+    buyer.execute("DELETE FROM idempotency_client.intents");
     shop.execute("TRUNCATE shop.orders");
     server.reset();
     collected.reset();
@@ -290,7 +282,8 @@ abstract class IntentStoreContract {
           .until(
               () ->
                   buyer
-                      .column("SELECT count(*) FROM {intents} WHERE attempts > 0 AND sent = 0")
+                      .column(
+                          "SELECT count(*) FROM idempotency_client.intents WHERE attempts > 0 AND sent = 0")
                       .equals(List.of("1")));
     } finally {
       nowhere.shutdownNow();
@@ -340,7 +333,7 @@ abstract class IntentStoreContract {
         .start();
 
     boolean expected = stored.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    try (ClientDatabase other = again()) {
+    try (ClientDatabase other = ClientDatabase.of(BUYER)) {
       assertThat(other.keys()).isEqualTo(expected ? List.of(intent.toString()) : List.of());
     }
     Intent later = write("milk");
@@ -378,21 +371,15 @@ abstract class IntentStoreContract {
 
   @Test
   void aWorkerSurvivesAnOutageOfItsDatabase() throws Exception {
-    String table = buyer.named("{intents}");
-    String name = table.substring(table.indexOf('.') + 1);
-    String hide = "ALTER TABLE %s RENAME TO gone".formatted(table);
-    String show =
-        "ALTER TABLE %sgone RENAME TO %s"
-            .formatted(table.substring(0, table.indexOf('.') + 1), name);
     try (IntentWorker worker = worker(stub).build().start()) {
       drain(worker, "before");
-      buyer.execute(hide);
+      buyer.execute("ALTER TABLE idempotency_client.intents RENAME TO gone");
       worker.wake();
       await()
           .during(Duration.ofMillis(1_200))
           .atMost(PATIENCE)
           .until(() -> collected.answers().size() == 1);
-      buyer.execute(show);
+      buyer.execute("ALTER TABLE idempotency_client.gone RENAME TO intents");
       write("after");
       await().atMost(PATIENCE).until(() -> collected.answers().size() == 2);
     }
