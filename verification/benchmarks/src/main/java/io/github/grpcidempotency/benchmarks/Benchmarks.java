@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.benchmarks;
 
-import io.github.grpcidempotency.benchmarks.capacity.CapacityCommand;
 import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
@@ -35,7 +34,6 @@ import picocli.CommandLine.Spec;
     name = "benchmarks",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    subcommands = CapacityCommand.class,
     description = "Measures the cost of idempotency for a call, compared with the bare handler.")
 public final class Benchmarks implements Callable<Integer> {
   static final List<Scenario> SCENARIOS =

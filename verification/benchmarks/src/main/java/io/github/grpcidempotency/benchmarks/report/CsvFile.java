@@ -6,14 +6,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** The results for other programs, one a line (RFC 4180). */
-public final class CsvFile {
-  private static final Pattern LINE =
-      Pattern.compile("\"([^\"]*)\",\"([^\"]*)\",(\\d+),\"([^\"]*)\",([^,]+),([^,]+),([^,]+),.*");
-
+final class CsvFile {
   private CsvFile() {}
 
   static void write(Path file, List<Result> results) throws IOException {
@@ -21,31 +16,6 @@ public final class CsvFile {
     lines.add("scenario,variant,calls,metric,median,least,most,aim,met");
     results.forEach(result -> lines.add(line(result)));
     Files.write(file, lines);
-  }
-
-  /**
-   * Reads results.
-   *
-   * @throws IOException if it cannot be read
-   * @throws IllegalArgumentException if it was not written by {@link #write}
-   */
-  public static List<Result> read(Path file) throws IOException {
-    return Files.readAllLines(file).stream().skip(1).map(line -> result(file, line)).toList();
-  }
-
-  private static Result result(Path file, String line) {
-    Matcher fields = LINE.matcher(line);
-    if (!fields.matches()) {
-      throw new IllegalArgumentException("%s: not a result: %s".formatted(file, line));
-    }
-    return new Result(
-        fields.group(1),
-        fields.group(2),
-        Integer.parseInt(fields.group(3)),
-        fields.group(4),
-        Double.parseDouble(fields.group(5)),
-        Double.parseDouble(fields.group(6)),
-        Double.parseDouble(fields.group(7)));
   }
 
   private static String line(Result result) {
