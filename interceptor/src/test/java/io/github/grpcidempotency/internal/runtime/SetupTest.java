@@ -85,7 +85,7 @@ class SetupTest {
   }
 
   @Test
-  void aLineOfTheLogSaysHowTheCallsOfAProcedureAreProtected() {
+  void aLineOfTheLogDescribesHowTheCallsOfAProcedureAreProtected() {
     assertThat(line(KeyPolicy.OPTIONAL))
         .isEqualTo(
             "jobs/good: a call with a key is protected, a call without a key is not; execution"

@@ -159,7 +159,7 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void onlyNotFoundOfAKeyedCallThatNamesAThingIsAskedAbout() {
+  void onlyNotFoundOfAKeyedCallThatNamesAThingIsLookedUp() {
     ThingServer server = start(deleting(AS_IT_IS));
     ThingClient client = ThingClient.on(server.channel());
     tombstones.add(THING);

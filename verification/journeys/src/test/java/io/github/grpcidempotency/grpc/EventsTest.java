@@ -158,7 +158,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void aTraceThatIsTooLongOrCannotBeToldIsNotRecorded() {
+  void aTraceThatIsTooLongIsNotRecorded() {
     ThingServer server = heard();
     journal.capturing(() -> new Traced("x".repeat(CallScope.MAX_TRACE + 1)));
     keyed(server).end().first();
@@ -455,7 +455,7 @@ class EventsTest extends CallTest {
   }
 
   @Test
-  void allListenersHearEverythingWhateverOneOfThemThrows() {
+  void allListenersReceiveEveryEventAlthoughOneOfThemThrows() {
     EventJournal second = new EventJournal();
     journal.onEach(
         event -> {

@@ -387,7 +387,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aCallThatMeetsARunningOneAtItsFirstStatementWaitsForIt() throws InterruptedException {
+  void aCallThatFindsARunningOneAtItsFirstStatementWaitsForIt() throws InterruptedException {
     LateStore others = late;
     ThingServer other = start(late());
     CountDownLatch written = new CountDownLatch(1);
@@ -425,7 +425,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aCallThatSaysThatItIsARetryIsClaimedBeforeItsHandler() {
+  void aCallWithAHintThatItIsARetryIsClaimedBeforeItsHandler() {
     ThingServer server = start(late());
     Seen first = keyed(server).end().first();
 
@@ -555,7 +555,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aStoreMustBeAbleToClaimLaterIfAProcedureWantsThat() {
+  void aStoreThatCannotClaimLateIsRefusedIfAProcedureClaimsLate() {
     ThreadBoundStore unable = new ThreadBoundStore(memory);
 
     assertThatExceptionOfType(SetupException.class)

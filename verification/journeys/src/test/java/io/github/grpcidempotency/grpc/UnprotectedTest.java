@@ -73,19 +73,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void interceptorsInTheWrongOrderAreReported() {
-    IdempotencyInterceptor outermost =
-        interceptor(() -> Optional.ofNullable(ThingServer.CALLER.get()));
-    ThingServer server = start(ThingServer.on(transport).outside(outermost));
-
-    keyed(server).end().untouched();
-    keyed(server).end().untouched();
-
-    assertThat(heard).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
-  }
-
-  @Test
-  void anInterceptorThatIsRegisteredTwiceProtectsOnceAndSaysSo() {
+  void anInterceptorThatIsRegisteredTwiceProtectsOnceAndIsReported() {
     ThingServer server =
         start(server().inside(interceptor(() -> Optional.of(Caller.of(UUID.randomUUID())))));
 
@@ -117,7 +105,7 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
-  void withoutKnowingTheCallerNothingRuns() {
+  void withoutAResolvedCallerNothingRuns() {
     ThingServer server =
         start(
             server()
