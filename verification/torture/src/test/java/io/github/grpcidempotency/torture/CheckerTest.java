@@ -308,7 +308,7 @@ class CheckerTest {
   }
 
   @Test
-  void aLostClaimThatAClientLearnsOfIsFound() {
+  void aLostClaimWhoseAnswerReachesAClientIsFound() {
     failed(Purpose.WORK, Form.JOINED, "a", Code.DATA_LOSS, "");
     assertThat(brokenRules()).containsExactly(Rule.LOST_CLAIM_IS_REFUSED);
   }
@@ -461,17 +461,6 @@ class CheckerTest {
     assertThat(brokenRules()).isEmpty();
     lease = Duration.ofMinutes(1);
     assertThat(brokenRules()).containsExactly(Rule.NO_UNEXPLAINED_EFFECT);
-  }
-
-  @Test
-  void anOutageIsTheLongestTimeWithoutANewAnswer() {
-    Answer answer = answer(ALICE, Form.JOINED, "a", FIRST);
-    for (long at : new long[] {900, 1_200, 5_200, 5_300, 9_000}) {
-      calls.add(call(at - 10, at, 60_000, Code.OK, "", Optional.of(answer)));
-    }
-    fault(FaultKind.PRIMARY_KILL, "", 1_000, 8_000);
-    assertThat(Outages.of(history()).millis().get(FaultKind.PRIMARY_KILL))
-        .containsEntry(0, List.of(4_000L));
   }
 
   /** A call that ran into its deadline, beside many later calls that were answered. */

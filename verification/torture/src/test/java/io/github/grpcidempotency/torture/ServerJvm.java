@@ -75,9 +75,10 @@ final class ServerJvm {
     // What the JVM itself warns of is no greeting.
     command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
-    if (recipe.overlay().isEmpty()) {
+    boolean archives = options.containsAll(classes.archivingOptions());
+    if (recipe.overlay().isEmpty() && classes.isArchived()) {
       command.addAll(classes.options());
-    } else {
+    } else if (!archives) {
       // There is no archive of its classes: to verify them would be a third of its start.
       command.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
     }
