@@ -66,17 +66,6 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void whatABeanWritesIsCommittedWithTheClaim() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
-
-    host.required(() -> host.execute("INSERT INTO parents VALUES (1)"));
-    assertThat(parents()).isZero();
-
-    assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
-    assertThat(parents()).isOne();
-  }
-
-  @Test
   void allWritersInATransactionShareOneConnection() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
 
@@ -90,32 +79,6 @@ class JtaTransactionsTest {
 
     transaction.rollback();
     assertThat(parents()).isZero();
-  }
-
-  @Test
-  void theLastWorkOfAClaimComesAfterALateFlush() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.beforeCommit(
-        () -> execute(transaction.connection(), "INSERT INTO children VALUES (1)"));
-    host.executeLate("INSERT INTO parents VALUES (1)");
-
-    assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
-    assertThat(count("children")).isOne();
-  }
-
-  @Test
-  void theLastWorkInAHandlersOwnTransactionComesAfterALateFlush() throws Exception {
-    host.required(
-        () -> {
-          HostTransaction transaction = transactions.current().orElseThrow();
-          transaction.afterCompletion(heard::add);
-          transaction.beforeCommit(
-              () -> execute(transaction.connection(), "INSERT INTO children VALUES (1)"));
-          host.executeLate("INSERT INTO parents VALUES (1)");
-        });
-
-    assertThat(count("children")).isOne();
-    assertThat(heard).containsExactly(Completion.COMMITTED);
   }
 
   @Test

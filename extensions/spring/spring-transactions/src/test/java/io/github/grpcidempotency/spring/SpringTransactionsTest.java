@@ -477,45 +477,6 @@ class SpringTransactionsTest {
   }
 
   @Test
-  void nothingJoinedIsCommittedIfACallbackBeforeTheCommitFails() {
-    try (HikariDataSource pool = database.newPool(2);
-        Host failing = Host.of(kind, pool)) {
-      for (RuntimeException failure :
-          List.of(new TransactionTimedOutException("any"), new IllegalArgumentException("any"))) {
-        assertThatThrownBy(
-                () ->
-                    new TransactionTemplate(failing.manager())
-                        .executeWithoutResult(
-                            outer -> {
-                              failing.note("joined");
-                              onBeforeCommit(() -> raise(failure));
-                              join(failing.transactions());
-                            }))
-            .isSameAs(failure);
-      }
-    }
-
-    assertThat(ThingDatabase.notes(database)).isEmpty();
-    assertThat(story).containsExactly("ROLLED_BACK", "ROLLED_BACK");
-  }
-
-  @Test
-  void aJoinedConnectionThatBreaksAtTheCommitLeavesAnUnknownOutcome() {
-    assertThatThrownBy(
-            () ->
-                template.executeWithoutResult(
-                    outer -> {
-                      HostTransaction current = transactions.current().orElseThrow();
-                      listen(current);
-                      host.note("joined");
-                      current.beforeCommit(() -> kill(backend(current)));
-                    }))
-        .isInstanceOf(RuntimeException.class);
-
-    assertThat(story).containsExactly("UNKNOWN");
-  }
-
-  @Test
   void aManagerOfAnotherDataSourceIsRefused() {
     PlatformTransactionManager manager = host.manager();
 
