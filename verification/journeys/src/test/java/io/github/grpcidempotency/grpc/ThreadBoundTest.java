@@ -92,23 +92,6 @@ class ThreadBoundTest extends CallTest {
   }
 
   @Test
-  void anAnswerThatAnotherThreadGivesWhileTheHandlerRunsWaitsForItsEnd() {
-    ThingServer server =
-        start(
-            transactional()
-                .handler(
-                    (request, answer) -> {
-                      CompletableFuture.runAsync(() -> ThingHandler.answer(request, answer)).join();
-                      bound.note("answered");
-                    }));
-
-    keyed(server).end().first();
-
-    assertThat(bound.steps()).containsExactly("begin", "answered", "returned", "commit");
-    assertThat(bound.threads()).hasSize(1);
-  }
-
-  @Test
   void anAnswerWhoseTransactionIsRolledBackIsNotSent() {
     ThingServer server =
         start(
@@ -171,21 +154,6 @@ class ThreadBoundTest extends CallTest {
 
     Seen answer = first.join().first();
     keyed(server).end().replays(answer);
-  }
-
-  @Test
-  void aHandlerThatDoesNotAnswerIsRolledBackALeaseAfterItsDeadline() {
-    assumeThat(transport).isEqualTo(Transport.IN_PROCESS); // once is enough: it takes its time
-    bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
-    ThingServer server = start(transactional());
-    server.things().keepRunning();
-
-    Seen end = keyed(server).deadlineAfter(Duration.ofSeconds(1)).end();
-    await().until(() -> journal.kinds().contains("SettlementFailed"));
-
-    assertThat(end.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(bound.steps()).containsExactly("begin", "returned", "rollback");
-    assertThat(bound.threads()).hasSize(1);
   }
 
   @Test

@@ -502,52 +502,6 @@ enum SeededFault {
                   "case FAILED -> claimByItself(true);",
                   "case FAILED -> claimByItself(false);"))),
 
-  /** A login that the database refuses looks like a database that is not there. */
-  REFUSED_LOGIN_IS_AN_OUTAGE(
-      breaking(Rule.NO_UNGUARDED_EFFECT)
-          .of(Form.FAIL_OPEN)
-          .by(
-              handlers(
-                  "DefectivePool",
-                  "throw thrown.getCause();",
-                  """
-                  throw method.getName().equals("getConnection")
-                            ? new java.sql.SQLException(
-                                "no", "08001", new java.net.ConnectException("refused"))
-                            : thrown.getCause();\
-                  """))
-          .during(FaultKind.REFUSE_LOGINS)
-          .running(
-              plan ->
-                  plan.living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300")))),
-
-  /** A job that is interrupted leaves a connection with a transaction behind. */
-  INTERRUPTED_JOB_LEAVES_A_TRANSACTION(
-      breaking(Rule.TRANSACTIONS_END)
-          .of(Form.JOB)
-          .by(
-              handlers(
-                  "TortureService",
-                  "later(random(delay(request) + 50), worker::interrupt);",
-                  """
-                  later(
-                            random(delay(request) + 50),
-                            () -> {
-                              worker.interrupt();
-                              try {
-                                Connection left = pool.getConnection();
-                                left.setAutoCommit(false);
-                                boolean unused = left.createStatement().execute("SELECT 1");
-                              } catch (SQLException exhausted) {
-                                // then enough of them are left
-                              }
-                            });\
-                  """))
-          .running(
-              plan ->
-                  plan.lasting(Seed.LENGTH)
-                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 8))))),
-
   /** A call that nobody waits for keeps its claim, its connection and its locks. */
   UNANSWERED_CALLS_ARE_KEPT(
       breaking(Rule.TRANSACTIONS_END, Rule.KEY_USABLE)
