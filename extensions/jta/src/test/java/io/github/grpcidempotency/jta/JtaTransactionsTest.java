@@ -41,7 +41,7 @@ class JtaTransactionsTest {
   private static Narayana host;
   private static JtaTransactions transactions;
 
-  private final List<Completion> heard = new ArrayList<>();
+  private final List<Completion> completions = new ArrayList<>();
 
   @BeforeAll
   static void start() throws Exception {
@@ -88,14 +88,14 @@ class JtaTransactionsTest {
                 host.required(
                     () -> {
                       HostTransaction transaction = transactions.current().orElseThrow();
-                      transaction.afterCompletion(heard::add);
-                      transaction.beforeCommit(() -> heard.add(Completion.UNKNOWN));
+                      transaction.afterCompletion(completions::add);
+                      transaction.beforeCommit(() -> completions.add(Completion.UNKNOWN));
                       host.execute("INSERT INTO parents VALUES (1)");
                       throw new IllegalArgumentException();
                     }))
         .isInstanceOf(IllegalArgumentException.class);
 
-    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
@@ -125,13 +125,13 @@ class JtaTransactionsTest {
   @Test
   void aTransactionThatAHandlerSetsToRollBackDoesSo() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.afterCompletion(heard::add);
+    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     host.manager.setRollbackOnly();
-    transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
+    transaction.beforeCommit(() -> completions.add(Completion.COMMITTED));
 
     assertThat(transaction.commit()).isEqualTo(Completion.ROLLED_BACK);
-    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
@@ -151,14 +151,14 @@ class JtaTransactionsTest {
   void aLateFlushThatFailsIsReportedWithItsCause() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
-    transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
+    transaction.beforeCommit(() -> completions.add(Completion.COMMITTED));
     host.executeLate("INSERT INTO children VALUES (2)");
 
     assertThatThrownBy(transaction::commit)
         .rootCause()
         .isInstanceOfSatisfying(
             SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("23503"));
-    assertThat(heard).isEmpty();
+    assertThat(completions).isEmpty();
     assertThat(parents()).isZero();
   }
 
@@ -166,7 +166,7 @@ class JtaTransactionsTest {
   void lastWorkThatFailsRollsBackAndIsReportedUnchanged() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     IllegalStateException failure = new IllegalStateException("last");
-    transaction.afterCompletion(heard::add);
+    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     transaction.beforeCommit(
         () -> {
@@ -174,14 +174,14 @@ class JtaTransactionsTest {
         });
 
     assertThatThrownBy(transaction::commit).hasCause(failure);
-    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
   @Test
   void aCommitWhoseAnswerIsLostIsNotReportedAsARollback() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.afterCompletion(heard::add);
+    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     int backend = backend(transaction.connection());
     transaction.beforeCommit(
@@ -191,7 +191,7 @@ class JtaTransactionsTest {
         .cause()
         .isInstanceOfSatisfying(
             SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("57P01"));
-    assertThat(heard).containsExactly(Completion.UNKNOWN);
+    assertThat(completions).containsExactly(Completion.UNKNOWN);
   }
 
   @Test

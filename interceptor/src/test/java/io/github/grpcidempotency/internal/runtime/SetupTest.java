@@ -51,8 +51,8 @@ class SetupTest {
               no table
               no rights""")
         .satisfies(
-            told ->
-                assertThat(told.problems())
+            problem ->
+                assertThat(problem.problems())
                     .containsExactly(
                         "jobs/bad: its retention must be at least a millisecond, not PT0S",
                         "no table",

@@ -312,7 +312,7 @@ class AttachTest extends CallTest {
         .outside(AfterCallback.cancel(() -> here.execute(cancelled::incrementAndGet)));
   }
 
-  /** Cancels, and waits until the server has heard of it. */
+  /** Cancels, and waits until the server has noticed it. */
   private void cancel(Started... calls) {
     int before = cancelled.get();
     for (Started call : calls) {

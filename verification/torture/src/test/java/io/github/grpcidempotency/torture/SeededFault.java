@@ -383,7 +383,7 @@ enum SeededFault {
                 EXECUTE FUNCTION torture.refuse_recording();
               """)),
 
-  /** A waiting call that an executor rejects is never heard of again. */
+  /** A waiting call that an executor rejects is never answered. */
   WAITERS_LOST_ON_REJECTION(
       breaking(Rule.CALL_ENDS)
           .of(Form.JOINED_ATTACHED)

@@ -79,7 +79,7 @@ class TransactionalHandlersTest extends SpringServerTest {
             List.of("CreateThing: a call is not protected: " + TRANSACTION_SUSPENDED.words()));
   }
 
-  /** Nothing can undo the commit; the client and the log are told of it. */
+  /** Nothing can undo the commit; the client gets an error, and the log has a line. */
   @Test
   void aHandlerThatCommitsGetsAnError() {
     server.create(

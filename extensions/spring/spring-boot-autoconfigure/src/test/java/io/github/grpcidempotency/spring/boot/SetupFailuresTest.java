@@ -49,7 +49,7 @@ import org.springframework.grpc.server.service.GrpcService;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/** What stops a start, and what the user is told. */
+/** The problems that stop a start, and the descriptions that the user reads. */
 class SetupFailuresTest {
 
   @Test
