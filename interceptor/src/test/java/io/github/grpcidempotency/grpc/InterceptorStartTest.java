@@ -51,7 +51,7 @@ class InterceptorStartTest {
   }
 
   @Test
-  void anInterceptorWithoutAStoreDoesNotStartUnlessToldSo() {
+  void anInterceptorWithoutAStoreDoesNotStartUnlessConfigured() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(
             () -> IdempotencyInterceptor.builder(Procedures.of(OTHER), Optional::empty).build())

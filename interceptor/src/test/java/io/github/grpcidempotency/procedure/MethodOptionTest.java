@@ -196,18 +196,6 @@ class MethodOptionTest {
   }
 
   @Test
-  void aFieldIsPartOfRecordsOlderThanItsVersion() {
-    Fingerprinter rules = annotated(OptionServiceGrpc.getMarkedMethod()).fingerprinter();
-    MarkedRequest request = marked("at first");
-    Fingerprint older = Fingerprinter.wholeRequest().ignoringSince(1, "sent").fingerprint(request);
-
-    assertThat(rules.compare(request, older)).isEqualTo(Match.SAME);
-    assertThat(rules.compare(request.toBuilder().setSent("later").build(), older))
-        .isEqualTo(Match.SAME);
-    assertThat(rules.compare(marked("later"), older)).isEqualTo(Match.OTHER);
-  }
-
-  @Test
   void optionsOfFieldsApplyToADescriptorInJavaToo() {
     Fingerprinter rules = Procedure.of(OptionServiceGrpc.getMarkedMethod()).build().fingerprinter();
 

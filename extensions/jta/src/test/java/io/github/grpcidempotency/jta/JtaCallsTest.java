@@ -135,28 +135,6 @@ class JtaCallsTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void anErrorFreesTheKeyAlthoughTheHandlersTransactionCanOnlyRollBack(boolean locks)
-      throws Exception {
-    TransactionalHandler failing =
-        (thing, answer) -> {
-          if (locks) {
-            TransactionalCompletion.lock();
-          }
-          host.execute(insertForCaller(thing));
-          host.manager.setRollbackOnly();
-          answer.onError(Status.INTERNAL.asRuntimeException());
-        };
-    try (ThingServer server = reserved(failing);
-        ThingClient client = ThingClient.to(server.port())) {
-      for (int run = 1; run <= 2; run++) {
-        assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
-        assertThat(server.runs()).isEqualTo(run);
-      }
-    }
-  }
-
   /** A reservation that the caller's transaction could roll back would keep nobody out. */
   @ParameterizedTest
   @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
@@ -201,7 +179,7 @@ class JtaCallsTest {
 
   /** The caller's transaction would decide about the reservation. */
   @Test
-  void workWithinATransactionThatTheStoreDoesNotKnowIsRefused() throws Exception {
+  void workWithinATransactionOfWhichTheStoreHasNoHostIsRefused() throws Exception {
     Procedure kind = Procedure.named("jobs/make-thing").execution(Execution.RESERVED).build();
     try (IdempotentWork work =
         IdempotentWork.builder(PostgresIdempotencyStore.builder(host.pool).build(), kind).build()) {

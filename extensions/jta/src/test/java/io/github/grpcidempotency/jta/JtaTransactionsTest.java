@@ -41,7 +41,7 @@ class JtaTransactionsTest {
   private static Narayana host;
   private static JtaTransactions transactions;
 
-  private final List<Completion> heard = new ArrayList<>();
+  private final List<Completion> completions = new ArrayList<>();
 
   @BeforeAll
   static void start() throws Exception {
@@ -66,17 +66,6 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void whatABeanWritesIsCommittedWithTheClaim() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
-
-    host.required(() -> host.execute("INSERT INTO parents VALUES (1)"));
-    assertThat(parents()).isZero();
-
-    assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
-    assertThat(parents()).isOne();
-  }
-
-  @Test
   void allWritersInATransactionShareOneConnection() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
 
@@ -93,46 +82,20 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void theLastWorkOfAClaimComesAfterALateFlush() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.beforeCommit(
-        () -> execute(transaction.connection(), "INSERT INTO children VALUES (1)"));
-    host.executeLate("INSERT INTO parents VALUES (1)");
-
-    assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
-    assertThat(count("children")).isOne();
-  }
-
-  @Test
-  void theLastWorkInAHandlersOwnTransactionComesAfterALateFlush() throws Exception {
-    host.required(
-        () -> {
-          HostTransaction transaction = transactions.current().orElseThrow();
-          transaction.afterCompletion(heard::add);
-          transaction.beforeCommit(
-              () -> execute(transaction.connection(), "INSERT INTO children VALUES (1)"));
-          host.executeLate("INSERT INTO parents VALUES (1)");
-        });
-
-    assertThat(count("children")).isOne();
-    assertThat(heard).containsExactly(Completion.COMMITTED);
-  }
-
-  @Test
   void theRollbackOfAHandlersOwnTransactionIsReported() throws Exception {
     assertThatThrownBy(
             () ->
                 host.required(
                     () -> {
                       HostTransaction transaction = transactions.current().orElseThrow();
-                      transaction.afterCompletion(heard::add);
-                      transaction.beforeCommit(() -> heard.add(Completion.UNKNOWN));
+                      transaction.afterCompletion(completions::add);
+                      transaction.beforeCommit(() -> completions.add(Completion.UNKNOWN));
                       host.execute("INSERT INTO parents VALUES (1)");
                       throw new IllegalArgumentException();
                     }))
         .isInstanceOf(IllegalArgumentException.class);
 
-    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
@@ -162,13 +125,13 @@ class JtaTransactionsTest {
   @Test
   void aTransactionThatAHandlerSetsToRollBackDoesSo() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.afterCompletion(heard::add);
+    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     host.manager.setRollbackOnly();
-    transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
+    transaction.beforeCommit(() -> completions.add(Completion.COMMITTED));
 
     assertThat(transaction.commit()).isEqualTo(Completion.ROLLED_BACK);
-    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
@@ -188,14 +151,14 @@ class JtaTransactionsTest {
   void aLateFlushThatFailsIsReportedWithItsCause() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
-    transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
+    transaction.beforeCommit(() -> completions.add(Completion.COMMITTED));
     host.executeLate("INSERT INTO children VALUES (2)");
 
     assertThatThrownBy(transaction::commit)
         .rootCause()
         .isInstanceOfSatisfying(
             SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("23503"));
-    assertThat(heard).isEmpty();
+    assertThat(completions).isEmpty();
     assertThat(parents()).isZero();
   }
 
@@ -203,7 +166,7 @@ class JtaTransactionsTest {
   void lastWorkThatFailsRollsBackAndIsReportedUnchanged() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
     IllegalStateException failure = new IllegalStateException("last");
-    transaction.afterCompletion(heard::add);
+    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     transaction.beforeCommit(
         () -> {
@@ -211,14 +174,14 @@ class JtaTransactionsTest {
         });
 
     assertThatThrownBy(transaction::commit).hasCause(failure);
-    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
   @Test
   void aCommitWhoseAnswerIsLostIsNotReportedAsARollback() throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.afterCompletion(heard::add);
+    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     int backend = backend(transaction.connection());
     transaction.beforeCommit(
@@ -228,7 +191,7 @@ class JtaTransactionsTest {
         .cause()
         .isInstanceOfSatisfying(
             SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("57P01"));
-    assertThat(heard).containsExactly(Completion.UNKNOWN);
+    assertThat(completions).containsExactly(Completion.UNKNOWN);
   }
 
   @Test

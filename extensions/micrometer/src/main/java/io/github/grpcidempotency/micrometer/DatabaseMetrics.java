@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * and not the scrape of the metrics, so a slow database does not delay a scrape.
  *
  * <p>If the database fails or does not answer, the gauges are {@code NaN} until it answers again.
- * If it fails, {@link MetricName#DATABASE_READ_FAILURES} grows. The time of the database is
+ * If it fails, {@code idempotency.database.read.failures} grows. The time of the database is
  * compared with the process's monotonic clock: a difference of a second or more counts as a jump.
  * Every process with a {@code DatabaseMetrics} exports the same figures: use the maximum over the
  * processes, not the sum.

@@ -20,10 +20,10 @@ import java.util.function.Function;
  * IdempotencyInterceptor.builder(procedures, callers).store(store).listener(metrics)
  * }</pre>
  *
- * <p>{@link MetricName} lists the meters. Each procedure has its own meters, which are registered
- * at its first call. Their number is limited by the number of procedures, the number of shards if
- * shards have meters of their own, and the builder's limit for tenants. No value that a client
- * sends becomes a tag.
+ * <p>{@code docs/reference/metrics.md} lists the meters. Each procedure has its own meters, which
+ * are registered at its first call. Their number is limited by the number of procedures, the number
+ * of shards if shards have meters of their own, and the builder's limit for tenants. No value that
+ * a client sends becomes a tag.
  *
  * <p>Thread-safe. It need not be closed: it keeps no reference to a closed interceptor.
  */
@@ -191,11 +191,11 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     }
 
     /**
-     * Adds the tag {@link MetricTags#TENANT}. Off by default, because every tenant has about 40
-     * meters for each procedure that it calls.
+     * Adds the tag {@code tenant}. Off by default, because every tenant has about 40 meters for
+     * each procedure that it calls.
      *
      * @param most the maximum number of tenants with meters of their own; all others share the
-     *     value {@link MetricTags#OTHER}
+     *     value {@code other}
      * @throws IllegalArgumentException if it is not positive
      */
     public Builder tenants(int most) {
@@ -204,9 +204,9 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     }
 
     /**
-     * Adds the tag {@link MetricTags#SHARD}, for a service with shards. Off by default. Meters
-     * without a shard, such as those of a call without a caller or of a sweeper without a name,
-     * have the value {@link MetricTags#NONE}.
+     * Adds the tag {@code shard}, for a service with shards. Off by default. Meters without a
+     * shard, such as those of a call without a caller or of a sweeper without a name, have the
+     * value {@code none}.
      */
     public Builder shards() {
       this.shards = true;

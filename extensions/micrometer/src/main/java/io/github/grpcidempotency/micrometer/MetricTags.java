@@ -7,66 +7,66 @@ import java.util.Locale;
  * The names of the meters' tags. Prometheus calls them labels and uses the same names. No value
  * comes from a client. The number of values that a service defines, such as tenants, is limited.
  */
-public final class MetricTags {
+final class MetricTags {
   /** The procedure's full name, such as {@code shop.v1.Orders/CreateOrder}. */
-  public static final String PROCEDURE = "procedure";
+  static final String PROCEDURE = "procedure";
 
   /** How the call arrived: {@code call}, {@code work}, {@code recovery} or {@code operations}. */
-  public static final String ENTRY = "entry";
+  static final String ENTRY = "entry";
 
   /** The procedure's key policy, such as {@code required}. */
-  public static final String POLICY = "policy";
+  static final String POLICY = "policy";
 
   /** How effect and record are committed, such as {@code transactional}. */
-  public static final String EXECUTION = "execution";
+  static final String EXECUTION = "execution";
 
   /** The caller's tenant; an optional tag. */
-  public static final String TENANT = "tenant";
+  static final String TENANT = "tenant";
 
   /** The caller's shard; an optional tag. */
-  public static final String SHARD = "shard";
+  static final String SHARD = "shard";
 
   /** Where the key is read from: a header, a field, a provider's event. */
-  public static final String SOURCE = "source";
+  static final String SOURCE = "source";
 
   /** Whether a call without a key was refused: {@code true} or {@code false}. */
-  public static final String REFUSED = "refused";
+  static final String REFUSED = "refused";
 
   /**
    * Why a key is malformed, such as {@code too_long}; or why a call was refused, with the spelling
    * of {@link RefusalReason}, which clients get.
    */
-  public static final String REASON = "reason";
+  static final String REASON = "reason";
 
   /** A detail of the reason, such as {@code request}; otherwise {@link #NONE}. */
-  public static final String DETAIL = "detail";
+  static final String DETAIL = "detail";
 
   /** Why a source returned no key, such as {@code unauthenticated}. */
-  public static final String FAILURE = "failure";
+  static final String FAILURE = "failure";
 
   /** How a claim ended: {@code won} or {@code replayed}. */
-  public static final String RESULT = "result";
+  static final String RESULT = "result";
 
   /** The kind of the replayed outcome: {@code response} or {@code error}. */
-  public static final String OUTCOME = "outcome";
+  static final String OUTCOME = "outcome";
 
   /** How a claim was settled, such as {@code complete}. */
-  public static final String SETTLEMENT = "settlement";
+  static final String SETTLEMENT = "settlement";
 
   /** Why a call was unprotected, such as {@code failed_open}. */
-  public static final String CAUSE = "cause";
+  static final String CAUSE = "cause";
 
   /** Why a duplicate stopped waiting, such as {@code answered}. */
-  public static final String END = "end";
+  static final String END = "end";
 
   /** The database schema that the library's tables are in. */
-  public static final String SCHEMA = "schema";
+  static final String SCHEMA = "schema";
 
   /** The value of a tag that does not apply. */
-  public static final String NONE = "none";
+  static final String NONE = "none";
 
   /** The value for all tenants or projects beyond the limit. */
-  public static final String OTHER = "other";
+  static final String OTHER = "other";
 
   private MetricTags() {}
 

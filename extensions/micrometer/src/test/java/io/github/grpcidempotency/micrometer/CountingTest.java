@@ -26,13 +26,13 @@ class CountingTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
   private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
-  private void hear(IdempotencyEvent... events) {
+  private void deliver(IdempotencyEvent... events) {
     Stream.of(events).forEach(event -> EventDelivery.deliver(event, metrics));
   }
 
   @Test
   void everyKindOfEventIsCountedWhereItBelongs() {
-    SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE)).forEach(this::hear);
+    SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE)).forEach(this::deliver);
 
     assertThat(counted())
         .containsExactlyInAnyOrder(
@@ -67,7 +67,8 @@ class CountingTest {
 
   @Test
   void theMetersOfAProcedureHaveItsName() {
-    hear(new IdempotencyEvent.LeaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
+    deliver(
+        new IdempotencyEvent.LeaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
 
     assertThat(find(MetricName.LEASES_LOST).counter().getId().getTags())
         .containsExactlyInAnyOrder(
@@ -86,7 +87,7 @@ class CountingTest {
             KeyPolicy.HANDLER_INTERNAL,
             Execution.TRANSACTIONAL);
 
-    hear(
+    deliver(
         new IdempotencyEvent.Replayed(
             SampleEvents.call(work), UUID.randomUUID(), false, Duration.ZERO, Optional.empty()));
 
@@ -97,7 +98,7 @@ class CountingTest {
 
   @Test
   void anOrdinaryFirstRunIsNoTakeover() {
-    hear(
+    deliver(
         new IdempotencyEvent.Claimed(
             SampleEvents.call(SampleEvents.CREATE),
             UUID.randomUUID(),
@@ -111,7 +112,8 @@ class CountingTest {
 
   @Test
   void countersOfAlertsExistWithZeroFromTheFirstCallOn() {
-    hear(new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "idempotency-key"));
+    deliver(
+        new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "idempotency-key"));
 
     for (MetricName name :
         List.of(

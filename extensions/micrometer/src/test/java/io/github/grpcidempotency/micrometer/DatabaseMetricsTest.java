@@ -130,8 +130,8 @@ class DatabaseMetricsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {-90, 3_600})
-  void aJumpOfTheDatabasesClockIsCounted(long seconds) throws SQLException {
+  @ValueSource(ints = {-90, 3_600})
+  void aJumpOfTheDatabasesClockIsCounted(int seconds) throws SQLException {
     execute(
         database.superuser(),
         """

@@ -31,17 +31,17 @@ class HotPathTest {
           SampleEvents.ofEachKind(SampleEvents.call("acme", "apollo")).stream()
               .map(event -> EventDelivery.of(event, metrics))
               .toList();
-      hear(events);
+      deliver(events);
 
       long before = threads.getCurrentThreadAllocatedBytes();
-      hear(events);
+      deliver(events);
       long allocated = threads.getCurrentThreadAllocatedBytes() - before;
 
       assertThat(allocated / ((double) ROUNDS * events.size())).as("bytes per event").isLessThan(1);
     }
   }
 
-  private static void hear(List<MethodHandle> events) throws Throwable {
+  private static void deliver(List<MethodHandle> events) throws Throwable {
     for (int round = 0; round < ROUNDS; round++) {
       for (int i = 0; i < events.size(); i++) {
         events.get(i).invokeExact();

@@ -3,18 +3,13 @@ package io.github.grpcidempotency.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.StringValue;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
-import io.github.grpcidempotency.work.IdempotentWork;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -78,39 +73,6 @@ class ServedCallsTest {
     await().untilAsserted(() -> assertThat(gauge(MetricName.LEASES_HELD)).isZero());
     assertThat(gauge(MetricName.CALLS_WAITING)).isZero();
     assertThat(count(MetricName.WAITS, "end", "answered")).isEqualTo(3);
-  }
-
-  @Test
-  void workWithoutGrpcIsCountedAsWork() throws Exception {
-    Procedure closeMonth =
-        Procedure.named("jobs/close-month").execution(Execution.RESERVED).build();
-    try (IdempotentWork work =
-        IdempotentWork.builder(store, closeMonth).listener(metrics).build()) {
-      for (int i = 0; i < 2; i++) {
-        work.run(
-            closeMonth,
-            Caller.of(client.user()),
-            client.key(),
-            StringValue.of("2026-11"),
-            StringValue.parser(),
-            () -> StringValue.of("closed"));
-      }
-    }
-
-    assertThat(count(MetricName.CLAIMS, "entry", "work", "result", "won")).isEqualTo(1);
-    assertThat(count(MetricName.REPLAYS, "entry", "work")).isEqualTo(1);
-  }
-
-  @Test
-  void anInterceptorThatIsClosedHoldsNothing() {
-    server.things().keepRunning();
-    CompletableFuture<Reply> unanswered = client.startThing(REQUEST);
-    await().untilAsserted(() -> assertThat(gauge(MetricName.LEASES_HELD)).isEqualTo(1));
-
-    server.close();
-
-    assertThat(gauge(MetricName.LEASES_HELD)).isZero();
-    assertThat(unanswered).isNotNull();
   }
 
   private static CreateThingRequest request(String name) {

@@ -14,6 +14,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.sdk.testing.junit5.OpenTelemetryExtension;
 import io.opentelemetry.sdk.trace.data.EventData;
@@ -68,11 +69,16 @@ class CallTracesTest {
 
       List<SpanData> spans = spans(2);
       assertThat(spans.get(0).getLinks()).isEmpty();
-      assertThat(spans.get(1)).hasAttribute(TraceNames.DECISION, "replayed");
+      assertThat(spans.get(1))
+          .hasAttribute(TraceNames.DECISION, "replayed")
+          .hasAttribute(TraceNames.REPLAYED_ERROR, false);
       assertThat(spans.get(1).getLinks())
           .extracting(LinkData::getSpanContext)
           .extracting(run -> run.getTraceId() + run.getSpanId())
           .containsExactly(spans.get(0).getTraceId() + spans.get(0).getSpanId());
+      assertThat(spans.get(1).getLinks())
+          .extracting(LinkData::getAttributes)
+          .containsExactly(Attributes.of(TraceNames.LINK, "answered_by"));
     }
   }
 

@@ -101,22 +101,6 @@ class OpenTelemetryListenerTest {
   }
 
   @Test
-  void aReplayIsLinkedToTheSpanOfTheRunThatMadeItsAnswer() {
-    SpanContext run = aSpanElsewhere();
-
-    SpanData span = spanOf(replayed(TraceBytes.of(run)));
-
-    assertThat(span)
-        .hasAttribute(TraceNames.DECISION, "replayed")
-        .hasAttribute(TraceNames.OPERATION, OPERATION.toString())
-        .hasAttribute(TraceNames.REPLAYED_ERROR, false);
-    assertThat(only(span.getLinks()).getSpanContext().getTraceId()).isEqualTo(run.getTraceId());
-    assertThat(only(span.getLinks()).getSpanContext().getSpanId()).isEqualTo(run.getSpanId());
-    assertThat(only(span.getLinks()).getAttributes())
-        .isEqualTo(Attributes.of(TraceNames.LINK, "answered_by"));
-  }
-
-  @Test
   void aReplayWithoutAKnownTraceHasNoLink() {
     for (Optional<ByteString> unknown :
         List.of(Optional.<ByteString>empty(), Optional.of(ByteString.copyFromUtf8("unknown")))) {
@@ -219,30 +203,6 @@ class OpenTelemetryListenerTest {
     SpanData abandoned = named(TraceNames.RECORDING_ABANDONED);
     assertThat(abandoned).hasAttribute(TraceNames.FAILURE_CAUSE, "connection_lost");
     assertThat(abandoned.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
-  }
-
-  @Test
-  void aCallContinuesWithinItsOwnSpanOnAnotherThread() {
-    Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
-    CallScope scope = captured(call);
-
-    Span resumed =
-        CompletableFuture.supplyAsync(
-                () -> {
-                  CompletableFuture<Span> seen = new CompletableFuture<>();
-                  scope.run(() -> seen.complete(Span.current()));
-                  return seen.join();
-                })
-            .join();
-
-    assertThat(resumed).isSameAs(call);
-    assertThat(Span.current().getSpanContext().isValid()).isFalse();
-    assertThat(scope.trace()).isEqualTo(TraceBytes.of(call.getSpanContext()));
-  }
-
-  @Test
-  void aCallWithoutAContextCostsNoScope() {
-    assertThat(listener.capture()).isSameAs(CallScope.NONE);
   }
 
   @Test

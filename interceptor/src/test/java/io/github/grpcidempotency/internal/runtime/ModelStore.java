@@ -100,7 +100,7 @@ final class ModelStore implements IdempotencyStore {
   }
 
   /** Tells of the end of what is watched, if it has ended. */
-  void tellEnds(IdempotencyKey key) {
+  void reportEnd(IdempotencyKey key) {
     if (isWatched() && !isOwned()) {
       ended.accept(key);
     }
@@ -127,8 +127,8 @@ final class ModelStore implements IdempotencyStore {
   }
 
   @Override
-  public CompletionWatch watch(Consumer<IdempotencyKey> told) {
-    ended = told;
+  public CompletionWatch watch(Consumer<IdempotencyKey> reported) {
+    ended = reported;
     return new CompletionWatch() {
       @Override
       public void add(IdempotencyKey key) {

@@ -51,8 +51,8 @@ class SetupTest {
               no table
               no rights""")
         .satisfies(
-            told ->
-                assertThat(told.problems())
+            problem ->
+                assertThat(problem.problems())
                     .containsExactly(
                         "jobs/bad: its retention must be at least a millisecond, not PT0S",
                         "no table",
@@ -85,7 +85,7 @@ class SetupTest {
   }
 
   @Test
-  void aLineOfTheLogSaysHowTheCallsOfAProcedureAreProtected() {
+  void aLineOfTheLogDescribesHowTheCallsOfAProcedureAreProtected() {
     assertThat(line(KeyPolicy.OPTIONAL))
         .isEqualTo(
             "jobs/good: a call with a key is protected, a call without a key is not; execution"

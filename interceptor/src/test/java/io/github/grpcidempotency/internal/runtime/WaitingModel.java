@@ -85,8 +85,8 @@ public class WaitingModel {
 
   /** The store reports the end of the calls that it watches. */
   @Operation
-  public void tellEnds() {
-    store.tellEnds(ModelStore.KEY);
+  public void reportEnd() {
+    store.reportEnd(ModelStore.KEY);
   }
 
   /** The waiter is closed. */
@@ -100,7 +100,7 @@ public class WaitingModel {
   public void everyDuplicateIsAnsweredOnce() {
     fail();
     for (int each = 0; each <= duplicates.size(); each++) {
-      store.tellEnds(ModelStore.KEY);
+      store.reportEnd(ModelStore.KEY);
       duplicates.forEach(Duplicate::goOn);
     }
     duplicates.forEach(Duplicate::check);

@@ -82,7 +82,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void theNextLineSaysHowManyWereLeftOut() {
+  void theNextLineCountsTheLinesThatWereLeftOut() {
     log.warn("renewal", null, "first");
     log.warn("renewal", null, "second");
     log.warn("renewal", null, "third");

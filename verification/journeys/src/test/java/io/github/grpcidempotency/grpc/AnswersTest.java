@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.grpcidempotency.internal.wire.WireMetadata;
-import io.github.grpcidempotency.key.KeyFormat;
-import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
@@ -100,7 +97,7 @@ class AnswersTest extends CallTest {
   }
 
   @Test
-  void asynchronousWorkIsProcessingFirstAndThenWhatItsResolverSays() {
+  void asynchronousWorkIsProcessingFirstAndThenHasTheStatusOfItsResolver() {
     ThingServer server =
         start(server().createThing(procedure -> procedure.status(id -> IdempotencyStatus.FAILED)));
 
@@ -151,24 +148,6 @@ class AnswersTest extends CallTest {
 
     assertThat(second.trailer(IdempotencyMetadata.OPERATION))
         .isNotEqualTo(first.trailer(IdempotencyMetadata.OPERATION));
-  }
-
-  @Test
-  void theKeyMayComeInAnotherHeader() {
-    Metadata.Key<String> header = WireMetadata.ascii("x-request-id");
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    procedure ->
-                        procedure
-                            .keyPolicy(KeyPolicy.OPTIONAL)
-                            .keyFrom(KeySource.metadata("X-Request-Id").as(KeyFormat.opaque()))));
-    Seen first = call(server, "a thing").as(ALICE).header(header, "order-1").end().first();
-
-    call(server, "a thing").as(ALICE).header(header, "order-1").end().replays(first);
-
-    keyed(server).end().untouched();
   }
 
   @Test

@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.grpc.TestCall.Started;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -75,27 +74,6 @@ class AttachTest extends CallTest {
   }
 
   @Test
-  void onceTheFirstCallHasFailedExactlyOneDuplicateRunsAndTheOthersWaitForIt()
-      throws InterruptedException {
-    ThingServer server = start(attaching(LONG));
-    Started first = keepOneRunning(server);
-    List<Started> duplicates = attach(server, 5);
-
-    server.things().nextRunning().fail(Status.UNAVAILABLE);
-    assertThat(first.end().code()).isEqualTo(Status.Code.UNAVAILABLE);
-    server.things().nextRunning().fail(Status.UNAVAILABLE);
-    server.things().nextRunning().succeed();
-
-    List<Seen> ends = duplicates.stream().map(Started::end).toList();
-    assertThat(ends).filteredOn(end -> end.code() == Status.Code.UNAVAILABLE).hasSize(1);
-    List<Seen> answers = ends.stream().filter(end -> end.code() == Status.Code.OK).toList();
-    Seen owners = answers.stream().filter(end -> !end.isReplayed()).findFirst().orElseThrow();
-    answers.stream().filter(Seen::isReplayed).forEach(end -> end.replays(owners));
-    assertThat(answers).hasSize(4);
-    assertThat(server.things().runs()).isEqualTo(3);
-  }
-
-  @Test
   void ofManyDuplicatesOfAFailedCallOnlyTheFirstClaimsAndOnItsOwnThread()
       throws InterruptedException {
     ThingServer server = start(attaching(LONG));
@@ -153,19 +131,6 @@ class AttachTest extends CallTest {
   }
 
   @Test
-  void aDuplicateIsRefusedOnceItHasWaitedLongEnough() throws InterruptedException {
-    Duration limit = Duration.ofMillis(300);
-    ThingServer server = start(attaching(limit));
-    keepOneRunning(server);
-    long start = System.nanoTime();
-
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
-
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(limit);
-    server.things().nextRunning().succeed();
-  }
-
-  @Test
   void aDuplicateWhoseDeadlinePassesWaitsNoMore() throws InterruptedException {
     ThingServer server = start(attaching(LONG));
     keepOneRunning(server);
@@ -195,26 +160,6 @@ class AttachTest extends CallTest {
     assertThat(ends).filteredOn(Seen::isReplayed).hasSize(1);
     assertThat(ends).filteredOn(end -> !end.isReplayed()).hasSize(1);
     assertThat(server.things().runs()).isEqualTo(2);
-  }
-
-  @Test
-  void aDuplicateThatIsCancelledJustWhenItsTurnComesDoesNotStrandTheKey()
-      throws InterruptedException {
-    ThingServer server = start(attaching(LONG));
-    for (int round = 0; round < 10; round++) {
-      keepOneRunning(server);
-      ThingService.Running running = server.things().nextRunning();
-      List<Started> duplicates = attach(server, 2);
-      server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
-
-      Thread canceller = new Thread(() -> duplicates.get(0).cancel());
-      canceller.start();
-      running.fail(Status.UNAVAILABLE);
-      canceller.join();
-
-      assertThat(duplicates.get(1).end().code()).isEqualTo(Status.Code.ABORTED);
-      assertThat(keyed(server).end().trailer(WireMetadata.PUSHBACK)).isEmpty();
-    }
   }
 
   @Test
@@ -326,27 +271,7 @@ class AttachTest extends CallTest {
   }
 
   @Test
-  void aDuplicateWhoseHandlerThrowsOnceItHasAnsweredHasAnswered() throws InterruptedException {
-    ThingServer server = start(attaching(LONG));
-    keepOneRunning(server);
-    Started duplicate = attach(server, 1).get(0);
-    ThingService.Running running = server.things().nextRunning();
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              ThingHandler.answer(request, answer);
-              throw new IllegalStateException("on purpose");
-            });
-
-    running.fail(Status.UNAVAILABLE);
-
-    Seen first = duplicate.end().first();
-    keyed(server).end().replays(first);
-  }
-
-  @Test
-  void theGuardIsAskedOnceTheAnswerIsThereAndNotWhenTheWaitBegins() throws InterruptedException {
+  void theGuardDecidesOnceTheAnswerIsRecordedAndNotWhenTheWaitBegins() throws InterruptedException {
     AtomicBoolean allowed = new AtomicBoolean(true);
     ThingServer server =
         start(
@@ -387,7 +312,7 @@ class AttachTest extends CallTest {
         .outside(AfterCallback.cancel(() -> here.execute(cancelled::incrementAndGet)));
   }
 
-  /** Cancels, and waits until the server has heard of it. */
+  /** Cancels, and waits until the server has noticed it. */
   private void cancel(Started... calls) {
     int before = cancelled.get();
     for (Started call : calls) {

@@ -14,8 +14,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Background work survives every exception, and ends properly. */
@@ -93,24 +91,6 @@ class BackgroundFailuresTest extends CallTest {
   }
 
   @Test
-  void anErrorOutOfTheStoreLosesNoAnswer() throws InterruptedException {
-    ThingServer server = start();
-    TestCall.Started call = keepOneRunning(server);
-    ThingService.Running running = server.things().nextRunning();
-    store.failSettlements();
-    running.succeed();
-    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    int before = store.errors();
-    store.throwErrorsAtSettlements();
-    await().until(() -> store.errors() > before);
-    store.recover();
-
-    await().until(() -> keyed(server).end().isReplayed());
-
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
   void anErrorOutOfTheStoreLosesNoWaitingCall() throws InterruptedException {
     ThingServer server = start(attaching());
     TestCall.Started first = keepOneRunning(server);
@@ -145,27 +125,6 @@ class BackgroundFailuresTest extends CallTest {
     assertThat(ends).allMatch(end -> end.code() == Status.Code.OK);
     assertThat(ends).filteredOn(end -> !end.isReplayed()).hasSize(1);
     assertThat(server.things().runs()).isEqualTo(2);
-  }
-
-  @Test
-  void anExecutorThatRejectsOneWaitingCallDoesNotLoseTheOthers() throws InterruptedException {
-    AtomicBoolean rejected = new AtomicBoolean();
-    Executor fullOnce =
-        task -> {
-          if (!rejected.getAndSet(true)) {
-            throw new RejectedExecutionException("full for a moment");
-          }
-          MoreExecutors.directExecutor().execute(task);
-        };
-    ThingServer server = start(attaching(fullOnce));
-    TestCall.Started first = keepOneRunning(server);
-    List<TestCall.Started> duplicates = attach(server, 3);
-
-    server.things().nextRunning().succeed();
-
-    Seen answer = first.end().first();
-    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
-    assertThat(rejected).isTrue();
   }
 
   @Test

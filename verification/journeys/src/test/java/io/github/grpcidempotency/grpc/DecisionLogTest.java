@@ -50,7 +50,7 @@ class DecisionLogTest extends CallTest {
             "operation=" + first.trailer(IdempotencyMetadata.OPERATION).orElseThrow())
         .as("without a secret")
         .doesNotContain("key_hash");
-    assertNothingIsTold();
+    assertNothingSecretIsLogged();
   }
 
   @Test
@@ -78,7 +78,7 @@ class DecisionLogTest extends CallTest {
     assertThat(decisions()).hasSize(2);
     assertThat(decisions().get(0)).contains("decision=refuse", "IDEMPOTENCY_KEY_REUSED");
     assertThat(decisions().get(1)).contains("decision=unprotected", "reason=FAILED_OPEN");
-    assertNothingIsTold();
+    assertNothingSecretIsLogged();
   }
 
   @Test
@@ -88,7 +88,7 @@ class DecisionLogTest extends CallTest {
     String other = hashOf(UUID.randomUUID().toString(), ALICE);
 
     assertThat(first).matches("[0-9a-f]{16}").isEqualTo(second).isNotEqualTo(other);
-    assertNothingIsTold();
+    assertNothingSecretIsLogged();
   }
 
   @Test
@@ -102,7 +102,7 @@ class DecisionLogTest extends CallTest {
         .singleElement(STRING)
         .contains("user_hash=" + hmac(ALICE.toString()), "tenant_hash=" + hmac("acme"))
         .doesNotContain("acme");
-    assertNothingIsTold();
+    assertNothingSecretIsLogged();
   }
 
   private static String hmac(String text) {
@@ -129,7 +129,7 @@ class DecisionLogTest extends CallTest {
     call(server, "another thing").as(user).key(key).end();
   }
 
-  private void assertNothingIsTold() {
+  private void assertNothingSecretIsLogged() {
     assertThat(log.all())
         .noneMatch(line -> line.contains(KEY))
         .noneMatch(line -> line.contains("a thing") || line.contains("another thing"))

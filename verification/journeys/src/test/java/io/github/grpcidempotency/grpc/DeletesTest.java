@@ -31,7 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Deletes: their retries, and what is told to those that find nothing to delete. */
+/** Deletes: their retries, and the errors of a call that finds nothing to delete. */
 class DeletesTest extends CallTest {
   private static final String GONE = "IDEMPOTENCY_RESOURCE_GONE";
   private static final UUID THING = UUID.randomUUID();
@@ -159,7 +159,7 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void onlyNotFoundOfAKeyedCallThatNamesAThingIsAskedAbout() {
+  void onlyNotFoundOfAKeyedCallThatNamesAThingIsLookedUp() {
     ThingServer server = start(deleting(AS_IT_IS));
     ThingClient client = ThingClient.on(server.channel());
     tombstones.add(THING);

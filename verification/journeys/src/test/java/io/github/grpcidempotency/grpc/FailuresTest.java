@@ -163,7 +163,7 @@ class FailuresTest extends CallTest {
   }
 
   @Test
-  void anErrorThatFreesItsKeyNamesItsOperationSoThatAClientKnowsThatTheHandlerAnswered() {
+  void anErrorThatFreesItsKeyNamesItsOperation() {
     ThingServer server =
         start(
             (request, observer) -> {

@@ -122,19 +122,19 @@ class LateClaimTest extends CallTest {
   @Test
   void theClaimIsReportedOnceItIsConfirmed() {
     ThingServer server = start(late());
-    List<List<String>> heardByHandlers = new ArrayList<>();
+    List<List<String>> eventsSeenByHandlers = new ArrayList<>();
     server
         .things()
         .handle(
             (request, answer) -> {
               LateStore.write("an effect");
-              heardByHandlers.add(journal.kinds());
+              eventsSeenByHandlers.add(journal.kinds());
               ThingHandler.answer(request, answer);
             });
 
     Seen first = keyed(server).end().first();
 
-    assertThat(heardByHandlers).containsExactly(List.of("KeyFound"));
+    assertThat(eventsSeenByHandlers).containsExactly(List.of("KeyFound"));
     assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
     assertThat(first.trailer(IdempotencyMetadata.OPERATION))
         .contains(journal.only(IdempotencyEvent.Claimed.class).operationId().toString());
@@ -387,7 +387,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aCallThatMeetsARunningOneAtItsFirstStatementWaitsForIt() throws InterruptedException {
+  void aCallThatFindsARunningOneAtItsFirstStatementWaitsForIt() throws InterruptedException {
     LateStore others = late;
     ThingServer other = start(late());
     CountDownLatch written = new CountDownLatch(1);
@@ -425,7 +425,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aCallThatSaysThatItIsARetryIsClaimedBeforeItsHandler() {
+  void aCallWithAHintThatItIsARetryIsClaimedBeforeItsHandler() {
     ThingServer server = start(late());
     Seen first = keyed(server).end().first();
 
@@ -494,13 +494,13 @@ class LateClaimTest extends CallTest {
   @Test
   void aHandlerWhoseCallWasPreemptedIsNotifiedOfTheEndOfItsCall() {
     ThingServer server = start(late());
-    CompletableFuture<ServerCallStreamObserver<Thing>> told = new CompletableFuture<>();
+    CompletableFuture<ServerCallStreamObserver<Thing>> notified = new CompletableFuture<>();
     server
         .things()
         .handle(
             (request, answer) -> {
               ServerCallStreamObserver<Thing> call = (ServerCallStreamObserver<Thing>) answer;
-              call.setOnCancelHandler(() -> told.complete(call));
+              call.setOnCancelHandler(() -> notified.complete(call));
               server.things().handle(LateClaimTest::write);
               LateStore.write("an effect");
             });
@@ -508,8 +508,8 @@ class LateClaimTest extends CallTest {
 
     Seen first = keyed(server).end().first();
 
-    await().until(told::isDone);
-    ServerCallStreamObserver<Thing> call = told.join();
+    await().until(notified::isDone);
+    ServerCallStreamObserver<Thing> call = notified.join();
     assertThat(call.isCancelled()).isTrue();
     assertThatCode(() -> ThingHandler.answer(call, Thing.getDefaultInstance()))
         .doesNotThrowAnyException();
@@ -555,7 +555,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aStoreMustBeAbleToClaimLaterIfAProcedureWantsThat() {
+  void aStoreThatCannotClaimLateIsRefusedIfAProcedureClaimsLate() {
     ThreadBoundStore unable = new ThreadBoundStore(memory);
 
     assertThatExceptionOfType(SetupException.class)

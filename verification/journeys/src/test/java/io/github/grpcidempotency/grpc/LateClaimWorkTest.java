@@ -51,7 +51,7 @@ class LateClaimWorkTest {
   }
 
   @Test
-  void itIsStoppedAtItsFirstStatementIfItHasRunBefore() throws Exception {
+  void workThatHasRunBeforeIsStoppedAtItsFirstStatement() throws Exception {
     WorkResult<StringValue> first = run(this::close);
     WorkResult<StringValue> second = run(this::close);
 
@@ -66,7 +66,7 @@ class LateClaimWorkTest {
   }
 
   @Test
-  void whatItMakesOfBeingStoppedDoesNotCount() throws Exception {
+  void theResultOfStoppedWorkIsDiscarded() throws Exception {
     run(this::close);
 
     WorkResult<StringValue> second =

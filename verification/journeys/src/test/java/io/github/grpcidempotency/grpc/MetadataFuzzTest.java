@@ -51,7 +51,7 @@ class MetadataFuzzTest {
   private static int inputs;
 
   @FuzzTest
-  void aCallEndsAsTheWireContractSaysWhateverItsHeadersAre(byte[] input) {
+  void aCallEndsAsTheWireContractRequiresWhateverItsHeadersAre(byte[] input) {
     if (inputs++ % INPUTS_PER_STORE == 0) {
       restart();
     }

@@ -122,21 +122,6 @@ class OperationWaitersTest extends CallTest {
   }
 
   @Test
-  void aWaiterIsAnsweredAlthoughItsGuardThrowsAnError() throws Exception {
-    ThingServer server = start(serving().createThing(OperationWaitersTest::guardedInVain));
-    TestCall.Started first = keepOneRunning(server);
-    String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
-    ListenableFuture<Operation> waits = wait(server, "any", name);
-    await().until(() -> waiting.get() == 1);
-
-    server.things().nextRunning().succeed();
-
-    first.end().first();
-    assertThatExceptionOfType(ExecutionException.class)
-        .isThrownBy(() -> waits.get(10, TimeUnit.SECONDS));
-  }
-
-  @Test
   void aWaitingRecoveryIsAnsweredAlthoughItsGuardThrowsAnError() throws Exception {
     ThingServer server = start(serving().createThing(OperationWaitersTest::guardedInVain));
     TestCall.Started first = keepOneRunning(server);
@@ -224,7 +209,7 @@ class OperationWaitersTest extends CallTest {
   }
 
   @Test
-  void oneRequestForAListAsksAResolverAtMostAHundredTimes() {
+  void oneRequestForAListCallsAResolverAtMostAHundredTimes() {
     AtomicInteger asks = new AtomicInteger();
     ThingServer server =
         start(

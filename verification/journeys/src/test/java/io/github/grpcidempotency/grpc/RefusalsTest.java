@@ -21,7 +21,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,37 +46,6 @@ class RefusalsTest extends CallTest {
     assertInvalidKey(refused, problem, wrong + EXPECTS_A_UUID);
     assertThat(key.isEmpty() || !refused.text().contains(key)).isTrue();
     assertThat(server.things().runs()).isZero();
-  }
-
-  @Test
-  void twoKeysAreRefusedEvenIfTheyAreTheSame() {
-    ThingServer server = start();
-
-    assertInvalidKey(
-        keyed(server).key(KEY).end(), KeyProblem.REPEATED, "it has 2 values" + EXPECTS_A_UUID);
-
-    assertThat(server.things().runs()).isZero();
-  }
-
-  @Test
-  void aKeyThatIsTooLongForAnyFormatIsRefusedWithItsLength() {
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    procedure ->
-                        procedure.keyFormat(
-                            KeyFormat.matching(Pattern.compile("order-.*"))
-                                .describedAs("order- and a number"))));
-
-    assertInvalidKey(
-        call(server, "a thing").as(ALICE).key("order-" + "1".repeat(600)).end(),
-        KeyProblem.TOO_LONG,
-        "it has 606 characters; expected order- and a number");
-    assertInvalidKey(
-        call(server, "a thing").as(ALICE).key("orders").end(),
-        KeyProblem.FORMAT,
-        "it has 6 characters; expected order- and a number");
   }
 
   @Test

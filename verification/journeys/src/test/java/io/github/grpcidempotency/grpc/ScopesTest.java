@@ -207,7 +207,7 @@ class ScopesTest extends CallTest {
     }
   }
 
-  /** Notes where what gRPC tells a handler is told. */
+  /** Records the scopes in which gRPC calls a listener. */
   private final class Callbacks implements ServerInterceptor {
     @Override
     public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(

@@ -129,7 +129,7 @@ class ShardsTest {
   }
 
   @Test
-  void aCallAsksForItsShardOnce() {
+  void theShardOfACallIsResolvedOnce() {
     AtomicInteger asked = new AtomicInteger();
     ThingServer server =
         serve(caller -> Optional.of(asked.getAndIncrement() % 2 == 0 ? "east" : "west"));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
@@ -93,83 +92,6 @@ class ThreadBoundTest extends CallTest {
   }
 
   @Test
-  void anAnswerThatAnotherThreadGivesWhileTheHandlerRunsWaitsForItsEnd() {
-    ThingServer server =
-        start(
-            transactional()
-                .handler(
-                    (request, answer) -> {
-                      CompletableFuture.runAsync(() -> ThingHandler.answer(request, answer)).join();
-                      bound.note("answered");
-                    }));
-
-    keyed(server).end().first();
-
-    assertThat(bound.steps()).containsExactly("begin", "answered", "returned", "commit");
-    assertThat(bound.threads()).hasSize(1);
-  }
-
-  @Test
-  void aHandlerThatAnswersAndThenThrowsHasFailed() {
-    ThingServer server =
-        start(
-            transactional()
-                .handler(
-                    (request, answer) -> {
-                      ThingHandler.answer(request, answer);
-                      throw new IllegalStateException("on purpose");
-                    }));
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
-    server.things().succeed();
-    keyed(server).end().first();
-
-    assertThat(bound.steps()).startsWith("begin", "rollback", "begin");
-    assertThat(journal.all(IdempotencyEvent.ClaimSettled.class))
-        .extracting(IdempotencyEvent.ClaimSettled::settlement)
-        .containsExactly(Settlement.RELEASE, Settlement.COMPLETE);
-  }
-
-  @Test
-  void aHandlerThatSendsTwoMessagesHasFailed() {
-    ThingServer server =
-        start(
-            transactional()
-                .handler(
-                    (request, answer) -> {
-                      answer.onNext(ThingHandler.newThing(request));
-                      answer.onNext(ThingHandler.newThing(request));
-                      answer.onCompleted();
-                    }));
-
-    assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
-    await().until(() -> journal.kinds().contains("ClaimSettled"));
-    server.things().succeed();
-    keyed(server).end().first();
-
-    assertThat(bound.steps())
-        .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
-  }
-
-  @Test
-  void aTerminalErrorIsRecorded() {
-    ThingServer server =
-        start(
-            transactional(
-                InFlightPolicy.refuse(),
-                FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION)));
-    server
-        .things()
-        .handle((request, answer) -> answer.onError(Status.FAILED_PRECONDITION.asException()));
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-
-    assertThat(bound.steps()).containsExactly("begin", "returned", "rollback, and record");
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
   void anAnswerWhoseTransactionIsRolledBackIsNotSent() {
     ThingServer server =
         start(
@@ -232,21 +154,6 @@ class ThreadBoundTest extends CallTest {
 
     Seen answer = first.join().first();
     keyed(server).end().replays(answer);
-  }
-
-  @Test
-  void aHandlerThatDoesNotAnswerIsRolledBackALeaseAfterItsDeadline() {
-    assumeThat(transport).isEqualTo(Transport.IN_PROCESS); // once is enough: it takes its time
-    bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
-    ThingServer server = start(transactional());
-    server.things().keepRunning();
-
-    Seen end = keyed(server).deadlineAfter(Duration.ofSeconds(1)).end();
-    await().until(() -> journal.kinds().contains("SettlementFailed"));
-
-    assertThat(end.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(bound.steps()).containsExactly("begin", "returned", "rollback");
-    assertThat(bound.threads()).hasSize(1);
   }
 
   @Test
@@ -360,30 +267,6 @@ class ThreadBoundTest extends CallTest {
         .filter(end -> end.code() != Status.Code.OK)
         .forEach(end -> end.refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS"));
     assertThat(ends()).containsExactlyInAnyOrder(WaitEnd.CLAIMED, WaitEnd.GAVE_UP, WaitEnd.GAVE_UP);
-  }
-
-  @Test
-  void cancelledDuplicatesClaimNothing() throws InterruptedException {
-    assumeThat(transport).isNotEqualTo(Transport.DIRECT_EXECUTOR); // its client would wait, too
-    ThingServer server = start(attaching());
-    server.things().keepRunning();
-    Started first = keyed(server).start();
-    ThingService.Running running = server.things().nextRunning();
-    List<Started> duplicates = new ArrayList<>();
-    for (int duplicate = 1; duplicate <= 3; duplicate++) {
-      duplicates.add(keyed(server).start());
-    }
-    await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == 3);
-
-    duplicates.forEach(Started::cancel);
-    await().until(() -> ends().size() == 3);
-    running.fail(Status.UNAVAILABLE);
-
-    assertThat(first.end().code()).isEqualTo(Status.Code.UNAVAILABLE);
-    server.things().succeed();
-    keyed(server).end().first();
-    assertThat(ends()).containsOnly(WaitEnd.CANCELLED);
-    assertThat(server.things().runs()).isEqualTo(2);
   }
 
   @Test

@@ -30,14 +30,14 @@ class UnprotectedTest extends CallTest {
   private static final Metadata.Key<String> REQUIRED =
       Metadata.Key.of("idempotency-required", Metadata.ASCII_STRING_MARSHALLER);
 
-  private final List<UnprotectedCause> heard = new CopyOnWriteArrayList<>();
+  private final List<UnprotectedCause> causes = new CopyOnWriteArrayList<>();
   private final IdempotencyListener listener =
       new IdempotencyListener() {
         @Override
         public void unprotected(IdempotencyEvent.Unprotected event) {
           assertThat(event.call().procedure().name())
               .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
-          heard.add(event.cause());
+          causes.add(event.cause());
         }
       };
 
@@ -55,7 +55,7 @@ class UnprotectedTest extends CallTest {
     call(server, "a thing").key(KEY).end().untouched();
     call(server, "a thing").key("not a uuid").end().untouched();
 
-    assertThat(heard).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
+    assertThat(causes).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
   }
 
   @Test
@@ -69,23 +69,11 @@ class UnprotectedTest extends CallTest {
     assertThat(noCaller.code()).isEqualTo(Status.Code.UNAUTHENTICATED);
     assertThat(noKey.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(heard).isEmpty();
+    assertThat(causes).isEmpty();
   }
 
   @Test
-  void interceptorsInTheWrongOrderAreReported() {
-    IdempotencyInterceptor outermost =
-        interceptor(() -> Optional.ofNullable(ThingServer.CALLER.get()));
-    ThingServer server = start(ThingServer.on(transport).outside(outermost));
-
-    keyed(server).end().untouched();
-    keyed(server).end().untouched();
-
-    assertThat(heard).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
-  }
-
-  @Test
-  void anInterceptorThatIsRegisteredTwiceProtectsOnceAndSaysSo() {
+  void anInterceptorThatIsRegisteredTwiceProtectsOnceAndIsReported() {
     ThingServer server =
         start(server().inside(interceptor(() -> Optional.of(Caller.of(UUID.randomUUID())))));
 
@@ -93,7 +81,7 @@ class UnprotectedTest extends CallTest {
     keyed(server).end().replays(first);
 
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(heard).containsExactly(UnprotectedCause.REGISTERED_TWICE);
+    assertThat(causes).containsExactly(UnprotectedCause.REGISTERED_TWICE);
   }
 
   @Test
@@ -111,13 +99,13 @@ class UnprotectedTest extends CallTest {
     keyed(server).to(ThingServer.CREATE_OTHER).end().untouched();
     Seen demanding = keyed(server).header(REQUIRED, "true").end();
 
-    assertThat(heard).hasSize(3).containsOnly(UnprotectedCause.NOT_DESCRIBED);
+    assertThat(causes).hasSize(3).containsOnly(UnprotectedCause.NOT_DESCRIBED);
     assertThat(demanding.code()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThat(server.things().runs()).isEqualTo(3);
   }
 
   @Test
-  void withoutKnowingTheCallerNothingRuns() {
+  void withoutAResolvedCallerNothingRuns() {
     ThingServer server =
         start(
             server()

@@ -22,7 +22,7 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Checks a history against the rules, key by key. It knows nothing but the history. */
+/** Checks a history against the rules, key by key. It uses nothing but the history. */
 final class Checker {
   private static final long DEADLINE_GRACE_MILLIS = 5_000;
 
@@ -153,7 +153,7 @@ final class Checker {
       violate(
           Rule.NO_MISMATCH_ANSWERED,
           call.scope(),
-          "%s was answered with what %s said".formatted(call.form(), answer.form()));
+          "%s was answered with the answer of %s".formatted(call.form(), answer.form()));
     }
   }
 
@@ -216,7 +216,7 @@ final class Checker {
 
   /** The answers that clients got are checked with their calls. */
   private void checkRecords() {
-    Set<ByteString> told =
+    Set<ByteString> answered =
         history.calls().stream()
             .flatMap(call -> call.answer().stream())
             .map(Answer::bytes)
@@ -225,7 +225,7 @@ final class Checker {
       long written = written(record.scope(), record.value());
       boolean mayBeWithout =
           written == 0 && mayBeWrittenElsewhere(record.scope(), record.form(), record.value());
-      if (!told.contains(record.bytes()) && written != 1 && !mayBeWithout) {
+      if (!answered.contains(record.bytes()) && written != 1 && !mayBeWithout) {
         violate(
             Rule.RECORD_HAS_EFFECT, record.scope(), written + " effects with the value on record");
       }
@@ -393,7 +393,10 @@ final class Checker {
       violate(Rule.CALL_ENDS, call.scope(), "ended %d ms after its deadline".formatted(late));
     }
     if (call.code() == Code.DATA_LOSS) {
-      violate(Rule.LOST_CLAIM_IS_REFUSED, call.scope(), call.form() + " was told of a lost claim");
+      violate(
+          Rule.LOST_CLAIM_IS_REFUSED,
+          call.scope(),
+          call.form() + " was answered although its claim was lost");
     }
   }
 

@@ -175,20 +175,8 @@ class CheckerTest {
 
   @Test
   void aCallThatOutlivesItsDeadlineIsSeen() {
-    calls.add(
-        new Call(
-            Purpose.WORK,
-            wish(Form.JOINED, "a"),
-            0,
-            0,
-            60_000,
-            3_000,
-            false,
-            Code.DEADLINE_EXCEEDED,
-            "",
-            false,
-            Optional.empty(),
-            Session.ORDINARY));
+    Operation wish = wish(Form.JOINED, "a");
+    calls.add(call(Purpose.WORK, wish, 0, 60_000, 3_000, Code.DEADLINE_EXCEEDED, ""));
     assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
   }
 
@@ -308,7 +296,7 @@ class CheckerTest {
   }
 
   @Test
-  void aLostClaimThatAClientLearnsOfIsFound() {
+  void aLostClaimWhoseAnswerReachesAClientIsFound() {
     failed(Purpose.WORK, Form.JOINED, "a", Code.DATA_LOSS, "");
     assertThat(brokenRules()).containsExactly(Rule.LOST_CLAIM_IS_REFUSED);
   }
@@ -463,17 +451,6 @@ class CheckerTest {
     assertThat(brokenRules()).containsExactly(Rule.NO_UNEXPLAINED_EFFECT);
   }
 
-  @Test
-  void anOutageIsTheLongestTimeWithoutANewAnswer() {
-    Answer answer = answer(ALICE, Form.JOINED, "a", FIRST);
-    for (long at : new long[] {900, 1_200, 5_200, 5_300, 9_000}) {
-      calls.add(call(at - 10, at, 60_000, Code.OK, "", Optional.of(answer)));
-    }
-    fault(FaultKind.PRIMARY_KILL, "", 1_000, 8_000);
-    assertThat(Outages.of(history()).millis().get(FaultKind.PRIMARY_KILL))
-        .containsEntry(0, List.of(4_000L));
-  }
-
   /** A call that ran into its deadline, beside many later calls that were answered. */
   private void forgotten() {
     forgotten(11_500);
@@ -554,20 +531,9 @@ class CheckerTest {
       later(1_000 + i, Code.OK, "", Optional.empty());
     }
     for (Manner manner : List.of(Manner.NEVER, Manner.ELSEWHERE)) {
-      calls.add(
-          new Call(
-              Purpose.WORK,
-              wish(Form.JOINED, "a"),
-              0,
-              0,
-              3_000,
-              3_000,
-              false,
-              Code.DEADLINE_EXCEEDED,
-              "",
-              false,
-              Optional.empty(),
-              new Session(manner, true)));
+      Operation wish = wish(Form.JOINED, "a");
+      Call call = call(Purpose.WORK, wish, 0, 3_000, 3_000, Code.DEADLINE_EXCEEDED, "");
+      calls.add(with(call, false, Optional.empty(), new Session(manner, true)));
     }
     assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
   }
@@ -598,19 +564,9 @@ class CheckerTest {
       boolean replayed,
       boolean hasRight,
       Optional<Answer> answer) {
-    return new Call(
-        Purpose.DUPLICATE,
-        wish(Form.GUARDED, "a"),
-        0,
-        start,
-        start + 10,
-        start + 3_000,
-        false,
-        code,
-        reason,
-        replayed,
-        answer,
-        new Session(Manner.ORDINARY, hasRight));
+    Operation wish = wish(Form.GUARDED, "a");
+    Call call = call(Purpose.DUPLICATE, wish, start, start + 10, start + 3_000, code, reason);
+    return with(call, replayed, answer, new Session(Manner.ORDINARY, hasRight));
   }
 
   private static Operation wish(Form form, String payload) {
@@ -637,37 +593,12 @@ class CheckerTest {
   }
 
   private void ok(Operation wish, Answer answer) {
-    calls.add(
-        new Call(
-            Purpose.WORK,
-            wish,
-            0,
-            0,
-            10,
-            3_000,
-            false,
-            Code.OK,
-            "",
-            false,
-            Optional.of(answer),
-            Session.ORDINARY));
+    Call call = call(Purpose.WORK, wish, 0, 10, 3_000, Code.OK, "");
+    calls.add(with(call, false, Optional.of(answer), Session.ORDINARY));
   }
 
   private void failed(Purpose purpose, Form form, String payload, Code code, String reason) {
-    calls.add(
-        new Call(
-            purpose,
-            wish(form, payload),
-            0,
-            0,
-            10,
-            3_000,
-            false,
-            code,
-            reason,
-            false,
-            Optional.empty(),
-            Session.ORDINARY));
+    calls.add(call(purpose, wish(form, payload), 0, 10, 3_000, code, reason));
   }
 
   private void later(long start, Code code, String reason, Optional<Answer> answer) {
@@ -677,9 +608,22 @@ class CheckerTest {
   private static Call call(
       long start, long end, long deadline, Code code, String reason, Optional<Answer> answer) {
     Form form = answer.map(Answer::form).map(Form::valueOf).orElse(Form.JOINED);
+    Call call = call(Purpose.WORK, wish(form, "a"), start, end, deadline, code, reason);
+    return with(call, false, answer, Session.ORDINARY);
+  }
+
+  /** Returns an ordinary session's call of the first server, without an answer. */
+  private static Call call(
+      Purpose purpose,
+      Operation wish,
+      long start,
+      long end,
+      long deadline,
+      Code code,
+      String reason) {
     return new Call(
-        Purpose.WORK,
-        wish(form, "a"),
+        purpose,
+        wish,
         0,
         start,
         end,
@@ -688,8 +632,24 @@ class CheckerTest {
         code,
         reason,
         false,
-        answer,
+        Optional.empty(),
         Session.ORDINARY);
+  }
+
+  private static Call with(Call call, boolean replayed, Optional<Answer> answer, Session session) {
+    return new Call(
+        call.purpose(),
+        call.operation(),
+        call.server(),
+        call.start(),
+        call.end(),
+        call.deadline(),
+        false,
+        call.code(),
+        call.reason(),
+        replayed,
+        answer,
+        session);
   }
 
   private void unguarded(Form form, UUID value, long at) {

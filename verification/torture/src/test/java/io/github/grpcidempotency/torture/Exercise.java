@@ -58,7 +58,7 @@ record Exercise(Map<String, Long> counts) {
     counts.put("preempted", history.preempted());
     counts.put("batches", history.batches().batches());
     counts.put(IN_BATCHES, history.batches().calls());
-    counts.put("said to be retries", calls.stream().filter(Exercise::isRetry).count());
+    counts.put("marked as retries", calls.stream().filter(Exercise::isRetry).count());
     counts.put(
         "replays of retries",
         calls.stream().filter(Exercise::isRetry).filter(Call::replayed).count());

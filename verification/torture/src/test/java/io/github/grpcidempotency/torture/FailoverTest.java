@@ -149,8 +149,8 @@ class FailoverTest {
       TortureDatabase database = new TortureDatabase(postgres, new TortureDatabase(elsewhere));
       TortureReport report = TortureReport.run(plan, seed, database, mutant, name, title);
       System.out.printf(
-          "%s:%n%s%s  answers lost %s%n  violations %s%n",
-          title, report.exercise(), report.outages(), report.lost(), report.broken());
+          "%s:%n%s  answers lost %s%n  violations %s%n",
+          title, report.exercise(), report.lost(), report.broken());
       report.violations().stream().limit(20).forEach(System.out::println);
       return report;
     }

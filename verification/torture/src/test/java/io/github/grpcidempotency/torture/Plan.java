@@ -267,13 +267,6 @@ record Plan(
         new Lives.Alike(ServerLife.ordinary()));
   }
 
-  /** Returns a plan in which a kind of fault does not happen. */
-  Plan sparing(FaultKind kind) {
-    Map<FaultKind, Integer> others = new EnumMap<>(faults);
-    others.remove(kind);
-    return breaking(others);
-  }
-
   Plan breaking(Map<FaultKind, Integer> others) {
     return new Plan(length, servers, clients, lease, pause, others, cuts, forms, mix, lives);
   }

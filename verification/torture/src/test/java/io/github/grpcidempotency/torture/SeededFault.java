@@ -247,7 +247,7 @@ enum SeededFault {
           .running(plan -> plan.mixing(new Plan.Mix(0, 0, 100, 100)))),
 
   /** A handler that has lost its claim answers what it makes of that. */
-  LOST_CLAIM_IS_TOLD(
+  LOST_CLAIM_IS_ANSWERED(
       breaking(Rule.LOST_CLAIM_IS_REFUSED)
           .of(Form.JOINED)
           .by(
@@ -268,20 +268,6 @@ enum SeededFault {
                   "internal/runtime/RunningCalls",
                   "return now - state.overSince >= lease.toNanos();",
                   "return true;"))),
-
-  /** A key that others fight for is run unguarded. */
-  OPEN_ON_CONTENTION(
-      breaking(Rule.NO_UNGUARDED_EFFECT)
-          .of(Form.FAIL_OPEN)
-          .by(
-              interceptor(
-                  "internal/decision/FailureDecider",
-                  "cause == FailureCause.NO_CONNECTION",
-                  "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
-              store("internal/database/Contention", "MAX_TRIES = 20", "MAX_TRIES = 1"))
-          .running(
-              plan ->
-                  plan.living(ServerLife.ordinary().with(Dimension.ISOLATION, "serializable")))),
 
   /** A pool without a free connection counts as an outage of the store. */
   OPEN_ON_AN_EXHAUSTED_POOL(
@@ -397,7 +383,7 @@ enum SeededFault {
                 EXECUTE FUNCTION torture.refuse_recording();
               """)),
 
-  /** A waiting call that an executor rejects is never heard of again. */
+  /** A waiting call that an executor rejects is never answered. */
   WAITERS_LOST_ON_REJECTION(
       breaking(Rule.CALL_ENDS)
           .of(Form.JOINED_ATTACHED)
@@ -516,108 +502,6 @@ enum SeededFault {
                   "case FAILED -> claimByItself(true);",
                   "case FAILED -> claimByItself(false);"))),
 
-  /** A guard decides once for each record, and not for each session. */
-  DECISION_OF_ANOTHER_SESSION(
-      breaking(Rule.NO_UNENTITLED_ANSWERED, Rule.ENTITLED_IS_ANSWERED)
-          .of(Form.GUARDED)
-          .by(
-              handlers(
-                  "TortureServer",
-                  ".guard((caller, effect) -> RIGHT.get() && effect.isPresent());",
-                  """
-                  .guard(
-                      new io.github.grpcidempotency.procedure.ReplayGuard() {
-                        private final java.util.Map<Optional<ResourceId>, Boolean> decided =
-                            new java.util.concurrent.ConcurrentHashMap<>();
-
-                        @Override
-                        public boolean mayReplay(Caller caller, Optional<ResourceId> effect) {
-                          return decided.computeIfAbsent(effect, id -> RIGHT.get());
-                        }
-                      });\
-                  """))
-          .running(plan -> plan.mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0)))),
-
-  /** A login that the database refuses looks like a database that is not there. */
-  REFUSED_LOGIN_IS_AN_OUTAGE(
-      breaking(Rule.NO_UNGUARDED_EFFECT)
-          .of(Form.FAIL_OPEN)
-          .by(
-              handlers(
-                  "DefectivePool",
-                  "throw thrown.getCause();",
-                  """
-                  throw method.getName().equals("getConnection")
-                            ? new java.sql.SQLException(
-                                "no", "08001", new java.net.ConnectException("refused"))
-                            : thrown.getCause();\
-                  """))
-          .during(FaultKind.REFUSE_LOGINS)
-          .running(
-              plan ->
-                  plan.living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300")))),
-
-  /** A job that is interrupted leaves a connection with a transaction behind. */
-  INTERRUPTED_JOB_LEAVES_A_TRANSACTION(
-      breaking(Rule.TRANSACTIONS_END)
-          .of(Form.JOB)
-          .by(
-              handlers(
-                  "TortureService",
-                  "later(random(delay(request) + 50), worker::interrupt);",
-                  """
-                  later(
-                            random(delay(request) + 50),
-                            () -> {
-                              worker.interrupt();
-                              try {
-                                Connection left = pool.getConnection();
-                                left.setAutoCommit(false);
-                                boolean unused = left.createStatement().execute("SELECT 1");
-                              } catch (SQLException exhausted) {
-                                // then enough of them are left
-                              }
-                            });\
-                  """))
-          .running(
-              plan ->
-                  plan.lasting(Seed.LENGTH)
-                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 8))))),
-
-  /** A handler that never answers keeps its own transaction for ever, and the record's lock. */
-  LOCK_WITHOUT_END(
-      breaking(Rule.TRANSACTIONS_END, Rule.KEY_USABLE)
-          .of(Form.JOINED)
-          .by(handlers("TortureService", "pause(3 * lease.toMillis())", "pause(3_600_000)"))
-          .running(
-              plan ->
-                  plan.lasting(Seed.LENGTH)
-                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8))))),
-
-  /** The thread that a handler hands its work to writes beside the claim's transaction. */
-  EFFECT_OF_ANOTHER_THREAD(
-      breaking(Rule.ONE_EFFECT, Rule.EFFECT_HAS_RECORD)
-          .of(Form.TRANSACTIONAL)
-          .by(
-              handlers(
-                  "TortureService",
-                  "handOver(run, answer, once -> write(run, request, once));",
-                  """
-                  handOver(
-                                run,
-                                answer,
-                                once ->
-                                    answer(
-                                        run,
-                                        once,
-                                        () ->
-                                            jdbi.useTransaction(
-                                                own -> PlainTransactions.insert(own, server, run))));\
-                  """))
-          .running(
-              plan ->
-                  plan.mixing(new Plan.Mix(40, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60))))),
-
   /** A call that nobody waits for keeps its claim, its connection and its locks. */
   UNANSWERED_CALLS_ARE_KEPT(
       breaking(Rule.TRANSACTIONS_END, Rule.KEY_USABLE)
@@ -700,41 +584,6 @@ enum SeededFault {
                   "found -> context.run(() -> call.within(() -> considerAgain(found))),",
                   "found -> call.within(() -> considerAgain(found)),"))
           .running(plan -> plan.mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0)))),
-
-  /** What a handler writes is committed beside the claim's transaction, in one of its own. */
-  EFFECT_BESIDE_THE_JTA_CLAIM(
-      breaking(Rule.ONE_EFFECT, Rule.EFFECT_HAS_RECORD)
-          .of(Form.TRANSACTIONAL)
-          .by(
-              handlers(
-                  "JtaHandlers",
-                  "if (manager.getTransaction() != null) { work.run();",
-                  """
-                        jakarta.transaction.Transaction outer = manager.suspend();
-                        if (outer != null) {
-                          try {
-                            required(work);
-                          } finally {
-                            manager.resume(outer);
-                          }
-                  """))
-          .during(FaultKind.CUT_BEFORE)
-          .running(plan -> plan.serving(ServerKind.JTA, ServerKind.JTA))),
-
-  /** A reserved handler that answers in its transaction has its client told at once. */
-  ANSWER_WITHIN_A_JTA_TRANSACTION(
-      breaking(Rule.ANSWER_HAS_EFFECT)
-          .of(Form.SAME_DATABASE)
-          .by(
-              interceptor(
-                  "internal/call/KeyedRun",
-                  "deferred = claim.deferSettlement(() -> settleLater(answer));",
-                  "deferred = answer == null;"))
-          .during(FaultKind.CUT_BEFORE)
-          .running(
-              plan ->
-                  plan.serving(ServerKind.JTA, ServerKind.JTA)
-                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90))))),
 
   /** Each call of a batch gets the result of the next call. */
   RESULT_OF_ANOTHER_CALL(

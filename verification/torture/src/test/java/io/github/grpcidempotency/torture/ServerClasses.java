@@ -46,9 +46,9 @@ final class ServerClasses {
     return classPath;
   }
 
-  /** Returns the options of a JVM that uses the archive, if there is one. */
+  /** Returns the options of a JVM that uses the archive. */
   List<String> options() {
-    return isArchived() ? List.of("-XX:SharedArchiveFile=" + archive) : List.of();
+    return List.of("-XX:SharedArchiveFile=" + archive);
   }
 
   /** Returns the options of a JVM that makes the archive when it ends. */

@@ -75,9 +75,10 @@ final class ServerJvm {
     // What the JVM itself warns of is no greeting.
     command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
-    if (recipe.overlay().isEmpty()) {
+    boolean archives = options.containsAll(classes.archivingOptions());
+    if (recipe.overlay().isEmpty() && classes.isArchived()) {
       command.addAll(classes.options());
-    } else {
+    } else if (!archives) {
       // There is no archive of its classes: to verify them would be a third of its start.
       command.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
     }
@@ -113,11 +114,11 @@ final class ServerJvm {
   Optional<Greeting> awaitGreeting(Duration patience) {
     return awaitLine(patience)
         .map(
-            said ->
-                said.startsWith(TortureServer.SERVES)
+            line ->
+                line.startsWith(TortureServer.SERVES)
                     ? new Greeting(
-                        Integer.parseInt(said.substring(TortureServer.SERVES.length())), "")
-                    : new Greeting(-1, said.substring(TortureServer.REFUSES.length())));
+                        Integer.parseInt(line.substring(TortureServer.SERVES.length())), "")
+                    : new Greeting(-1, line.substring(TortureServer.REFUSES.length())));
   }
 
   /** Makes it close, and returns what it reports; empty if it reports nothing for too long. */
@@ -128,7 +129,7 @@ final class ServerJvm {
     } catch (IOException gone) {
       return Optional.empty();
     }
-    return awaitLine(patience).map(said -> said.substring(TortureServer.CLOSED.length()));
+    return awaitLine(patience).map(line -> line.substring(TortureServer.CLOSED.length()));
   }
 
   private Optional<String> awaitLine(Duration patience) {
@@ -139,7 +140,7 @@ final class ServerJvm {
     } catch (TimeoutException stuck) {
       return Optional.empty();
     } catch (ExecutionException | InterruptedException failure) {
-      throw new IllegalStateException("a server was not to be heard", failure);
+      throw new IllegalStateException("could not read the output of a server", failure);
     }
   }
 

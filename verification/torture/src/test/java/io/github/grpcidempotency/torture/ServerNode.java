@@ -178,7 +178,7 @@ final class ServerNode implements AutoCloseable {
   /** Shuts a process down, and returns what it reports about the calls that were left. */
   String shutDown() {
     serving = false;
-    String left = process.close(PATIENCE).orElse("nothing heard");
+    String left = process.close(PATIENCE).orElse("no output");
     process.kill();
     return left;
   }

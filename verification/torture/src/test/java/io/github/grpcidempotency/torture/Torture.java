@@ -28,6 +28,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.JdbiException;
 
@@ -100,20 +101,22 @@ final class Torture implements AutoCloseable {
           log,
           this::callEverything);
     }
-    for (int i = 0; i < plan.servers().size(); i++) {
-      servers.add(
-          new ServerNode(
-              i,
-              plan.servers().get(i),
-              classes,
-              database.road(i),
-              database.pastUrl(),
-              plan.lease(),
-              plan.livesOf(i, seed),
-              mutant.map(Mutant::overlay),
-              log,
-              options(i, mutant)));
-    }
+    IntStream.range(0, plan.servers().size())
+        .parallel()
+        .mapToObj(
+            i ->
+                new ServerNode(
+                    i,
+                    plan.servers().get(i),
+                    classes,
+                    database.road(i),
+                    database.pastUrl(),
+                    plan.lease(),
+                    plan.livesOf(i, seed),
+                    mutant.map(Mutant::overlay),
+                    log,
+                    options(i, mutant)))
+        .forEachOrdered(servers::add);
     this.faults = new FaultInjector(servers, database.postgres());
     this.progress = new Progress(client, faults, database);
   }

@@ -140,8 +140,8 @@ final class TortureServer {
   @SuppressWarnings("SystemOut") // whoever started this process reads it
   public static void main(String[] arguments) throws IOException {
     GRPC.setLevel(Level.OFF); // it logs every exception of a handler
-    CountDownLatch told = new CountDownLatch(1);
-    listen(told);
+    CountDownLatch closing = new CountDownLatch(1);
+    listen(closing);
     try {
       TortureServer started =
           new TortureServer(
@@ -152,7 +152,7 @@ final class TortureServer {
               ServerLife.parse(arguments[4]),
               ServerKind.valueOf(arguments[5]));
       System.out.println(SERVES + started.server.getPort());
-      Uninterruptibles.awaitUninterruptibly(told);
+      Uninterruptibles.awaitUninterruptibly(closing);
       System.out.println(CLOSED + started.close());
     } catch (SetupException refused) {
       System.out.println(REFUSES + String.join("; ", refused.problems()));
@@ -161,13 +161,13 @@ final class TortureServer {
   }
 
   /** Closes when it gets a line, and ends with its parent. */
-  private static void listen(CountDownLatch told) {
+  private static void listen(CountDownLatch closing) {
     Thread thread =
         new Thread(
             () -> {
               try {
                 while (System.in.read() >= 0) {
-                  told.countDown();
+                  closing.countDown();
                 }
               } catch (IOException gone) {
                 // with the parent

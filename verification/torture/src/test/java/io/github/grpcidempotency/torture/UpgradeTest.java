@@ -71,7 +71,7 @@ class UpgradeTest {
   }
 
   @Test
-  void aNewServerRefusesTheOldSchemaAndSaysWhatIsMissing() {
+  void aNewServerRefusesTheOldSchemaAndNamesWhatIsMissing() {
     TortureDatabase database = new TortureDatabase(postgres, previous::migrate);
     ServerJvm server =
         ServerJvm.start(

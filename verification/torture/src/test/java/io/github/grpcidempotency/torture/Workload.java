@@ -100,7 +100,7 @@ final class Workload implements Runnable {
     remember(operation);
   }
 
-  /** Several sessions wait for one operation, once a duplicate has told its name. */
+  /** Several sessions wait for one operation, once a duplicate has returned its name. */
   private List<CompletableFuture<Call>> awaitTogether(Operation operation) {
     Call unused = client.call(Purpose.DUPLICATE, operation, anyServer()).join();
     ServerNode server = anyServer();

@@ -69,7 +69,6 @@ final class Host implements AutoCloseable {
       }
     }
     context.registerBean(Propagations.class);
-    context.registerBean(Listeners.class);
     context.register(Annotations.class);
     context.refresh();
     this.entities =
@@ -96,11 +95,6 @@ final class Host implements AutoCloseable {
 
   JdbcTemplate jdbc() {
     return new JdbcTemplate(dataSource);
-  }
-
-  /** Publishes an event within the current transaction. */
-  void publish(Listeners.Created event) {
-    context.publishEvent(event);
   }
 
   DataSource dataSource() {

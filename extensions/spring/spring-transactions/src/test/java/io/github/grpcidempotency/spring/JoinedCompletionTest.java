@@ -2,32 +2,24 @@ package io.github.grpcidempotency.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.PostgresFixture;
-import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -70,60 +62,6 @@ class JoinedCompletionTest extends SpringServerTest {
   }
 
   @Test
-  void aCallWhoseCommitTakesTheRecordAlongIsFourRoundTrips() {
-    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
-        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
-        Host counted = Host.of(kind, way.on(pool));
-        SpringServer other = SpringServer.start(counted, way)) {
-      TransactionTemplate own = new TransactionTemplate(counted.manager());
-      other.create(
-          thing ->
-              own.executeWithoutResult(
-                  status -> {
-                    asCaller(counted);
-                    other.insert(thing);
-                    TransactionalCompletion.complete(thing);
-                  }));
-      assertThat(other.newClient().createThing(REQUEST).isOk()).isTrue();
-      proxy.forgetRoundTrips();
-
-      assertThat(other.newClient().createThing(REQUEST).isOk()).isTrue();
-
-      assertThat(proxy.roundTrips()).hasSize(way == Way.RESERVED_CARRYING ? 4 : 5);
-      assertThat(proxy.roundTrips().get(3)).contains("UPDATE idempotency.idempotency_keys");
-      assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
-    }
-  }
-
-  @Test
-  void anAnswerFromWithinTheTransactionIsSentAfterTheCommit() {
-    CountDownLatch answered = new CountDownLatch(1);
-    CountDownLatch commit = new CountDownLatch(1);
-    server.handle(
-        annotated(
-            (request, answer) -> {
-              onBeforeCommit(
-                  () -> {
-                    answered.countDown();
-                    awaitOpen(commit);
-                  });
-              completeAndAnswer(request, answer);
-            }));
-
-    CompletableFuture<Reply> reply = client.startThing(REQUEST);
-    awaitOpen(answered);
-    server.create(thing -> {});
-    // What was sent before this call's answer would have arrived.
-    assertThat(client.withoutKey().createOther(REQUEST).isOk()).isTrue();
-    assertThat(reply).isNotDone();
-    commit.countDown();
-
-    assertThat(reply.join().isOk()).as(reply.join().toString()).isTrue();
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-    assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.join().bytes());
-  }
-
-  @Test
   void anErrorWhoseTransactionIsCommittedKeepsTheKeyAndIsReported() {
     server.journal().clear();
     server.handle(
@@ -147,30 +85,6 @@ class JoinedCompletionTest extends SpringServerTest {
         .isFoundInTheLog(List.of("CreateThing: a call is not protected: " + cause.words()));
   }
 
-  @Test
-  void anErrorFreesTheKeyIfItsTransactionOnlyReadsOrThePolicySaysThatItHasNoEffect() {
-    server.journal().clear();
-    for (ThingHandler failing :
-        List.<ThingHandler>of(
-            (request, answer) -> {
-              asCaller();
-              answer.onError(Status.UNAVAILABLE.asRuntimeException());
-            },
-            (request, answer) -> {
-              asCaller();
-              host.note("tried");
-              answer.onError(Status.RESOURCE_EXHAUSTED.asRuntimeException());
-            })) {
-      ThingClient caller = server.newClient();
-      server.handle(annotated(failing));
-      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
-      server.handle(annotated(this::insertAndAnswer));
-      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
-    }
-    assertThat(server.journal().all(IdempotencyEvent.Unprotected.class)).isEmpty();
-    assertThat(ThingDatabase.notes(database)).containsExactly("tried");
-  }
-
   /** By hand, and by an annotation. */
   private List<Consumer<Runnable>> transactions() {
     return List.of(
@@ -180,19 +94,6 @@ class JoinedCompletionTest extends SpringServerTest {
   /** Returns a gRPC method that is itself annotated. */
   private ThingHandler annotated(ThingHandler method) {
     return (request, answer) -> host.propagations().required(() -> method.create(request, answer));
-  }
-
-  private void completeAndAnswer(CreateThingRequest request, StreamObserver<Thing> answer) {
-    Thing thing = ThingHandler.newThing(request);
-    insertAndComplete(thing);
-    ThingHandler.answer(answer, thing);
-  }
-
-  private void insertAndAnswer(CreateThingRequest request, StreamObserver<Thing> answer) {
-    Thing thing = ThingHandler.newThing(request);
-    asCaller();
-    server.insert(thing);
-    ThingHandler.answer(answer, thing);
   }
 
   private void insertAndComplete(Thing thing) {
@@ -211,23 +112,5 @@ class JoinedCompletionTest extends SpringServerTest {
             "SELECT set_config('app.current_user_id', ?, true)",
             String.class,
             ThingServer.caller().userId().toString());
-  }
-
-  private static void onBeforeCommit(Runnable action) {
-    TransactionSynchronizationManager.registerSynchronization(
-        new TransactionSynchronization() {
-          @Override
-          public void beforeCommit(boolean readOnly) {
-            action.run();
-          }
-        });
-  }
-
-  private static void awaitOpen(CountDownLatch open) {
-    try {
-      open.await();
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

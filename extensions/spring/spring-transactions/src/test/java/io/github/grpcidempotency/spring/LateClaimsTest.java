@@ -17,9 +17,6 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.grpc.Status;
 import jakarta.persistence.EntityManager;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -37,7 +34,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
@@ -204,27 +200,6 @@ class LateClaimsTest extends SpringServerTest {
     assertThat(sent).hasSize(3);
   }
 
-  @Test
-  void theClaimTravelsWithAQueryToo() {
-    List<String> sent =
-        roundTrips(
-            kind,
-            counted ->
-                thing -> {
-                  if (counted.entities().isPresent()) {
-                    counted.entities().get().persist(new TicketEntity());
-                  } else {
-                    counted
-                        .jdbc()
-                        .queryForObject(
-                            "SELECT nextval(CAST(? AS regclass))", Long.class, "app.ticket_ids");
-                  }
-                });
-
-    assertThat(sent.get(0)).contains(CLAIM, "nextval");
-    assertThat(sent).filteredOn(each -> each.contains(CLAIM)).hasSize(1);
-  }
-
   /** For an argument that is null, Spring asks for the name of the driver. */
   @Test
   void theClaimTravelsWithAStatementThatHasANullAmongItsArguments() {
@@ -257,91 +232,6 @@ class LateClaimsTest extends SpringServerTest {
 
     assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
     assertThatItRunsAnew();
-  }
-
-  @Test
-  void aStatementThatCannotCarryTheClaimIsSentAfterIt() {
-    List<Consumer<Host>> firsts =
-        List.of(
-            other -> other.propagations().nested(() -> other.takeName("nested")),
-            other ->
-                other
-                    .jdbc()
-                    .batchUpdate(
-                        "INSERT INTO app.names (name) VALUES (?)",
-                        List.of(new Object[] {"batch 1"}, new Object[] {"batch 2"})),
-            other -> other.jdbc().execute("INSERT INTO app.names (name) VALUES ('simple')"),
-            other ->
-                other
-                    .entities()
-                    .ifPresentOrElse(
-                        entities -> entities.persist(new NoteEntity("identity")),
-                        () -> generated(other.jdbc())));
-    for (Consumer<Host> first : firsts) {
-      ThingClient caller = server.newClient();
-      server.create(
-          thing -> {
-            if (first != firsts.get(0) || kind == Host.Kind.JDBC) {
-              first.accept(host); // Hibernate has no savepoints for Spring
-            }
-            server.insert(thing);
-          });
-
-      Reply reply = caller.createThing(REQUEST);
-
-      assertThat(reply.isOk()).as(reply.toString()).isTrue();
-      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
-    }
-  }
-
-  @Test
-  void aBatchIsSentAfterTheClaim() {
-    List<String> sent =
-        roundTrips(
-            kind == Host.Kind.JPA ? Host.Kind.JPA_BATCHING : kind,
-            counted ->
-                thing ->
-                    counted
-                        .entities()
-                        .ifPresentOrElse(
-                            entities -> {
-                              entities.persist(thingEntity(thing));
-                              entities.persist(new ThingEntity(UUID.randomUUID(), "another"));
-                            },
-                            () ->
-                                counted
-                                    .jdbc()
-                                    .batchUpdate(
-                                        "INSERT INTO app.things (id, name) VALUES (?, ?)",
-                                        List.of(
-                                            new Object[] {
-                                              UUID.fromString(thing.getId()), thing.getName()
-                                            },
-                                            new Object[] {UUID.randomUUID(), "another"}))));
-
-    assertThat(sent.get(0)).contains(CLAIM).doesNotContain("app.things");
-    assertThat(sent.get(1)).contains("app.things");
-    assertThat(sent).hasSize(3);
-  }
-
-  /** It must not be taken for the claim, nor may it carry that. */
-  @Test
-  void otherConnectionsOfTheDataSourceCarryNoClaim() {
-    server.create(
-        thing -> {
-          host.propagations().requiresNew(() -> host.note("beside"));
-          noteOnAConnectionOfItsOwn();
-          server.insert(thing);
-        });
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-    assertThat(ThingDatabase.notes(database)).containsExactly("beside", "of its own");
-
-    // What a handler does elsewhere before its first statement is done for duplicates as well.
-    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    assertThat(ThingDatabase.notes(database)).hasSize(4);
   }
 
   @Test
@@ -397,38 +287,8 @@ class LateClaimsTest extends SpringServerTest {
     return writers == null ? 0 : writers;
   }
 
-  private static void generated(JdbcTemplate jdbc) {
-    jdbc.update(
-        connection -> {
-          PreparedStatement insert =
-              connection.prepareStatement(
-                  "INSERT INTO app.notes (text) VALUES (?)", new String[] {"id"});
-          insert.setString(1, "generated");
-          return insert;
-        },
-        new GeneratedKeyHolder());
-  }
-
-  private void noteOnAConnectionOfItsOwn() {
-    try (Connection own = host.dataSource().getConnection();
-        PreparedStatement insert =
-            own.prepareStatement("INSERT INTO app.notes (text) VALUES ('of its own')")) {
-      insert.executeUpdate();
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
-  }
-
-  private static ThingEntity thingEntity(Thing thing) {
-    return new ThingEntity(uuid(thing), thing.getName());
-  }
-
   private static ThingEntity badThing() {
     return new ThingEntity(UUID.randomUUID(), "bad");
-  }
-
-  private static UUID uuid(Thing thing) {
-    return UUID.fromString(thing.getId());
   }
 
   private static void awaitOpen(CountDownLatch open) {

@@ -15,15 +15,12 @@ import io.grpc.Context;
 import io.grpc.Status;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
@@ -82,7 +79,7 @@ class TransactionalHandlersTest extends SpringServerTest {
             List.of("CreateThing: a call is not protected: " + TRANSACTION_SUSPENDED.words()));
   }
 
-  /** Nothing can undo the commit; the client and the log are told of it. */
+  /** Nothing can undo the commit; the client gets an error, and the log has a line. */
   @Test
   void aHandlerThatCommitsGetsAnError() {
     server.create(
@@ -158,40 +155,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     assertThat(ThingDatabase.notes(database)).isEmpty();
   }
 
-  @Test
-  void theHostsListenersRunAtTheRightTime() {
-    AtomicInteger recordsBefore = new AtomicInteger(-1);
-    AtomicInteger recordsAfter = new AtomicInteger(-1);
-    AtomicBoolean rolledBack = new AtomicBoolean();
-    Listeners.Created event =
-        new Listeners.Created(
-            () -> {
-              recordsBefore.set(ThingDatabase.records(database, client.user()));
-              host.note("before the commit");
-            },
-            () -> recordsAfter.set(ThingDatabase.records(database, client.user())),
-            () -> rolledBack.set(true));
-    server.handle(
-        (request, answer) -> {
-          host.publish(event);
-          answer.onError(Status.UNAVAILABLE.asRuntimeException());
-        });
-    assertThat(client.createThing(REQUEST).isOk()).isFalse();
-    assertThat(rolledBack).isTrue();
-    assertThat(recordsBefore).hasValue(-1);
-
-    server.create(
-        thing -> {
-          server.insert(thing);
-          host.publish(event);
-        });
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-
-    assertThat(recordsBefore).hasValue(0);
-    assertThat(recordsAfter).hasValue(1);
-    assertThat(noteIsOfTheRecordsTransaction()).isTrue();
-  }
-
   /** Returns how many handlers are started for retries, and stopped at their first statement. */
   private int stopped(int retries) {
     return way == Way.WITH_FIRST_STATEMENT ? retries : 0;
@@ -222,14 +185,5 @@ class TransactionalHandlersTest extends SpringServerTest {
     return server.journal().all(IdempotencyEvent.Unprotected.class).stream()
         .map(IdempotencyEvent.Unprotected::cause)
         .toList();
-  }
-
-  private static boolean noteIsOfTheRecordsTransaction() {
-    return Boolean.TRUE.equals(
-        new JdbcTemplate(database.superuser())
-            .queryForObject(
-                "SELECT notes.xmin = keys.xmin FROM app.notes, idempotency.idempotency_keys AS"
-                    + " keys",
-                Boolean.class));
   }
 }

@@ -154,19 +154,6 @@ class LateSettlerTest {
   }
 
   @Test
-  void aKeyIsFreeBeforeItsLeaseEndsOnceTheStoreIsBack() {
-    try (LateSettler settler = new LateSettler(leases)) {
-      Claim claim = fail(settler, Code.UNAVAILABLE);
-      await().until(() -> attempts.get() > 3);
-      assertThat(stands(claim)).isInstanceOf(ClaimResult.InFlight.class);
-
-      outage = Optional.empty();
-
-      await().until(() -> stands(claim) instanceof ClaimResult.Won);
-    }
-  }
-
-  @Test
   void aKeyWhoseOutcomeIsUnknownIsLeftToItsLease() {
     try (LateSettler settler = new LateSettler(leases)) {
       Claim unknown = fail(settler, Code.UNKNOWN);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The settings, and what is said of them. */
+/** The settings, their errors and their descriptions. */
 class PropertiesTest {
   private static final Path PAGE = RepositoryRoot.resolve("docs/hosts/spring-boot.md");
 

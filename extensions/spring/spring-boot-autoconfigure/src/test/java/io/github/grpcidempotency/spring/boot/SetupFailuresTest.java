@@ -22,8 +22,6 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-import io.micrometer.core.instrument.binder.grpc.ObservationGrpcServerInterceptor;
-import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -51,7 +49,7 @@ import org.springframework.grpc.server.service.GrpcService;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/** What stops a start, and what the user is told. */
+/** The problems that stop a start, and the descriptions that the user reads. */
 class SetupFailuresTest {
 
   @Test
@@ -306,13 +304,6 @@ class SetupFailuresTest {
   }
 
   @Test
-  void anInterceptorInsideSpringsInterceptorsIsAccepted() {
-    complete()
-        .withUserConfiguration(Mapping.class)
-        .run(context -> assertThat(context).hasNotFailed());
-  }
-
-  @Test
   void anInterceptorOutsideOfSpringsExceptionMappingStopsTheStart() {
     complete()
         .withUserConfiguration(Mapping.class)
@@ -325,23 +316,6 @@ class SetupFailuresTest {
                   .contains("GrpcExceptionHandlerInterceptor runs inside");
               assertThat(analysis(context).getAction()).contains("interceptor-order");
             });
-  }
-
-  @Test
-  void anInterceptorOutsideOfObservationStopsTheStart() {
-    complete()
-        .withUserConfiguration(LateObservation.class)
-        .run(oneProblem("ObservationGrpcServerInterceptor runs inside"));
-  }
-
-  @Configuration(proxyBeanMethods = false)
-  static class LateObservation {
-    @Bean
-    @Order(200)
-    @GlobalServerInterceptor
-    ObservationGrpcServerInterceptor observation() {
-      return new ObservationGrpcServerInterceptor(ObservationRegistry.NOOP);
-    }
   }
 
   @Test
@@ -453,6 +427,7 @@ class SetupFailuresTest {
             "the migration failed as grpc.idempotency.migration.username shop_owner: denied",
             "Flyway is not on the class path: add",
             "x.Store cannot find operations by id",
+            "the transactions do not run on connections of an IdempotencyDataSource, so a claim",
             "Spring's transactions cannot be used: the manager");
     assertThat(problems.stream().map(Remedy::of))
         .doesNotContain(Remedy.of("something else"))

@@ -70,8 +70,6 @@ class ThingApplicationTest {
   static final PostgresFixture database =
       PostgresFixture.withRoles("boot_owner", "boot_app").create();
 
-  private static final String WRAP = "grpc.idempotency.wrap-data-source=true";
-
   private static ConfigurableApplicationContext application;
   private static Things things;
 
@@ -311,8 +309,11 @@ class ThingApplicationTest {
   void claimsAreSentWithTheFirstStatementIfConfigured() {
     try (FaultProxy proxy = FaultProxy.before(url() + "?sslmode=disable");
         ConfigurableApplicationContext late =
-            overriding(newApplication(WRAP, "spring.datasource.url=" + proxy.jdbcUrl()))
+            newApplication(
+                    "grpc.idempotency.wrap-data-source=true",
+                    "spring.datasource.url=" + proxy.jdbcUrl())
                 .sources(LateProcedure.class)
+                .properties("spring.main.allow-bean-definition-overriding=true")
                 .run();
         ThingClient alice = client(late, "alice");
         LogLines log = LogLines.listen()) {
@@ -336,26 +337,6 @@ class ThingApplicationTest {
     }
   }
 
-  @Test
-  void aDataSourceThatCarriesNoClaimsStopsTheStart() {
-    SpringApplicationBuilder refused = overriding(newApplication().sources(LateProcedure.class));
-
-    assertThatThrownBy(refused::run)
-        .hasRootCauseInstanceOf(SetupException.class)
-        .rootCause()
-        .extracting(problem -> ((SetupException) problem).problems())
-        .asInstanceOf(InstanceOfAssertFactories.list(String.class))
-        .singleElement()
-        .extracting(Remedy::of)
-        .asString()
-        .startsWith("Set grpc.idempotency.wrap-data-source to true");
-  }
-
-  private static SpringApplicationBuilder overriding(SpringApplicationBuilder application) {
-    application.application().setAllowBeanDefinitionOverriding(true);
-    return application;
-  }
-
   @Configuration(proxyBeanMethods = false)
   static class LateProcedure {
     @Bean
@@ -367,38 +348,25 @@ class ThingApplicationTest {
     }
   }
 
-  @Test
-  void twoApplicationsInOneJvmSweepAndEndByThemselves() {
-    List<String> ends = Collections.synchronizedList(new ArrayList<>());
-    Sweeps sweeps = new Sweeps(ends);
-    try (ThingClient alice = client("alice")) {
-      ThingClient.Reply first = alice.createThing(THING);
-      try (ConfigurableApplicationContext second =
-          newApplication("grpc.idempotency.sweeper.interval=20ms")
-              .initializers(
-                  context -> {
-                    context.getBeanFactory().registerSingleton("sweeps", sweeps);
-                    context.addApplicationListener(
-                        (ApplicationListener<GrpcServerTerminatedEvent>)
-                            terminated -> ends.add("the server"));
-                  })
-              .run()) {
-        try (ThingClient again = client(second, "alice").withKey(alice.key())) {
-          assertThat(again.createThing(THING).bytes()).isEqualTo(first.bytes());
-          assertThat(second.getBean(Things.class).runs()).isZero();
-        }
-        await().until(() -> sweeps.count > 0);
-      }
-      assertThat(ends).containsExactly("the server", "the interceptor");
-      assertThat(alice.createThing(THING).bytes()).isEqualTo(first.bytes());
-    }
-  }
-
+  /** The application sweeps, too, and its interceptor is closed after its server. */
   @Test
   void callsThatAnApplicationDoesNotAnswerBeforeItStopsCanBeSentAgain() throws Exception {
+    List<String> ends = Collections.synchronizedList(new ArrayList<>());
+    Sweeps sweeps = new Sweeps(ends);
     try (ConfigurableApplicationContext stopping =
-            newApplication("spring.grpc.server.shutdown.grace-period=200ms").run();
+            newApplication(
+                    "spring.grpc.server.shutdown.grace-period=200ms",
+                    "grpc.idempotency.sweeper.interval=20ms")
+                .initializers(
+                    context -> {
+                      context.getBeanFactory().registerSingleton("sweeps", sweeps);
+                      context.addApplicationListener(
+                          (ApplicationListener<GrpcServerTerminatedEvent>)
+                              terminated -> ends.add("the server"));
+                    })
+                .run();
         ThingClient alice = client(stopping, "alice")) {
+      await().until(() -> sweeps.count > 0);
       Things itsThings = stopping.getBean(Things.class);
       itsThings.keepDeletesRunning();
       String id = UUID.randomUUID().toString();
@@ -418,7 +386,9 @@ class ThingApplicationTest {
       try (ThingClient again = client(stopping, "alice")) {
         assertThat(again.createThing(THING).status()).isEqualTo(Status.OK);
       }
+      ends.clear();
     }
+    assertThat(ends).containsExactly("the server", "the interceptor");
   }
 
   private static final class Sweeps implements IdempotencyListener {

@@ -115,7 +115,7 @@ class WiringTest {
   }
 
   @Test
-  void withoutAnyProcedureTheStartSaysSoAndNothingBreaks() {
+  void withoutAnyProcedureTheStartSucceedsWithAWarning() {
     try (LogLines log = LogLines.listen()) {
       bare()
           .withBean(PlainService.class)
@@ -190,13 +190,6 @@ class WiringTest {
   }
 
   @Test
-  void withoutSpringsSortingOfMigrationsNothingBreaks() {
-    complete()
-        .withClassLoader(without("org.springframework.boot.sql"))
-        .run(context -> assertThat(context).hasNotFailed());
-  }
-
-  @Test
   void anInterceptorOfTheApplicationIsRegisteredInsteadOfOurs() {
     IdempotencyInterceptor own =
         IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).withoutStore().build();
@@ -210,28 +203,63 @@ class WiringTest {
   }
 
   @Test
-  void theOrderOfTheInterceptorIsSet() {
+  void whatNothingRequiresIsNotThere() {
     complete()
-        .withPropertyValues("grpc.idempotency.interceptor-order=200")
         .run(
-            context ->
-                assertThat(context.getBean(RegisteredInterceptor.class).getOrder()).isEqualTo(200));
+            context -> {
+              assertThat(context.getBeansOfType(BindableService.class).keySet())
+                  .doesNotContain("idempotencyRecoveryService", "idempotencyOperationsService");
+              assertThat(context)
+                  .doesNotHaveBean(SecurityCallers.class)
+                  .hasSingleBean(SecurityScope.class)
+                  .doesNotHaveBean(SweeperLifecycle.class)
+                  .doesNotHaveBean(IdempotencyMetrics.class)
+                  .doesNotHaveBean(OpenTelemetryListener.class)
+                  .hasBean("idempotencyHealthContributor");
+            });
   }
 
   @Test
-  void theLibrarysServicesAreServedOnRequest() {
+  void withoutOptionalLibrariesNothingBreaks() {
     complete()
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(OpenTelemetry.class, OpenTelemetry::noop)
+        .withClassLoader(
+            without(
+                "io.github.grpcidempotency.micrometer",
+                "io.github.grpcidempotency.opentelemetry",
+                "org.springframework.boot.health",
+                "org.springframework.boot.sql",
+                "org.springframework.security"))
         .run(
             context ->
-                assertThat(context.getBeansOfType(BindableService.class).keySet())
-                    .doesNotContain("idempotencyRecoveryService", "idempotencyOperationsService"));
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean("idempotencyMetrics")
+                    .doesNotHaveBean("idempotencyOpenTelemetryListener")
+                    .doesNotHaveBean("idempotencyHealthContributor")
+                    .doesNotHaveBean(SecurityScope.class));
+  }
+
+  @Test
+  void partsAreThereOnRequest() {
     complete()
         .withPropertyValues(
-            "grpc.idempotency.services.recovery=true", "grpc.idempotency.services.operations=true")
+            "grpc.idempotency.services.recovery=true",
+            "grpc.idempotency.services.operations=true",
+            "management.health.idempotency.enabled=false")
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(OpenTelemetry.class, OpenTelemetry::noop)
         .run(
-            context ->
-                assertThat(context.getBeansOfType(BindableService.class).keySet())
-                    .contains("idempotencyRecoveryService", "idempotencyOperationsService"));
+            context -> {
+              assertThat(context.getBeansOfType(BindableService.class).keySet())
+                  .contains("idempotencyRecoveryService", "idempotencyOperationsService");
+              assertThat(context)
+                  .hasSingleBean(IdempotencyMetrics.class)
+                  .doesNotHaveBean(DatabaseMetrics.class)
+                  .hasSingleBean(OpenTelemetryListener.class)
+                  .doesNotHaveBean("idempotencyHealthContributor");
+            });
   }
 
   @Test
@@ -240,23 +268,16 @@ class WiringTest {
     bare()
         .withBean(PlainService.class)
         .run(context -> assertThat(context).hasSingleBean(SecurityCallers.class));
-    complete()
-        .run(
-            context ->
-                assertThat(context)
-                    .doesNotHaveBean(SecurityCallers.class)
-                    .hasSingleBean(SecurityScope.class));
-    complete()
-        .withClassLoader(without("org.springframework.security"))
-        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(SecurityScope.class));
   }
 
   @Test
   void theSweeperRunsWhileTheContextDoesUnlessThereIsAnother() {
     complete()
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
         .withBean(DataSource.class, Runners::unreachable)
         .run(
             context -> {
+              assertThat(context).hasSingleBean(DatabaseMetrics.class);
               SweeperLifecycle sweeper = context.getBean(SweeperLifecycle.class);
               assertThat(sweeper.isRunning()).isTrue();
               assertThat(sweeper.getPhase())
@@ -274,56 +295,6 @@ class WiringTest {
         .withBean(DataSource.class, Runners::unreachable)
         .withBean(ExpirySweeper.class, () -> ExpirySweeper.builder(Runners.unreachable()).build())
         .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
-    complete().run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
-  }
-
-  @Test
-  void metricsAreBoundIfTheirModuleAndARegistryAreThere() {
-    complete()
-        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-        .run(
-            context ->
-                assertThat(context)
-                    .hasSingleBean(IdempotencyMetrics.class)
-                    .doesNotHaveBean(DatabaseMetrics.class));
-    complete()
-        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-        .withBean(DataSource.class, Runners::unreachable)
-        .run(context -> assertThat(context).hasSingleBean(DatabaseMetrics.class));
-    complete().run(context -> assertThat(context).doesNotHaveBean(IdempotencyMetrics.class));
-    complete()
-        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
-        .withClassLoader(without("io.github.grpcidempotency.micrometer"))
-        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyMetrics"));
-  }
-
-  @Test
-  void tracesAreBoundIfTheirModuleAndOpenTelemetryAreThere() {
-    complete()
-        .withBean(OpenTelemetry.class, OpenTelemetry::noop)
-        .run(context -> assertThat(context).hasSingleBean(OpenTelemetryListener.class));
-    complete().run(context -> assertThat(context).doesNotHaveBean(OpenTelemetryListener.class));
-    complete()
-        .withBean(OpenTelemetry.class, OpenTelemetry::noop)
-        .withClassLoader(without("io.github.grpcidempotency.opentelemetry"))
-        .run(
-            context ->
-                assertThat(context)
-                    .hasNotFailed()
-                    .doesNotHaveBean("idempotencyOpenTelemetryListener"));
-  }
-
-  @Test
-  void healthIsContributedUnlessItIsSwitchedOff() {
-    complete().run(context -> assertThat(context).hasBean("idempotencyHealthContributor"));
-    complete()
-        .withPropertyValues("management.health.idempotency.enabled=false")
-        .run(context -> assertThat(context).doesNotHaveBean("idempotencyHealthContributor"));
-    complete()
-        .withClassLoader(without("org.springframework.boot.health"))
-        .run(
-            context ->
-                assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyHealthContributor"));
   }
 
   @Test

@@ -58,18 +58,6 @@ class WrappedDataSourceTest {
             });
   }
 
-  @Test
-  void onlyTheDataSourceOfTheRecordsIsWrapped() {
-    runner(Several.class)
-        .withPropertyValues(WRAP)
-        .run(
-            context -> {
-              assertThat(isWrapped(context.getBean("records", DataSource.class))).isTrue();
-              assertThat(isWrapped(context.getBean("main", DataSource.class))).isFalse();
-              assertThat(isWrapped(context.getBean("other", DataSource.class))).isFalse();
-            });
-  }
-
   /** Whichever manager has it is the one whose transactions are claims. */
   @Test
   void ofTwoManagersThatOfTheWrappedDataSourceIsUsed() {

@@ -4,7 +4,6 @@ import static io.github.grpcidempotency.spring.test.NotesApplication.strings;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.testing.PostgresFixture;
-import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -48,14 +47,6 @@ class ServiceConnectionTest {
     assertThat(environment.getProperty("grpc.idempotency.migration.url"))
         .contains(strings(jdbc, "SELECT current_database()").get(0))
         .doesNotContain("password");
-  }
-
-  @RepeatedTest(2)
-  void everyTestFindsTheRowsOfTheStartAndNoOthers() {
-    assertThat(strings(jdbc, "SELECT text FROM note")).isEmpty();
-    assertThat(strings(jdbc, "SELECT value FROM setting")).containsExactly("from the start");
-
-    jdbc.sql("INSERT INTO note (text) VALUES ('of a test')").update();
   }
 
   /** Stands for a container, where there is no Docker: its server runs already. */

@@ -1,11 +1,10 @@
-package io.github.grpcidempotency.micrometer.monitoring;
+package io.github.grpcidempotency.micrometer;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.github.grpcidempotency.micrometer.MetricName;
 import io.github.grpcidempotency.micrometer.MetricName.Kind;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,11 +1,10 @@
-package io.github.grpcidempotency.micrometer.monitoring;
+package io.github.grpcidempotency.micrometer;
 
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.ALERTS;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.found;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.read;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.ALERTS;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.found;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.micrometer.MetricName;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.micrometer.monitoring;
+package io.github.grpcidempotency.micrometer;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,7 +36,7 @@ class PromtoolTest {
   }
 
   @ParameterizedTest
-  @FieldSource("io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles#ALERT_TESTS")
+  @FieldSource("io.github.grpcidempotency.micrometer.MonitoringFiles#ALERT_TESTS")
   void everyAlertIsFiredWhenItShouldBeAndNotOtherwise(Path cases) throws Exception {
     assertSucceeds("test", "rules", cases.toString());
   }

@@ -1,16 +1,15 @@
-package io.github.grpcidempotency.micrometer.monitoring;
+package io.github.grpcidempotency.micrometer;
 
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.ALERTS;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.ALERT_TESTS;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.DASHBOARD;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.alertTests;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.found;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.metrics;
-import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.read;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.ALERTS;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.ALERT_TESTS;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.DASHBOARD;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.alertTests;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.found;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.metrics;
+import static io.github.grpcidempotency.micrometer.MonitoringFiles.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.micrometer.MetricName;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -37,7 +36,8 @@ class MonitoringFilesTest {
   private static final Pattern TESTED_SERIES =
       Pattern.compile("- series: '(?:nan:)?(idempotency_[a-z_]+)(\\{.*})'");
   private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
-  private static final Pattern FIRED = Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts:\\n");
+  private static final Pattern FIRED =
+      Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts:( [&*]\\w+)?\\n");
   private static final Pattern SILENT =
       Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts: \\[]");
 
