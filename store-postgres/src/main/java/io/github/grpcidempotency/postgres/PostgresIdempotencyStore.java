@@ -10,8 +10,8 @@ import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.database.Refusals;
 import io.github.grpcidempotency.postgres.internal.database.ServerName;
+import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
@@ -77,33 +77,18 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   /** The name that the host may show for the transaction of a call without a key. */
   private static final String WITHOUT_KEY = "a call without an idempotency key";
 
-  private final DataSource maintenance;
-  private final Jdbi maintenanceJdbi;
-  private final String schema;
+  private final StoreSettings settings;
+  private final Jdbi maintenance;
   private final RecordDatabase database;
   private final String beginSql;
   private final String renewSql;
 
-  private PostgresIdempotencyStore(Builder builder) {
-    this.maintenance = builder.maintenance;
-    this.maintenanceJdbi = Jdbi.create(maintenance);
-    this.schema = builder.schema;
-    this.database =
-        new RecordDatabase(
-            builder.dataSource,
-            builder.hostTransactions,
-            new Handles(builder.configuration),
-            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
-            schema,
-            builder.lease,
-            builder.serverName.get(),
-            builder.listen,
-            builder.advisoryLocks,
-            builder.timeLines,
-            builder.batchConnections,
-            builder.smallestBatch);
+  private PostgresIdempotencyStore(StoreSettings settings) {
+    this.settings = settings;
+    this.maintenance = Jdbi.create(settings.maintenance());
+    this.database = new RecordDatabase(settings);
     this.beginSql = database.beginSql();
-    this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
+    this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", settings.schema()));
   }
 
   /** Returns a builder of a store on a pool of the application's role. */
@@ -118,12 +103,12 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public Set<ByteString> answerBeginnings(String procedure) {
-    return on(
-        maintenanceJdbi,
+    return onMaintenance(
         "read the beginnings of answers",
         handle ->
             handle
-                .createQuery(SqlFile.load("check/answer_beginnings", Map.of("schema", schema)))
+                .createQuery(
+                    SqlFile.load("check/answer_beginnings", Map.of("schema", settings.schema())))
                 .bind("procedure", procedure)
                 .map((row, context) -> ByteString.copyFrom(row.getBytes(1)))
                 .set());
@@ -145,7 +130,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     for (int tries = 1; ; tries++) {
       StoreException failure;
       try {
-        checks.accept(startupCheck());
+        checks.accept(
+            new StartupCheck(
+                database, lease -> new PostgresIdempotencyStore(settings.withLease(lease))));
         return;
       } catch (JdbiException failed) {
         failure = Failures.of("could not check the store at start-up", failed);
@@ -164,10 +151,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
   }
 
-  private StartupCheck startupCheck() {
-    return new StartupCheck(database, maintenance, this::withLease);
-  }
-
   @Override
   public ClaimResult claim(ClaimRequest request) {
     return new ReservationAttempt(database, request).run();
@@ -175,34 +158,27 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public ClaimResult claimInTransaction(ClaimRequest request) {
-    return database.locks()
+    return settings.locks()
         ? new TransactionAttempt(database, request).run()
         : ReservedTransaction.claim(database, request);
   }
 
   @Override
   public PendingClaim claimLater(ClaimRequest request) {
-    if (!database.locks()) {
+    if (!settings.locks()) {
       throw new UnsupportedOperationException(StartupCheck.NO_LATE_CLAIMS);
     }
     try {
       return LateClaim.open(database, request);
     } catch (JdbiException failure) {
-      throw new StoreException(
-          "could not open a transaction",
-          failure,
-          FailurePhase.NOTHING_SENT,
-          Failures.causeOf(failure));
+      throw Failures.of("could not open a transaction", failure, FailurePhase.NOTHING_SENT);
     }
   }
 
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
-    try {
-      return new RecordFinder(database, key, procedure).findWithTransactions();
-    } catch (JdbiException failure) {
-      throw Failures.of("could not read the record", failure);
-    }
+    return database.inStore(
+        "read the record", () -> new RecordFinder(database, key, procedure).findWithTransactions());
   }
 
   @Override
@@ -225,40 +201,30 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public boolean bindsThreads() {
-    return database.hosts().isPresent();
+    return settings.hosts().isPresent();
   }
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
-    try {
-      HandlerTransaction transaction = HandlerTransaction.open(database, WITHOUT_KEY);
-      begin(transaction, user);
-      return transaction;
-    } catch (JdbiException failure) {
-      throw Failures.of("could not open a transaction", failure);
-    }
-  }
-
-  private void begin(HandlerTransaction transaction, String user) {
-    try {
-      Optional<String> unused =
-          transaction.begin(
-              connection ->
-                  StatementBatch.run(
-                      connection,
-                      beginSql,
-                      values -> values.bind("user", user),
-                      row -> row.getString(1)));
-    } catch (JdbiException failure) {
-      transaction.rollback();
-      throw failure;
-    }
+    return database.inStore(
+        "open a transaction",
+        () ->
+            HandlerTransaction.begun(
+                database,
+                WITHOUT_KEY,
+                connection ->
+                    StatementBatch.run(
+                        connection,
+                        beginSql,
+                        values -> values.bind("user", user),
+                        row -> row.getString(1))));
   }
 
   @Override
   public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
-    return new PostgresCompletionWatch(maintenance, schema, database.notifies(), ended);
+    return new PostgresCompletionWatch(
+        settings.maintenance(), settings.schema(), settings.notifies(), ended);
   }
 
   @Override
@@ -273,7 +239,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
       }
     }
     if (!reservations.isEmpty()) {
-      owned.addAll(on(maintenanceJdbi, "renew leases", handle -> renew(handle, reservations)));
+      owned.addAll(onMaintenance("renew leases", handle -> renew(handle, reservations)));
     }
     // A claim that its handler's own transaction has completed meanwhile is not renewed, but does
     // not count as lost.
@@ -301,29 +267,12 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public Duration lease() {
-    return database.lease();
+    return settings.lease();
   }
 
-  private TransactionalStore withLease(Duration other) {
-    Builder copy =
-        builder(database.pool())
-            .maintenance(maintenance)
-            .schema(schema)
-            .lease(other)
-            .serverName(database.serverName())
-            .listen(database.notifies())
-            .advisoryLocks(database.locks())
-            .timeLines(database.timeLines());
-    database.hosts().ifPresent(copy::hostTransactions);
-    return copy.build();
-  }
-
-  private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {
-    try {
-      return Contention.retrying(() -> jdbi.withHandle(work::apply));
-    } catch (JdbiException failure) {
-      throw Failures.of("could not " + what, failure);
-    }
+  private <T> T onMaintenance(String what, Function<Handle, T> work) {
+    return database.inStore(
+        what, () -> Contention.retrying(() -> maintenance.withHandle(work::apply)));
   }
 
   /** Settings of the store. Not thread-safe. */
@@ -469,7 +418,22 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
     /** Returns the store. It connects when it is first used. */
     public PostgresIdempotencyStore build() {
-      return new PostgresIdempotencyStore(this);
+      return new PostgresIdempotencyStore(
+          new StoreSettings(
+              dataSource,
+              maintenance,
+              hostTransactions,
+              new Handles(configuration),
+              ClaimPreemptedException::new,
+              ClaimLostException::new,
+              schema,
+              lease,
+              serverName.get(),
+              listen,
+              advisoryLocks,
+              timeLines,
+              batchConnections,
+              smallestBatch));
     }
   }
 }

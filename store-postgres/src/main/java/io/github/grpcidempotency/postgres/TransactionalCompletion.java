@@ -187,6 +187,7 @@ public final class TransactionalCompletion {
     Optional<Connection> host =
         reservation
             .database()
+            .settings()
             .hosts()
             .flatMap(HostTransactions::current)
             .map(HostTransaction::connection);

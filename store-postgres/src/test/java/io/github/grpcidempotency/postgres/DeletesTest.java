@@ -262,7 +262,7 @@ class DeletesTest {
               true,
               TimeLineSql.of(true));
 
-      assertThat(Stream.of(sql.complete(), sql.join().alone(), sql.record().withCommit()))
+      assertThat(Stream.of(sql.complete, sql.join.alone(), sql.record.withCommit()))
           .allMatch(
               statement ->
                   statement.contains("refer_if_it_stands") == procedure.deletes()

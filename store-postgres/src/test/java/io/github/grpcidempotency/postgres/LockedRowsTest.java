@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.database.Refusals;
+import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -155,18 +155,21 @@ class LockedRowsTest {
   private ReservedRow rowOf(Claim claim) {
     RecordDatabase records =
         new RecordDatabase(
-            database.app(),
-            Optional.empty(),
-            new Handles(jdbi -> {}),
-            new Refusals(ClaimPreemptedException::new, ClaimLostException::new),
-            "idempotency",
-            Duration.ofMinutes(5),
-            "this",
-            true,
-            true,
-            false,
-            2,
-            2);
+            new StoreSettings(
+                database.app(),
+                database.app(),
+                Optional.empty(),
+                new Handles(jdbi -> {}),
+                ClaimPreemptedException::new,
+                ClaimLostException::new,
+                "idempotency",
+                Duration.ofMinutes(5),
+                "this",
+                true,
+                true,
+                false,
+                2,
+                2));
     return new ReservedRow(
         records, request, claim.operationId(), claim.attempt(), Optional.empty());
   }

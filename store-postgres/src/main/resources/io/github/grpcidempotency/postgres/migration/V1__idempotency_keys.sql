@@ -257,7 +257,6 @@ $$;
 -- after now. Twice as late allows for small steps of the clock.
 CREATE FUNCTION ${schema}.ends_too_late(lease_expires timestamptz, created timestamptz) RETURNS boolean
   LANGUAGE sql STABLE
-  SET search_path = pg_catalog, pg_temp
 AS $$
   SELECT lease_expires > now() + 2 * COALESCE(
            (SELECT f.value::bigint * interval '1 millisecond' FROM ${schema}.idempotency_facts AS f WHERE f.name = 'longest_lease'),

@@ -12,7 +12,6 @@ VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 
 CREATE FUNCTION ${schema}.keyed_hash(what text) RETURNS bytea
   LANGUAGE sql STABLE STRICT
-  SET search_path = pg_catalog, pg_temp
 AS $$
   SELECT sha256(s.salt || sha256(s.salt || convert_to(what, 'UTF8'))) FROM ${schema}.idempotency_salt AS s;
 $$;
@@ -85,7 +84,6 @@ CREATE TYPE ${schema}.operation AS (
 -- Returns the select list that makes an operation of a row k. The columns of resources depend on the host.
 CREATE FUNCTION ${schema}.operation_columns() RETURNS text
   LANGUAGE sql STABLE
-  SET search_path = pg_catalog, pg_temp
 AS $$
   WITH resources AS (
     SELECT a.attname
@@ -127,26 +125,17 @@ AS $$
 $$;
 
 -- The advisory lock of a transactional call, and the payload that notifies of the end of a call: the first 64 bits of a SHA-256 of the
--- user's id and the key, as the store computes them. Both halves of the id, and the result, begin with their lowest byte.
+-- user's id and the key, as the store computes them.
 CREATE FUNCTION ${schema}.lock_of(stored_key text, of_user uuid) RETURNS bigint
   LANGUAGE sql STABLE
-  SET search_path = pg_catalog, pg_temp
 AS $$
-  WITH owner (hex) AS (
-    SELECT string_agg(substr(encode(uuid_send(of_user), 'hex'), 1 + 2 * (8 * (i / 8) + 7 - i % 8), 2), '' ORDER BY i)
-      FROM generate_series(0, 15) AS byte (i)
-  ), digest (hex) AS (
-    SELECT encode(sha256(decode(owner.hex, 'hex') || convert_to(stored_key, 'UTF8')), 'hex') FROM owner
-  )
-  SELECT ('x' || string_agg(substr(digest.hex, 1 + 2 * i, 2), '' ORDER BY i DESC))::bit(64)::bigint
-    FROM digest, generate_series(0, 7) AS byte (i);
+  SELECT ('x' || left(encode(sha256(uuid_send(of_user) || convert_to(stored_key, 'UTF8')), 'hex'), 16))::bit(64)::bigint;
 $$;
 
 -- Lets the owner see every row until the setting is off again. Fails if the policy is another role's, as after a change of owner,
 -- because operators would find nothing.
 CREATE FUNCTION ${schema}.see_all_rows() RETURNS void
   LANGUAGE plpgsql
-  SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   IF NOT EXISTS (
@@ -165,7 +154,6 @@ $$;
 
 CREATE FUNCTION ${schema}.check_act(actor text, reason text) RETURNS void
   LANGUAGE plpgsql
-  SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   IF COALESCE(actor !~ '\S' OR length(actor) > 1000 OR reason !~ '\S' OR length(reason) > 1000, true) THEN
@@ -180,7 +168,6 @@ $$;
 -- namespace. After 200 rows without a namespace, it gives up and returns null.
 CREATE FUNCTION ${schema}.stored_keys(sent_key text, of_tenant text) RETURNS SETOF text
   LANGUAGE plpgsql STABLE
-  SET search_path = pg_catalog, pg_temp
   SET enable_seqscan = off -- as in operator_list
   SET enable_bitmapscan = off
 AS $$
@@ -300,7 +287,7 @@ DECLARE
   after_id    uuid;
   after_time  timestamptz;
   source      text := '${schema}.idempotency_keys';
-  along       text[] := ARRAY['true'];
+  along       text := '($2 IS NULL OR k.id < $2)';
   sorted      text := 'id DESC';
   token       text := 'id::text';
   newest      uuid;
@@ -313,29 +300,19 @@ BEGIN
     after_id := split_part(continued, '/', 2)::uuid;
     sorted := 'expires, id';
     token := '(extract(epoch FROM expires) * 1000000)::bigint || ''/'' || id';
-    along := along || CASE WHEN expiring_within IS NULL THEN 'k.expires <= now()'
-                           ELSE 'k.expires > now() AND k.expires <= now() + $8' END;
-    IF continued IS NOT NULL THEN
-      along := along || 'k.expires >= $1 AND (k.expires, k.id) > ($1, $2)'::text;
-    END IF;
+    along := '($1 IS NULL OR (k.expires >= $1 AND (k.expires, k.id) > ($1, $2)))'
+             || CASE WHEN expiring_within IS NULL THEN ' AND k.expires <= now()'
+                     ELSE ' AND k.expires > now() AND k.expires <= now() + $8' END;
   ELSE
     after_id := continued::uuid;
-    IF after_id IS NOT NULL THEN
-      along := along || 'k.id < $2'::text;
-    END IF;
     IF in_flight THEN
-      along := along || 'k.completed IS NULL'::text;
+      along := along || ' AND k.completed IS NULL';
     ELSE
-      IF older_than IS NOT NULL THEN
-        newest := (lpad(to_hex((extract(epoch FROM now() - older_than + interval '1 hour') * 1000)::bigint), 12, '0')
-                   || repeat('f', 20))::uuid;
-        along := along || 'k.id <= $3'::text;
-      END IF;
-      IF newer_than IS NOT NULL THEN
-        oldest := (lpad(to_hex((extract(epoch FROM now() - newer_than - interval '1 hour') * 1000)::bigint), 12, '0')
-                   || repeat('0', 20))::uuid;
-        along := along || 'k.id >= $11'::text;
-      END IF;
+      along := along || ' AND ($3 IS NULL OR k.id <= $3) AND ($11 IS NULL OR k.id >= $11)';
+      newest := (lpad(to_hex((extract(epoch FROM now() - older_than + interval '1 hour') * 1000)::bigint), 12, '0')
+                 || repeat('f', 20))::uuid;
+      oldest := (lpad(to_hex((extract(epoch FROM now() - newer_than - interval '1 hour') * 1000)::bigint), 12, '0')
+                 || repeat('0', 20))::uuid;
       IF of_user IS NOT NULL AND EXISTS (
            SELECT
              FROM pg_index AS i
@@ -343,7 +320,7 @@ BEGIN
             WHERE i.indrelid = '${schema}.idempotency_keys'::regclass
               AND a.attname = 'user_id'
               AND i.indisvalid) THEN
-        along := along || 'k.user_id = $4'::text;
+        along := along || ' AND k.user_id = $4';
       ELSIF prefix IS NOT NULL AND most >= (
            SELECT count(*)
              FROM (SELECT
@@ -369,14 +346,14 @@ BEGIN
     '   AND ($13 IS NULL OR o.server = $13)'
     '   AND ($8 IS NULL OR (o.expires > now() AND o.expires <= now() + $8))'
     ' ORDER BY %s LIMIT %s',
-    token, ${schema}.operation_columns(), source, array_to_string(along, ' AND '), sorted, most, sorted, page)
+    token, ${schema}.operation_columns(), source, along, sorted, most, sorted, page)
     USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure, oldest,
           newer_than, of_server;
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found < page THEN
     EXECUTE format(
       'SELECT %s FROM (SELECT k.id, k.expires FROM %s AS k WHERE %s ORDER BY %s OFFSET %s LIMIT 1) AS o',
-      token, source, array_to_string(along, ' AND '), sorted, most - 1)
+      token, source, along, sorted, most - 1)
       INTO continue_with
       USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure, oldest;
     IF continue_with IS NOT NULL THEN
@@ -394,7 +371,6 @@ CREATE FUNCTION ${schema}.add_to_audit(
     actor text, act text, operation_id uuid, k anyelement, forced boolean, deleted integer, result text, reason text)
   RETURNS bigint
   LANGUAGE plpgsql VOLATILE
-  SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   added bigint;
@@ -416,7 +392,6 @@ $$;
 -- Whether a reservation has an owner that may complete it.
 CREATE FUNCTION ${schema}.owner_lives(k anyelement) RETURNS boolean
   LANGUAGE plpgsql VOLATILE
-  SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   RETURN k.completed IS NULL
@@ -429,7 +404,6 @@ $$;
 -- Wakes the calls that wait for an operation on other servers. They then claim its key.
 CREATE FUNCTION ${schema}.wake(stored_key text, of_user uuid) RETURNS void
   LANGUAGE sql VOLATILE
-  SET search_path = pg_catalog, pg_temp
 AS $$
   WITH awaited AS (
     DELETE FROM ${schema}.idempotency_waits AS w

@@ -622,9 +622,9 @@ enum SeededFault {
           .by(
               store(
                   "internal/claim/ClaimBatch",
-                  ".bind(\"server\", database.serverName())",
+                  ".bind(\"server\", database.settings().serverName())",
                   """
-                  .bind("server", database.serverName())
+                  .bind("server", database.settings().serverName())
                           .bind(
                               "user_ids",
                               com.google.common.collect.Lists.reverse(calls).stream()

@@ -21,7 +21,6 @@ public interface BatchStatement<C, T> {
     FIND
   }
 
-  /** Returns the kind of the statement. */
   Kind kind();
 
   /** Returns how many calls a batch takes if this number is waiting, which is at least one. */

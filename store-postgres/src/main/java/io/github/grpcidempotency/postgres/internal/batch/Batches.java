@@ -167,7 +167,6 @@ public final class Batches {
     return own.result.orElseGet(alone);
   }
 
-  /** Returns how much was sent in batches so far. */
   public synchronized BatchCounts counts() {
     return new BatchCounts(batches, calls, Duration.ofNanos(queuedNanos));
   }

@@ -61,10 +61,10 @@ final class CarriedStatement extends JdbcProxy<PreparedStatement> {
               + " getResultSetType isCloseOnCompletion isPoolable isWrapperFor setPoolable"
               + " setQueryTimeout");
 
-  private final CarryingConnection connection;
+  private final StatementCarrier connection;
   private final LeadingStatements leading;
   private final String sql;
-  private final CarryingConnection.Preparation preparation;
+  private final StatementCarrier.Preparation preparation;
   private final List<Setting> settings = new ArrayList<>();
   private volatile PreparedStatement statement;
   private volatile Optional<PreparedStatement> travelled = Optional.empty();
@@ -94,10 +94,10 @@ final class CarriedStatement extends JdbcProxy<PreparedStatement> {
   }
 
   CarriedStatement(
-      CarryingConnection connection,
+      StatementCarrier connection,
       LeadingStatements leading,
       String sql,
-      CarryingConnection.Preparation preparation)
+      StatementCarrier.Preparation preparation)
       throws SQLException {
     super(PreparedStatement.class);
     this.connection = connection;

@@ -20,7 +20,6 @@ public interface LeadingStatements {
   /** Returns a statement with the leading statements in front, in the driver's syntax. */
   String inFrontOf(String sql);
 
-  /** Returns the number of parameters of the leading statements. */
   int parameters();
 
   /** Sets the parameters of the leading statements, which come first. */

@@ -63,7 +63,7 @@ final class HostCheck {
 
   private static List<String> within(
       RecordDatabase database, Function<HandlerTransaction, List<String>> check) {
-    if (database.hosts().isEmpty()) {
+    if (database.settings().hosts().isEmpty()) {
       return List.of();
     }
     HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check");

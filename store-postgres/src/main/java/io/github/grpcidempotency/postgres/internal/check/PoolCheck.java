@@ -32,23 +32,14 @@ public final class PoolCheck {
 
   private PoolCheck() {}
 
-  /** The settings of a connection; its problem is empty text if there is none. */
   private record Settings(String problem, boolean losesCommits) {}
 
-  /**
-   * Returns the problem of a pool that claims and settles; empty if there is none.
-   *
-   * @param name the pool's name in messages
-   */
+  /** Returns the problem of a pool that claims and settles; empty if there is none. */
   static Optional<String> ofFlushes(String name, DataSource pool) {
     return check(name, pool, true);
   }
 
-  /**
-   * Returns the problem of a pool that sends one statement at a time; empty if there is none.
-   *
-   * @param name the pool's name in messages
-   */
+  /** Returns the problem of a pool that sends one statement at a time; empty if there is none. */
   public static Optional<String> ofSingleStatements(String name, DataSource pool) {
     return check(name, pool, false);
   }

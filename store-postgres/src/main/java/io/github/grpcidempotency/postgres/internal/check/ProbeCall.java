@@ -36,7 +36,6 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,8 +48,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
@@ -114,7 +111,6 @@ final class ProbeCall {
   private final TransactionalStore store;
   private final RecordDatabase database;
   private final Jdbi maintenance;
-  private final boolean separateMaintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
 
   /** The keys of all trial calls. They are kept here because no index finds a user's records. */
@@ -138,19 +134,14 @@ final class ProbeCall {
   /** The maintenance pool's changes, as the store's pool sees them. */
   private record State(boolean renewed, boolean awaited) {}
 
-  ProbeCall(TransactionalStore store, RecordDatabase database, DataSource maintenance) {
+  ProbeCall(TransactionalStore store, RecordDatabase database) {
     this.store = store;
     this.claiming = store::claim;
     this.database = database;
-    this.maintenance = Jdbi.create(maintenance);
-    this.separateMaintenance = maintenance != database.pool();
+    this.maintenance = Jdbi.create(database.settings().maintenance());
   }
 
-  /**
-   * Makes reserved calls, and returns the problems.
-   *
-   * @throws RuntimeException what the store threw, if the failure is temporary
-   */
+  /** Makes reserved calls, and returns the problems. Rethrows what is temporary. */
   List<String> problemsOfReservations() {
     return Stream.of(
             problemOfNotifications(),
@@ -163,21 +154,13 @@ final class ProbeCall {
         .toList();
   }
 
-  /**
-   * Makes a transactional call, and returns the problems.
-   *
-   * @throws RuntimeException what the store threw, if the failure is temporary
-   */
+  /** Makes a transactional call, and returns the problems. Rethrows what is temporary. */
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
     return problemOfLocks().or(() -> problemOf(this::completeTransaction)).stream().toList();
   }
 
-  /**
-   * Makes a call whose claim is sent with its first statement, and returns the problems.
-   *
-   * @throws RuntimeException what the store threw, if the failure is temporary
-   */
+  /** The same for a call whose claim is sent with its first statement. */
   List<String> problemsOfLateClaims() {
     claiming = store::claimInTransaction;
     return problemOf(this::completeLate).stream().toList();
@@ -185,18 +168,19 @@ final class ProbeCall {
 
   private Optional<String> problemOfNotifications() {
     return refusal(
-        database.notifies(),
+        database.settings().notifies(),
         () ->
             maintenance.useHandle(
-                handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
+                handle ->
+                    PostgresCompletionWatch.tryListening(handle, database.settings().schema())),
         "the maintenance pool's database has no LISTEN and pg_notify for the pool's role"
             + " (%s); build the store with listen(false), so that servers poll instead");
   }
 
   private Optional<String> problemOfTimeLine() {
     return refusal(
-        database.timeLines(),
-        () -> execute(load("check/time_line")),
+        database.settings().timeLines(),
+        () -> execute("check/time_line"),
         "the database does not report its time line to the role of the store's pool (%s), so a"
             + " failover during a call cannot be detected; grant EXECUTE on pg_walfile_name and"
             + " pg_current_wal_lsn, or build the store with timeLines(false)");
@@ -204,7 +188,7 @@ final class ProbeCall {
 
   private Optional<String> problemOfLocks() {
     return refusal(
-        database.locks(),
+        database.settings().locks(),
         () -> {
           boolean unused = database.onConnection(connection -> locks(connection, request()));
         },
@@ -215,10 +199,8 @@ final class ProbeCall {
 
   /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
   private Optional<String> problemOfRefusals() {
-    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
-    values.put("schema", database.schema());
     try {
-      execute(SqlFile.load("check/probe_refusal", values));
+      execute("check/probe_refusal");
     } catch (JdbiException failure) {
       if (Failures.causeOf(failure).isTemporary()) {
         throw failure;
@@ -230,7 +212,7 @@ final class ProbeCall {
     return Optional.of(
         ("%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of"
                 + " a call that has lost its key would be committed; migrate the schema again")
-            .formatted(database.schema()));
+            .formatted(database.settings().schema()));
   }
 
   /** Runs a trial, if the store needs it, and returns why it fails permanently. */
@@ -248,13 +230,13 @@ final class ProbeCall {
     }
   }
 
-  private void execute(String sql) {
+  private void execute(String statement) {
     Optional<Boolean> unused =
         database.onConnection(
-            connection -> StatementBatch.run(connection, sql, none -> none, row -> true));
+            connection ->
+                StatementBatch.run(connection, load(statement), none -> none, row -> true));
   }
 
-  /** Returns whether an operation's advisory lock could be taken. */
   private boolean locks(Connection connection, ClaimRequest request) {
     return StatementBatch.run(
             connection,
@@ -318,7 +300,7 @@ final class ProbeCall {
               .allMatch(inserted -> inserted.filter(Optional::isPresent).isPresent());
       check(claimed, "one statement for several trial calls did not claim their keys");
       step = "record answers in one statement for several calls";
-      SettleBatch complete = new SettleBatch(database.sql(PROCEDURE).completeBatch().orElseThrow());
+      SettleBatch complete = new SettleBatch(database.sql(PROCEDURE).completeBatch.orElseThrow());
       boolean completed =
           database
               .onConnection(
@@ -342,7 +324,7 @@ final class ProbeCall {
     Claim claim = win(request);
     try {
       step = "refuse its duplicate";
-      if (database.locks() && keepsOutBeside(request)) {
+      if (database.settings().locks() && keepsOutBeside(request)) {
         step = "report that it is running";
         checkShown(request);
       }
@@ -429,7 +411,7 @@ final class ProbeCall {
         seen.isEmpty(),
         ("row-level security shows a user's record to another user; drop the policies on"
                 + " %s.idempotency_keys that the library did not create")
-            .formatted(database.schema()));
+            .formatted(database.settings().schema()));
   }
 
   /** Checks the functions that work for all users, and whether the store's pool sees the result. */
@@ -437,47 +419,40 @@ final class ProbeCall {
     step = "renew its lease through the maintenance pool";
     boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
     step = "announce through the maintenance pool that the end of the call is awaited";
-    if (database.notifies()) {
-      maintenance.useHandle(handle -> announce(handle, claim.request().key()));
+    if (database.settings().notifies()) {
+      List<Long> locks = List.of(LockId.of(claim.request().key()));
+      maintenance.useHandle(
+          handle ->
+              PostgresCompletionWatch.announce(handle, load("maintenance/announce_waits"), locks));
     }
     step = "query through the maintenance pool whether the call is running";
-    boolean running = maintenance.withHandle(handle -> isRunning(handle, claim.request().key()));
+    boolean running = isRunning(claim.request().key());
     step = "check the changes of the maintenance pool";
     State state = state(claim);
     check(
-        owned && state.renewed() && state.awaited() == database.notifies() && running,
+        owned && state.renewed() && state.awaited() == database.settings().notifies() && running,
         ("the store's pool does not see the changes of the maintenance pool; both pools must lead"
                 + " to the same database, and the functions %s.renew_leases and in_flight must be"
                 + " those of the library's migrations")
-            .formatted(database.schema()));
+            .formatted(database.settings().schema()));
   }
 
-  private void announce(Handle handle, IdempotencyKey key) {
-    handle
-        .createUpdate(load("maintenance/announce_waits"))
-        .bindArray("locks", Long.class, List.of(LockId.of(key)))
-        .execute();
-  }
-
-  private boolean isRunning(Handle handle, IdempotencyKey key) {
-    return handle
-        .createQuery(load("maintenance/in_flight"))
-        .bindArray("keys", String.class, List.of(key.stored()))
-        .bindArray("users", UUID.class, List.of(key.caller().userId()))
-        .bindArray("locks", Long.class, List.of(LockId.of(key)))
-        .mapTo(Long.class)
-        .findOne()
-        .isPresent();
+  private boolean isRunning(IdempotencyKey key) {
+    Map<Long, IdempotencyKey> operation = Map.of(LockId.of(key), key);
+    return maintenance.withHandle(
+        handle ->
+            !PostgresCompletionWatch.running(handle, load("maintenance/in_flight"), operation)
+                .isEmpty());
   }
 
   /** Checks that a running call is visible to callers that do not claim, such as a look-up. */
   private void checkShown(ClaimRequest request) {
     check(
-        maintenance.withHandle(handle -> isRunning(handle, request.key())),
+        isRunning(request.key()),
         ("%s.in_flight returns false for a running trial call, because its advisory lock is not"
                 + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function, or"
                 + " build the store with advisoryLocks(false)")
-            .formatted(database.schema()));
+            .formatted(database.settings().schema()));
   }
 
   /**
@@ -519,7 +494,7 @@ final class ProbeCall {
   }
 
   private boolean keepsOutOfMaintenance(ClaimRequest request) {
-    if (!separateMaintenance) {
+    if (database.settings().maintenance() == database.settings().pool()) {
       logger.warn(
           "the store's pool gave no second connection in time, so the check could not show that"
               + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
@@ -583,7 +558,7 @@ final class ProbeCall {
   }
 
   private String load(String statement) {
-    return SqlFile.load(statement, Map.of("schema", database.schema()));
+    return SqlFile.load(statement, Map.of("schema", database.settings().schema()));
   }
 
   /** Creates a request with a new key. Announces that its end is awaited. */
@@ -610,7 +585,6 @@ final class ProbeCall {
     return failure instanceof JdbiException thrown ? Failures.causeOf(thrown) : FailureCause.OTHER;
   }
 
-  /** Returns the first line of the root cause's message. */
   private static String reasonOf(RuntimeException failure) {
     Throwable origin = Throwables.getRootCause(failure);
     return String.valueOf(origin.getMessage()).lines().findFirst().orElse(origin.toString());

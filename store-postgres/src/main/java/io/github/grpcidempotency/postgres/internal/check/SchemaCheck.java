@@ -84,11 +84,7 @@ public final class SchemaCheck {
         .list();
   }
 
-  /**
-   * Returns the problem of the column for a procedure's resource.
-   *
-   * @param columns the types of the resource columns, by name
-   */
+  /** Returns the problem of the column for a procedure's resource, given the types by name. */
   Optional<String> problemOfColumn(RecordedProcedure procedure, Map<String, String> columns) {
     return procedure.resourceType().flatMap(type -> problemOfColumn(procedure, type, columns));
   }
@@ -162,7 +158,6 @@ public final class SchemaCheck {
                 + " end with LIMIT 1");
   }
 
-  /** Returns an id that no resource has. */
   private static String missing(ResourceIdType type) {
     return switch (type) {
       case UUID, TEXT -> UUID.randomUUID().toString();

@@ -44,32 +44,24 @@ public final class StartupCheck {
           + " procedures";
 
   private final RecordDatabase database;
-  private final DataSource maintenance;
+
+  /** Creates the same store with another lease. */
   private final Function<Duration, TransactionalStore> storeOfLease;
+
   private final List<String> problems = new ArrayList<>();
 
-  /**
-   * Creates the check.
-   *
-   * @param storeOfLease creates the same store with another lease
-   */
   public StartupCheck(
-      RecordDatabase database,
-      DataSource maintenance,
-      Function<Duration, TransactionalStore> storeOfLease) {
+      RecordDatabase database, Function<Duration, TransactionalStore> storeOfLease) {
     this.database = database;
-    this.maintenance = maintenance;
     this.storeOfLease = storeOfLease;
   }
 
-  /**
-   * Runs every check.
-   *
-   * @param shard the name that the database must contain, if it is one of several shards
-   */
+  /** Runs the checks of every store. A shard's database must contain the name of the shard. */
   public void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
-    PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
-    if (maintenance != database.pool()) {
+    DataSource pool = database.settings().pool();
+    DataSource maintenance = database.settings().maintenance();
+    PoolCheck.ofFlushes("the store's pool", pool).ifPresent(problems::add);
+    if (maintenance != pool) {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
     }
     try {
@@ -95,7 +87,7 @@ public final class StartupCheck {
 
   /** Tries a call whose claim is sent with its handler's first statement. */
   public void runLateClaims() {
-    if (!database.locks()) {
+    if (!database.settings().locks()) {
       problems.add(NO_LATE_CLAIMS);
     }
     problems.addAll(HostCheck.problemsOfCarrying(database));
@@ -120,8 +112,8 @@ public final class StartupCheck {
 
   private ProbeCall probe() {
     // The renewal makes the server's lease known to the database, if it is the longest.
-    Duration lease = Comparators.max(database.lease(), MIN_TRIAL_LEASE);
-    return new ProbeCall(storeOfLease.apply(lease), database, maintenance);
+    Duration lease = Comparators.max(database.settings().lease(), MIN_TRIAL_LEASE);
+    return new ProbeCall(storeOfLease.apply(lease), database);
   }
 
   private void throwIfAny() {
@@ -130,16 +122,15 @@ public final class StartupCheck {
     }
   }
 
-  /** Returns whether a trial call can be made. */
   private boolean checkSchema(Collection<RecordedProcedure> procedures, Optional<String> shard) {
-    try (Handle handle = Jdbi.open(database.pool())) {
-      SchemaCheck check = new SchemaCheck(handle, database.schema());
+    try (Handle handle = Jdbi.open(database.settings().pool())) {
+      SchemaCheck check = new SchemaCheck(handle, database.settings().schema());
       SchemaCheck.Tables tables = check.tables();
       if (!tables.keys()) {
         problems.add(
             ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
                     + " idempotency migrate, as the role that is to own it")
-                .formatted(database.schema()));
+                .formatted(database.settings().schema()));
         return false;
       }
       Optional<String> missingMigration = check.missingMigration(tables);
@@ -160,7 +151,7 @@ public final class StartupCheck {
             .or(
                 () ->
                     sound
-                        ? check.brokenOutbox(procedure, database.sql(procedure).idType())
+                        ? check.brokenOutbox(procedure, database.sql(procedure).idType)
                         : Optional.empty())
             .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
       }

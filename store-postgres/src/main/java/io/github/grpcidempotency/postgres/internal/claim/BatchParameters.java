@@ -51,7 +51,6 @@ record BatchParameters<C>(List<C> calls) {
     return calls.stream().map(value).toArray(empty);
   }
 
-  /** Returns the result of each call, in order. */
   <T> List<Optional<T>> resultsById(
       List<T> results, Function<T, UUID> idOfResult, Function<C, UUID> idOfCall) {
     Map<UUID, T> byId = new HashMap<>();

@@ -47,8 +47,8 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
                         .bind(
                             "retentions", all.longs(call -> call.request().retention().toMillis()))
                         .bind("traces", all.bytes(call -> call.request().trace()))
-                        .bind("lease_millis", database.lease().toMillis())
-                        .bind("server", database.serverName()),
+                        .bind("lease_millis", database.settings().lease().toMillis())
+                        .bind("server", database.settings().serverName()),
                 row -> Inserted.read(row, sent)),
             Inserted::id,
             Call::id)

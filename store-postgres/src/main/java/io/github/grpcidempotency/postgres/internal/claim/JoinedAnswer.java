@@ -10,7 +10,6 @@ import java.util.List;
  * Thread-safe.
  */
 public final class JoinedAnswer {
-  /** The state of the transaction. */
   enum State {
     /** The host's transaction is open, and will write the answer before it commits. */
     OPEN,
@@ -37,12 +36,10 @@ public final class JoinedAnswer {
     this.state = state;
   }
 
-  /** Creates an answer that is about to be sent together with the commit. */
   static JoinedAnswer sent(RecordedOutcome outcome) {
     return new JoinedAnswer(outcome, State.UNKNOWN);
   }
 
-  /** Creates an answer that a transaction of the host will write before it commits. */
   static JoinedAnswer ofHost(RecordedOutcome outcome) {
     return new JoinedAnswer(outcome, State.OPEN);
   }
@@ -55,7 +52,6 @@ public final class JoinedAnswer {
     return state;
   }
 
-  /** The answer was written in its transaction. */
   synchronized void recorded() {
     recorded = true;
   }
@@ -65,7 +61,6 @@ public final class JoinedAnswer {
     return state == State.OPEN && settlements.add(settlement);
   }
 
-  /** The host's transaction has ended. */
   void ended(Completion completion) {
     end(completion).forEach(Runnable::run);
   }

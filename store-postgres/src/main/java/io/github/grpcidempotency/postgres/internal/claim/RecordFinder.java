@@ -29,11 +29,7 @@ public final class RecordFinder {
     this.sql = database.sql(procedure);
   }
 
-  /**
-   * Returns the record, or the reservation, unless it has expired.
-   *
-   * @throws JdbiException if it cannot be read
-   */
+  /** Returns the record, or the reservation, unless it has expired. */
   Optional<ClaimResult> find() {
     return database
         .onConnection(this::read)
@@ -45,8 +41,6 @@ public final class RecordFinder {
    * Returns the record, the reservation, or the information that a transaction holds the key. The
    * lock is read first, in a separate statement, so that the second statement sees every record
    * that was committed before the lock was released.
-   *
-   * @throws JdbiException if it cannot be read
    */
   public Optional<ClaimResult> findWithTransactions() {
     boolean locked =
@@ -62,21 +56,16 @@ public final class RecordFinder {
    *
    * @param gone whether nobody waits for the row any more
    * @throws java.util.concurrent.CancellationException if nobody did before the query was sent
-   * @throws JdbiException if it cannot be read
    */
   Optional<RecordRow> read(BooleanSupplier gone) {
     return database
         .batches()
-        .run(new FindBatch(sql.find()), key, 0, gone, () -> database.onConnection(this::read));
+        .run(new FindBatch(sql.find), key, 0, gone, () -> database.onConnection(this::read));
   }
 
   /**
    * Reads the row, expired or not, for a call that probably has a row. If there is none, the call
    * claims the key. If the connection breaks, the result is empty too, and the claim finds the row.
-   *
-   * @param gone whether nobody waits for the row any more
-   * @throws java.util.concurrent.CancellationException if nobody did before the query was sent
-   * @throws JdbiException if the row cannot be read for another reason
    */
   public Optional<RecordRow> readBeforeClaim(BooleanSupplier gone) {
     try {
@@ -91,14 +80,11 @@ public final class RecordFinder {
 
   /**
    * Reads the row, expired or not, with the status from the outbox. If the outbox query fails,
-   * reads the row without the status.
-   *
-   * @param connection in autocommit mode
-   * @throws JdbiException if it cannot be read
+   * reads the row without the status. The connection is in autocommit mode.
    */
   Optional<RecordRow> read(Connection connection) {
     try {
-      return run(connection, sql.find(), RecordRow::read);
+      return run(connection, sql.find, RecordRow::read);
     } catch (JdbiException failure) {
       if (!mayBeTheOutbox(failure)) {
         throw failure;
@@ -116,11 +102,10 @@ public final class RecordFinder {
    */
   private Optional<RecordRow> readWithoutStatus(Connection connection, JdbiException failure) {
     if (!isClosed(connection)) {
-      return run(connection, sql.findWithoutStatus(), RecordRow::read);
+      return run(connection, sql.findWithoutStatus, RecordRow::read);
     }
     try {
-      return database.onConnection(
-          another -> run(another, sql.findWithoutStatus(), RecordRow::read));
+      return database.onConnection(another -> run(another, sql.findWithoutStatus, RecordRow::read));
     } catch (JdbiException again) {
       failure.addSuppressed(again);
       throw failure;

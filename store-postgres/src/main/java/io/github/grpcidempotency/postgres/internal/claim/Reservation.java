@@ -44,10 +44,8 @@ public final class Reservation implements Claim {
   /** The id of the handler's transaction that has locked the row, if there is one. */
   private volatile Optional<String> lockedBy = Optional.empty();
 
-  /** Another call owns the row. */
   private volatile boolean lost;
 
-  /** The handler has answered with an error. */
   private volatile boolean failing;
 
   /** The host transaction in which the handler answered with an error has changed something. */
@@ -110,37 +108,31 @@ public final class Reservation implements Claim {
     if (lost) {
       return Settled.LOST;
     }
-    if (outcome instanceof RecordedOutcome.Failure) {
-      return settleAlone(outcome);
-    }
-    return switch (answeredIn) {
-      case COMMITTED -> settleAlone(outcome);
+    return switch (outcome instanceof RecordedOutcome.Failure ? Completion.COMMITTED : answeredIn) {
+      case COMMITTED ->
+          joined
+              .flatMap(answer -> settledWith(answer, outcome))
+              .orElseGet(
+                  () ->
+                      settle(
+                          "record the answer",
+                          Optional.of(outcome),
+                          connection -> complete(connection, outcome)));
       case ROLLED_BACK -> releaseUncommitted();
       case UNKNOWN -> keepUnknown();
     };
   }
 
-  private Settled settleAlone(RecordedOutcome outcome) {
-    return joined
-        .flatMap(answer -> settledWith(answer, outcome))
-        .orElseGet(
-            () ->
-                isAlone()
-                    ? database.inStore(
-                        "record the answer",
-                        () ->
-                            row.completeInBatch(
-                                outcome,
-                                () ->
-                                    database.onConnection(
-                                        connection -> complete(connection, outcome))))
-                    : onOtherConnection(
-                        "record the answer", connection -> complete(connection, outcome)));
-  }
-
-  /** Returns whether no transaction of the handler has locked the row or recorded an answer. */
-  private boolean isAlone() {
-    return joined.isEmpty() && lockedBy.isEmpty();
+  /**
+   * Settles on a connection of its own, or in a batch with other calls. A batch would not wait for
+   * a transaction of the handler that has locked the row or recorded an answer.
+   */
+  private Settled settle(
+      String what, Optional<RecordedOutcome> outcome, Function<Connection, Settled> statements) {
+    return joined.isEmpty() && lockedBy.isEmpty()
+        ? database.inStore(
+            what, () -> row.settleInBatch(outcome, () -> database.onConnection(statements)))
+        : onOtherConnection(what, statements);
   }
 
   /**
@@ -238,7 +230,7 @@ public final class Reservation implements Claim {
    * may still be rolled back, even if another transaction records the answer.
    */
   private boolean deferToOpenTransaction(Runnable settlement) {
-    Optional<HostTransaction> open = database.hosts().flatMap(HostTransactions::current);
+    Optional<HostTransaction> open = database.settings().hosts().flatMap(HostTransactions::current);
     if (open.isEmpty()) {
       return false;
     }
@@ -276,34 +268,34 @@ public final class Reservation implements Claim {
 
   @Override
   public Settled release() {
-    return lost || !isAlone()
-        ? settle("release the key", row::release)
-        : database.inStore(
-            "release the key",
-            () -> row.releaseInBatch(() -> settle("release the key", row::release)));
+    return settledAlready()
+        .orElseGet(
+            () ->
+                settle(
+                    "release the key",
+                    Optional.empty(),
+                    connection -> settle(connection, row::release)));
   }
 
   @Override
   public Settled markUnknown() {
-    return settle("mark the outcome as unknown", row::markUnknown);
+    return settledAlready()
+        .orElseGet(
+            () ->
+                onOtherConnection(
+                    "mark the outcome as unknown",
+                    connection -> settle(connection, row::markUnknown)));
   }
 
-  /** Returns the database that contains the record. */
   public RecordDatabase database() {
     return database;
   }
 
-  /** Returns whether the handler's own transaction has recorded the answer, or is about to. */
   public boolean isJoined() {
     return joined.filter(answer -> answer.state() != State.ROLLED_BACK).isPresent();
   }
 
-  /**
-   * Locks the row in the handler's own transaction, so that no other transaction can change the
-   * row.
-   *
-   * @throws ClaimLostException if another server has taken over the claim
-   */
+  /** Locks the row in the handler's own transaction, so that no other one can change the row. */
   public void lockWithin(Connection connection) {
     try {
       lockedBy = Optional.of(row.lock(connection));
@@ -319,10 +311,6 @@ public final class Reservation implements Claim {
    * fails, the outcome of the transaction is unknown here, so the settlement reads the record. A
    * transaction that is still open is rolled back, so that the handler cannot commit it without the
    * record: the driver's {@code autosave} may have kept the transaction usable.
-   *
-   * @throws ClaimLostException if another server has taken over the claim
-   * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
-   *     last renewal
    */
   public void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.sent(outcome);
@@ -413,7 +401,7 @@ public final class Reservation implements Claim {
 
   private ClaimLostException claimLost() {
     lost = true;
-    return database.refusals().lost().apply(row.id());
+    return database.settings().lost().apply(row.id());
   }
 
   private static TransactionMisuseException staleSnapshot() {
@@ -424,10 +412,7 @@ public final class Reservation implements Claim {
             + " committed");
   }
 
-  /**
-   * Compares the response with the answer that the handler's transaction has recorded. Writes
-   * nothing.
-   */
+  /** Compares the response with the answer that the handler's transaction has recorded. */
   private Settled checkJoined(RecordedOutcome recorded, RecordedOutcome sent) {
     if (recorded.equals(sent)) {
       return Settled.DONE;
@@ -474,19 +459,16 @@ public final class Reservation implements Claim {
     return Settled.LOST;
   }
 
-  private Settled settle(String what, Predicate<Connection> statement) {
-    if (lost) {
-      return Settled.LOST;
-    }
-    Optional<JoinedAnswer> unrecorded = joined.filter(answer -> answer.state() == State.UNRECORDED);
-    if (unrecorded.isPresent()) {
-      return recordLate(unrecorded.get());
-    }
-    return onOtherConnection(
-        what,
-        connection ->
-            statement.test(connection) || (joined.isPresent() && row.isCompleted(connection))
-                ? Settled.DONE
-                : Settled.LOST);
+  /** Returns the settlement of a claim that needs no other; empty if it has to be settled. */
+  private Optional<Settled> settledAlready() {
+    return lost
+        ? Optional.of(Settled.LOST)
+        : joined.filter(answer -> answer.state() == State.UNRECORDED).map(this::recordLate);
+  }
+
+  private Settled settle(Connection connection, Predicate<Connection> statement) {
+    return statement.test(connection) || (joined.isPresent() && row.isCompleted(connection))
+        ? Settled.DONE
+        : Settled.LOST;
   }
 }

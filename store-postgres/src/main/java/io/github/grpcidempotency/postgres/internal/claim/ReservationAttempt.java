@@ -74,8 +74,7 @@ public final class ReservationAttempt {
     try {
       return claim();
     } catch (JdbiException failure) {
-      StoreException given =
-          new StoreException("could not claim the key", failure, phase, Failures.causeOf(failure));
+      StoreException given = Failures.of("could not claim the key", failure, phase);
       if (FailureRemedy.of(phase, given.failureCause()) == FailureRemedy.FIND) {
         return find(given);
       }
@@ -140,7 +139,7 @@ public final class ReservationAttempt {
 
   /** Returns whether so much of the lease may have passed that the first renewal would be late. */
   private boolean isLate() {
-    return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
+    return System.nanoTime() - sentNanos > database.settings().lease().toNanos() / 3;
   }
 
   /** Reserves with a new id. If the answer is lost, reserves once more with another id. */
@@ -201,7 +200,7 @@ public final class ReservationAttempt {
         connection ->
             send(
                 connection,
-                sql.claim(),
+                sql.claim,
                 values -> bind(values, id),
                 row -> Inserted.read(row, sent)));
   }
@@ -210,12 +209,13 @@ public final class ReservationAttempt {
     sentNanos = inserted.sent();
     timeLine = inserted.timeLine();
     database.ids().compareClock(inserted.expires().minus(request.retention()));
-    return RecordRow.reserved(inserted.id(), request, database.lease(), inserted.expires());
+    return RecordRow.reserved(
+        inserted.id(), request, database.settings().lease(), inserted.expires());
   }
 
   private Optional<RecordRow> replaceExpired(UUID id) {
     return send(
-        sql.reclaim(),
+        sql.reclaim,
         values -> bind(values, id),
         row -> {
           readTimeLine(row);
@@ -266,7 +266,7 @@ public final class ReservationAttempt {
 
   private Parameters bind(Parameters values, UUID operation) {
     return OperationParameters.of(values, request, operation)
-        .bind("lease_millis", database.lease().toMillis())
-        .bind("server", database.serverName());
+        .bind("lease_millis", database.settings().lease().toMillis())
+        .bind("server", database.settings().serverName());
   }
 }

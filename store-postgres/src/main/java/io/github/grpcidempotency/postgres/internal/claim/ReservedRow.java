@@ -39,38 +39,27 @@ public record ReservedRow(
    */
   public Settled complete(Connection connection, RecordedOutcome outcome) {
     try {
-      return complete(connection, sql().complete(), outcome) ? Settled.DONE : Settled.LOST;
+      return complete(connection, sql().complete, outcome) ? Settled.DONE : Settled.LOST;
     } catch (JdbiException failure) {
       if (!Failures.isForeignKeyViolation(failure)) {
         throw failure;
       }
       database.unreferred(request.procedure(), id);
-      return complete(connection, sql().completeWithoutResource(), outcome)
+      return complete(connection, sql().completeWithoutResource, outcome)
           ? Settled.UNREFERRED
           : Settled.LOST;
     }
   }
 
   /**
-   * Records an answer, together with those of other calls if there are any.
+   * Records an answer, or deletes the row if there is none, together with those of other calls if
+   * there are any.
    *
-   * @param alone records the answer alone
+   * @param alone does the same alone
    */
-  Settled completeInBatch(RecordedOutcome outcome, Supplier<Settled> alone) {
-    return settleInBatch(sql().completeBatch(), Optional.of(outcome), alone);
-  }
-
-  /**
-   * Deletes the row, together with those of other calls if there are any.
-   *
-   * @param alone deletes the row alone
-   */
-  Settled releaseInBatch(Supplier<Settled> alone) {
-    return settleInBatch(Optional.of(sql().releaseBatch()), Optional.empty(), alone);
-  }
-
-  private Settled settleInBatch(
-      Optional<String> statement, Optional<RecordedOutcome> outcome, Supplier<Settled> alone) {
+  Settled settleInBatch(Optional<RecordedOutcome> outcome, Supplier<Settled> alone) {
+    Optional<String> statement =
+        outcome.isPresent() ? sql().completeBatch : Optional.of(sql().releaseBatch);
     if (statement.isEmpty()) {
       return alone.get();
     }
@@ -92,21 +81,18 @@ public record ReservedRow(
     return touch(connection, database.reservationSql().completed());
   }
 
-  /** Deletes the row. Returns whether the row was the owner's and had no answer. */
   public boolean release(Connection connection) {
-    return touch(connection, sql().release());
+    return touch(connection, sql().release);
   }
 
-  /** Marks the outcome as unknown. Returns whether the row was the owner's. */
   boolean markUnknown(Connection connection) {
     return touch(connection, database.reservationSql().markUnknown());
   }
 
   /**
-   * Locks the row in the handler's own transaction, so that no other transaction can change the
-   * row. Returns the transaction's id.
+   * Locks the row in the handler's own transaction, and returns the transaction's id.
    *
-   * @throws JdbiException for example with a {@link CommitRefusal}, if the row was not the owner's
+   * @throws JdbiException with a {@link CommitRefusal}, if the row was not the owner's
    */
   String lock(Connection connection) {
     return run(
@@ -117,7 +103,6 @@ public record ReservedRow(
         .orElseThrow();
   }
 
-  /** Returns whether a transaction of the handler is still open. */
   public boolean isOpen(Connection connection, String transaction) {
     return StatementBatch.run(
             connection,
@@ -137,17 +122,15 @@ public record ReservedRow(
         .orElse(false);
   }
 
-  /** Returns the statements that {@link #join} takes. */
   public LastStatements joining() {
-    return sql().join();
+    return sql().join;
   }
 
   /**
-   * Records an answer in the handler's own transaction.
+   * Records an answer in the handler's own transaction, by one of {@link #joining}.
    *
-   * @param statements one of {@link #joining}
    * @param lockedBy the id of the transaction that has locked the row
-   * @throws JdbiException for example with a {@link CommitRefusal}, if the row was not the owner's
+   * @throws JdbiException with a {@link CommitRefusal}, if the row was not the owner's
    */
   public void join(
       Connection connection,
@@ -171,14 +154,13 @@ public record ReservedRow(
   public OffsetDateTime beginTransaction(Connection connection) {
     return StatementBatch.runForFirst(
         connection,
-        sql().beginReserved(),
+        sql().beginReserved,
         values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
         begun -> begun.getObject("expires", OffsetDateTime.class));
   }
 
-  /** Returns the statements for {@link #bindRecording}. */
   public LastStatements recording() {
-    return sql().recordReserved();
+    return sql().recordReserved;
   }
 
   /** Binds the parameters that record an answer at the end of {@link #beginTransaction}. */
@@ -191,7 +173,7 @@ public record ReservedRow(
   }
 
   public ResourceIdType resourceIdType() {
-    return sql().idType();
+    return sql().idType;
   }
 
   private ProcedureSql sql() {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.claim;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
+import io.github.grpcidempotency.postgres.internal.sql.OutcomeParameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -24,21 +25,16 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
    * @param outcome empty if the reservation is deleted
    */
   public record Call(ReservedRow row, Optional<RecordedOutcome> outcome) {
-    /** Returns the size of the answer. */
     int bytes() {
       return response().or(this::status).map(ByteString::size).orElse(0);
     }
 
     Optional<ByteString> response() {
-      return outcome
-          .filter(RecordedOutcome.Response.class::isInstance)
-          .map(answer -> ((RecordedOutcome.Response) answer).bytes());
+      return outcome.flatMap(OutcomeParameters::response);
     }
 
     Optional<ByteString> status() {
-      return outcome
-          .filter(RecordedOutcome.Failure.class::isInstance)
-          .map(answer -> ((RecordedOutcome.Failure) answer).bytes());
+      return outcome.flatMap(OutcomeParameters::status);
     }
   }
 

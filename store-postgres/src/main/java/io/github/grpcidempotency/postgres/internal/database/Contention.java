@@ -22,7 +22,6 @@ public final class Contention {
 
   private Contention() {}
 
-  /** Runs a transaction, and retries it. */
   public static <T> T retrying(Supplier<T> transaction) {
     for (int tries = 1; ; tries++) {
       try {

@@ -68,7 +68,6 @@ public final class FailedCommit {
     return Settled.ROLLED_BACK;
   }
 
-  /** Returns the exception for a transaction whose connection is closed. */
   public static StoreException closed() {
     return new StoreException(
         "the transaction's connection is closed",

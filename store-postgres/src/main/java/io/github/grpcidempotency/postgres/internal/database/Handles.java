@@ -19,7 +19,6 @@ public final class Handles {
     configuration.accept(jdbi);
   }
 
-  /** Returns a handle for a handler, with the host's configuration of Jdbi. */
   public Handle on(Connection connection) {
     LENT.set(connection);
     try {

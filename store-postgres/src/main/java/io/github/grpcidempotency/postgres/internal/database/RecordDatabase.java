@@ -20,7 +20,6 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -45,51 +44,21 @@ public final class RecordDatabase {
           + " off. Build the store with the HostTransactions of that transaction's manager, or"
           + " configure the pool to give connections in autocommit mode";
 
-  private final DataSource pool;
-  private final Handles handles;
-  private final Refusals refusals;
-  private final Optional<HostTransactions> hosts;
-  private final String schema;
-  private final Duration lease;
-  private final String serverName;
-  private final boolean notifies;
-  private final boolean locks;
-  private final boolean timeLines;
+  private final StoreSettings settings;
   private final TimeLineSql timeLineSql;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private volatile Map<String, String> resourceColumns = Map.of();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
-
   private final OperationIds ids = new OperationIds();
   private final Batches batches;
 
-  public RecordDatabase(
-      DataSource pool,
-      Optional<HostTransactions> hosts,
-      Handles handles,
-      Refusals refusals,
-      String schema,
-      Duration lease,
-      String serverName,
-      boolean notifies,
-      boolean locks,
-      boolean timeLines,
-      int batchConnections,
-      int smallestBatch) {
-    this.pool = pool;
-    this.hosts = hosts;
-    this.handles = handles;
-    this.refusals = refusals;
-    this.schema = schema;
-    this.lease = lease;
-    this.serverName = serverName;
-    this.notifies = notifies;
-    this.locks = locks;
-    this.timeLines = timeLines;
-    this.timeLineSql = TimeLineSql.of(timeLines);
-    this.reservationSql = ReservationSql.of(schema, timeLineSql.current());
-    this.batches = new Batches(batchConnections, smallestBatch, this::onOneConnection);
+  public RecordDatabase(StoreSettings settings) {
+    this.settings = settings;
+    this.timeLineSql = TimeLineSql.of(settings.timeLines());
+    this.reservationSql = ReservationSql.of(settings.schema(), timeLineSql.current());
+    this.batches =
+        new Batches(settings.batchConnections(), settings.smallestBatch(), this::onOneConnection);
   }
 
   /** Takes a connection from a pool. The caller closes it. */
@@ -101,51 +70,14 @@ public final class RecordDatabase {
     }
   }
 
-  public DataSource pool() {
-    return pool;
-  }
-
-  public Handles handles() {
-    return handles;
-  }
-
-  public Refusals refusals() {
-    return refusals;
-  }
-
-  public String schema() {
-    return schema;
+  public StoreSettings settings() {
+    return settings;
   }
 
   public OperationIds ids() {
     return ids;
   }
 
-  /** Returns how long a claim lasts unless it is renewed. */
-  public Duration lease() {
-    return lease;
-  }
-
-  public String serverName() {
-    return serverName;
-  }
-
-  /** Returns whether servers notify each other when an awaited operation ends. */
-  public boolean notifies() {
-    return notifies;
-  }
-
-  /** Returns whether transactional calls take advisory locks. */
-  public boolean locks() {
-    return locks;
-  }
-
-  /** Returns whether a reservation is bound to the time line of the database. */
-  public boolean timeLines() {
-    return timeLines;
-  }
-
-  /** Returns the statements that several calls share. */
   public Batches batches() {
     return batches;
   }
@@ -158,7 +90,12 @@ public final class RecordDatabase {
             procedure.name(),
             name ->
                 new ProcedureSql(
-                    procedure, idType(procedure), schema, boundaries(), notifies, timeLineSql));
+                    procedure,
+                    idType(procedure),
+                    settings.schema(),
+                    boundaries(),
+                    settings.notifies(),
+                    timeLineSql));
   }
 
   /**
@@ -171,11 +108,8 @@ public final class RecordDatabase {
       try {
         Map<String, String> unused = onConnection(this::readResourceColumns);
       } catch (JdbiException failure) {
-        throw new StoreException(
-            "could not read the types of the resource columns",
-            failure,
-            FailurePhase.NOTHING_SENT,
-            Failures.causeOf(failure));
+        throw Failures.of(
+            "could not read the types of the resource columns", failure, FailurePhase.NOTHING_SENT);
       }
     }
     return column
@@ -186,6 +120,7 @@ public final class RecordDatabase {
 
   /** Reads the names of the columns of resource types, and the types of the columns in SQL. */
   public Map<String, String> readResourceColumns(Connection connection) {
+    String schema = settings.schema();
     String sql = SqlFile.load("check/resource_columns", Map.of("schema", schema));
     resourceColumns =
         StatementBatch.runForAll(
@@ -202,17 +137,14 @@ public final class RecordDatabase {
     return reservationSql;
   }
 
-  public Optional<HostTransactions> hosts() {
-    return hosts;
-  }
-
   /**
    * Returns the host's transaction of the current thread.
    *
    * @throws IllegalStateException if the thread has no transaction of the host
    */
   public HostTransaction currentOfHost() {
-    return hosts
+    return settings
+        .hosts()
         .orElseThrow(
             () ->
                 new IllegalStateException(
@@ -228,19 +160,18 @@ public final class RecordDatabase {
   }
 
   private TransactionBoundaries boundaries() {
-    return hosts.isPresent()
+    return settings.hosts().isPresent()
         ? TransactionBoundaries.OF_THE_HOST
         : TransactionBoundaries.OF_THE_STORE;
   }
 
-  /** Returns the statement that begins a transaction without a claim. */
   public String beginSql() {
     return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
   }
 
   /** Takes a connection that is not part of a transaction. The caller closes it. */
   public Connection connect() {
-    Connection connection = connect(pool);
+    Connection connection = connect(settings.pool());
     boolean alone = false;
     try {
       alone = connection.getAutoCommit();
@@ -272,7 +203,6 @@ public final class RecordDatabase {
     return inStore(what, () -> onConnection(work));
   }
 
-  /** Runs work. Throws every failure of the database as a {@link StoreException}. */
   public <T> T inStore(String what, Supplier<T> work) {
     try {
       return work.get();
@@ -295,7 +225,7 @@ public final class RecordDatabase {
   }
 
   private <T> T outsideTransactions(Supplier<T> statements) {
-    return hosts.flatMap(HostTransactions::current).isPresent()
+    return settings.hosts().flatMap(HostTransactions::current).isPresent()
         ? OwnThread.call(statements)
         : statements.get();
   }

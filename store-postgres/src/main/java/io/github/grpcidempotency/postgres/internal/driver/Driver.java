@@ -28,15 +28,12 @@ public final class Driver {
 
   /** The state of a connection's transaction as the driver knows it. */
   public enum Transaction {
-    /** No transaction is open. */
     NONE,
-    /** A transaction is open. */
     OPEN,
     /** A statement of the transaction has failed, so the transaction can only be rolled back. */
     FAILED
   }
 
-  /** Runs before a method of the driver is called. */
   public interface BeforeUse {
     void run() throws SQLException;
   }
@@ -131,7 +128,6 @@ public final class Driver {
         && driver.getDefaultFetchSize() == 0;
   }
 
-  /** Returns the value of the driver's setting {@code preferQueryMode}. */
   public static String queryMode(PGConnection driver) {
     return driver.getPreferQueryMode().value();
   }

@@ -66,12 +66,7 @@ public abstract class JdbcProxy<T> {
     return replaced;
   }
 
-  /**
-   * Returns the methods of an interface that have one of some names.
-   *
-   * @param names separated by spaces
-   * @throws IllegalStateException if the interface has no method of one of the names
-   */
+  /** Returns the methods of an interface with some names, which are separated by spaces. */
   protected static Set<Method> methods(Class<?> type, String names) {
     Set<Method> found = new HashSet<>();
     for (String name : Splitter.on(' ').split(names)) {

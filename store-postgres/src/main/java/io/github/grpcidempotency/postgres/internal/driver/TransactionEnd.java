@@ -59,7 +59,6 @@ public final class TransactionEnd {
     return (next.equals("work") || next.equals("transaction") ? words.next() : next).equals("to");
   }
 
-  /** Reads the words at the beginning of a statement, in lower case, and skips comments. */
   private static final class Words {
     private final char[] text;
     private int at;

@@ -13,7 +13,6 @@ import org.jdbi.v3.core.JdbiException;
  * possible.
  */
 public final class HostCommit {
-  /** Runs the last statements, and throws if they fail. */
   public interface Sender {
     void run(Connection connection, String statements);
   }

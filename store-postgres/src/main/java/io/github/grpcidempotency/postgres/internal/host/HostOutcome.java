@@ -39,7 +39,6 @@ public final class HostOutcome {
     this.connection = connection;
   }
 
-  /** The host has reported the completion. */
   public void ended(Completion completion) {
     ended = Optional.of(completion);
   }
@@ -49,11 +48,7 @@ public final class HostOutcome {
     flushFailure = Optional.of(failure);
   }
 
-  /**
-   * The record was written.
-   *
-   * @param handlerUsedIt whether the handler has used the transaction
-   */
+  /** The record was written. Its statements have found out whether the handler has written. */
   public void recorded(boolean handlerUsedIt) {
     used = Optional.of(handlerUsedIt);
   }
@@ -76,11 +71,7 @@ public final class HostOutcome {
     return used.orElse(true);
   }
 
-  /**
-   * Returns the settlement if the transaction cannot be committed any more; otherwise empty.
-   *
-   * @param rollbackOnly whether the transaction is marked for rollback
-   */
+  /** Returns the settlement if the transaction cannot be committed any more; otherwise empty. */
   public Optional<Settled> beforeCommit(boolean rollbackOnly) {
     if (ended.isPresent()) {
       if (ended.get() != Completion.ROLLED_BACK) {
@@ -107,7 +98,6 @@ public final class HostOutcome {
         .map(failed -> FailedCommit.failedStatement());
   }
 
-  /** Returns the settlement after the host's commit has returned. */
   public Settled afterCommit(Completion completion, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
@@ -124,7 +114,6 @@ public final class HostOutcome {
     };
   }
 
-  /** Returns the settlement after the host's commit has thrown. */
   public Settled afterFailure(RuntimeException failure, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());

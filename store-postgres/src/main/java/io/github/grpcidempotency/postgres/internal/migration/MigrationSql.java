@@ -20,11 +20,7 @@ public final class MigrationSql {
 
   private MigrationSql() {}
 
-  /**
-   * Returns the script.
-   *
-   * @param after the version that the schema has; 0 if it does not exist
-   */
+  /** Returns the script for a schema after a version, which is 0 if the schema does not exist. */
   public static String script(String schema, int after) {
     if (after < 0 || after > FILES.size()) {
       throw new IllegalArgumentException(
@@ -39,7 +35,6 @@ public final class MigrationSql {
         .replace("${schema}", schema);
   }
 
-  /** Returns the functions that move the table of keys to partitions. */
   public static String partitions(String schema) {
     return read("partitions.sql").replace("${schema}", schema);
   }

@@ -101,7 +101,7 @@ final class OutboxStatuses {
   }
 
   private String sql(RecordedProcedure procedure, int size) {
-    String type = database.sql(procedure).idType().sqlName();
+    String type = database.sql(procedure).idType.sqlName();
     String status = ProcedureSql.outboxOfEach(procedure).orElseThrow();
     return IntStream.range(0, size)
         .mapToObj(

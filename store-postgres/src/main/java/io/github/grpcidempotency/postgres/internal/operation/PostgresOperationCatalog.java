@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.operation;
 
+import static java.util.stream.Collectors.flatMapping;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.joining;
 import static java.util.stream.Collectors.toMap;
@@ -60,7 +61,8 @@ public final class PostgresOperationCatalog implements OperationCatalog {
     this.outbox = new OutboxStatuses(database);
     this.findSql = select("k.id = ANY (:ids)");
     this.listSql = select("k.id < :before ORDER BY k.id DESC LIMIT :limit");
-    this.forgetSql = SqlFile.load("operation/forget", Map.of("schema", database.schema()));
+    this.forgetSql =
+        SqlFile.load("operation/forget", Map.of("schema", database.settings().schema()));
   }
 
   /**
@@ -76,13 +78,13 @@ public final class PostgresOperationCatalog implements OperationCatalog {
                 StatementBatch.run(
                     connection,
                     SqlFile.load("check/operation_index", Map.of()),
-                    values -> values.bind("schema", database.schema()),
+                    values -> values.bind("schema", database.settings().schema()),
                     row -> row.getBoolean(1)));
     if (!indexed.orElse(false)) {
       logger.warn(
           "no index supports listing the operations of one user, so every listing reads the"
               + " operations of all users; call {}.add_operation_index() in a migration",
-          database.schema());
+          database.settings().schema());
     }
     return new PostgresOperationCatalog(database, procedures);
   }
@@ -100,7 +102,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
         "operation/select_operations",
         Map.of(
             "schema",
-            database.schema(),
+            database.settings().schema(),
             "resource",
             resources.isEmpty() ? "NULL::text" : "COALESCE(" + resources + ")",
             "which",
@@ -158,12 +160,20 @@ public final class PostgresOperationCatalog implements OperationCatalog {
                     sql,
                     values -> bindings.apply(scope(values, caller, wanted)),
                     OperationRow::read));
-    Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
+    Map<RecordedProcedure, Map<OwnedResource, IdempotencyStatus>> statuses = new HashMap<>();
     rows.stream()
-        .collect(groupingBy(row -> procedures.get(row.content().procedure())))
-        .forEach((procedure, its) -> statuses.putAll(statusesOf(procedure, caller, its)));
+        .collect(
+            groupingBy(
+                row -> procedures.get(row.content().procedure()),
+                flatMapping(row -> row.resource(caller).stream(), toSet())))
+        .forEach(
+            (procedure, resources) -> statuses.put(procedure, outbox.of(procedure, resources)));
     return rows.stream()
-        .map(row -> row.operation(caller, Optional.ofNullable(statuses.get(row.content().id()))))
+        .map(
+            row ->
+                row.operation(
+                    caller,
+                    statuses.getOrDefault(procedures.get(row.content().procedure()), Map.of())))
         .toList();
   }
 
@@ -172,20 +182,6 @@ public final class PostgresOperationCatalog implements OperationCatalog {
         .bind("user", caller.userId().toString())
         .bind("namespace", caller.namespace())
         .bind("procedures", procedures.toArray(String[]::new));
-  }
-
-  /** Queries the outbox of one procedure once for all rows. */
-  private Map<UUID, IdempotencyStatus> statusesOf(
-      RecordedProcedure procedure, Caller caller, List<OperationRow> rows) {
-    Map<OwnedResource, IdempotencyStatus> found =
-        outbox.of(procedure, rows.stream().flatMap(row -> row.resource(caller).stream()).toList());
-    Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
-    for (OperationRow row : rows) {
-      row.resource(caller)
-          .flatMap(resource -> Optional.ofNullable(found.get(resource)))
-          .ifPresent(status -> statuses.put(row.content().id(), status));
-    }
-    return statuses;
   }
 
   /** An operation's row, as {@code select_operations.sql} returns it. */
@@ -209,7 +205,9 @@ public final class PostgresOperationCatalog implements OperationCatalog {
           .map(resource -> new OwnedResource(caller.userId(), resource));
     }
 
-    StoredOperation operation(Caller caller, Optional<IdempotencyStatus> status) {
+    StoredOperation operation(Caller caller, Map<OwnedResource, IdempotencyStatus> statuses) {
+      Optional<IdempotencyStatus> status =
+          resource(caller).flatMap(resource -> Optional.ofNullable(statuses.get(resource)));
       return new StoredOperation(
           content.id(),
           IdempotencyKey.ofStored(caller, storedKey),

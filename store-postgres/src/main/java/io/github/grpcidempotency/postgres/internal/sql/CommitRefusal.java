@@ -22,7 +22,6 @@ public enum CommitRefusal {
     this.code = code;
   }
 
-  /** Returns the SQLSTATEs, by their names in the SQL files. */
   public static Map<String, String> codes() {
     return Map.of(
         "lost", CLAIM_LOST.code, "snapshot", STALE_SNAPSHOT.code, "ended", TRANSACTION_ENDED.code);

@@ -25,10 +25,9 @@ import org.postgresql.util.ServerErrorMessage;
 /** Classifies failures of the database, by SQLSTATE and by the step that failed. */
 public final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
-  private static final String READ_ONLY_SQL_TRANSACTION = "25006";
-  private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String SERIALIZATION_FAILURE = "40001";
   private static final String TOO_MANY_CONNECTIONS = "53300";
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
 
   /**
    * The database returns this code on a connection that stays open. PgBouncer returns it as well
@@ -37,30 +36,11 @@ public final class Failures {
    */
   private static final String PROTOCOL_VIOLATION = "08P01";
 
-  private static final String FATAL = "FATAL";
-
-  private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
-
   /** {@code connection_does_not_exist}, {@code connection_failure}. */
   private static final Set<String> BROKEN_CONNECTIONS = Set.of("08003", "08006");
 
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
-
-  private static final String LOCK_NOT_AVAILABLE = "55P03";
-
-  /**
-   * {@code query_canceled}, {@code idle_in_transaction_session_timeout}, {@code
-   * transaction_timeout}.
-   */
-  private static final Set<String> TIMEOUTS = Set.of("57014", "25P03", "25P04");
-
-  /**
-   * {@code insufficient_privilege}, {@code undefined_table}, {@code undefined_column}, {@code
-   * undefined_function}, {@code invalid_schema_name}, {@code disk_full}.
-   */
-  private static final Set<String> BREAKAGES =
-      Set.of(INSUFFICIENT_PRIVILEGE, "42P01", "42703", "42883", "3F000", "53100");
 
   /** The PostgreSQL routine that reports that a new row violates a policy. */
   private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
@@ -78,7 +58,11 @@ public final class Failures {
 
   /** Returns the store's exception for an operation that is not a claim. */
   public static StoreException of(String message, JdbiException failure) {
-    return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
+    return of(message, failure, FailurePhase.HANDLER_DONE);
+  }
+
+  public static StoreException of(String message, JdbiException failure, FailurePhase phase) {
+    return new StoreException(message, failure, phase, causeOf(failure));
   }
 
   /**
@@ -98,7 +82,6 @@ public final class Failures {
             "the host's transaction manager could not begin a transaction", failure);
   }
 
-  /** Returns a host's failure to commit as a failure of the database. */
   public static JdbiException ofCommit(RuntimeException failure) {
     return failure instanceof JdbiException known
         ? known
@@ -111,7 +94,6 @@ public final class Failures {
     return failure.getCause() instanceof SQLException thrown ? thrown : new SQLException(failure);
   }
 
-  /** Returns the reason why the database, or the connection to the database, failed. */
   public static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);
     if (SHUTDOWNS.contains(state)) {
@@ -127,26 +109,26 @@ public final class Failures {
     return serverError(failure)
         .filter(error -> PROTOCOL_VIOLATION.equals(error.getSQLState()))
         .map(ServerErrorMessage::getSeverity)
-        .filter(FATAL::equals)
+        .filter("FATAL"::equals)
         .isPresent();
   }
 
   private static FailureCause causeOf(String state) {
-    if ((state.startsWith("08") && !state.equals(PROTOCOL_VIOLATION))
-        || state.startsWith("57P")
-        || state.equals(STATEMENT_COMPLETION_UNKNOWN)) {
-      return FailureCause.CONNECTION_LOST;
-    }
-    if (state.startsWith("40") || state.equals(LOCK_NOT_AVAILABLE)) {
-      return FailureCause.CONTENTION;
-    }
-    if (state.equals(READ_ONLY_SQL_TRANSACTION)) {
-      return FailureCause.READ_ONLY;
-    }
-    if (TIMEOUTS.contains(state)) {
-      return FailureCause.TIMEOUT;
-    }
-    return BREAKAGES.contains(state) ? FailureCause.BROKEN : FailureCause.OTHER;
+    return switch (state) {
+      case PROTOCOL_VIOLATION -> FailureCause.OTHER;
+      case LOCK_NOT_AVAILABLE -> FailureCause.CONTENTION;
+      case "40003" -> FailureCause.CONNECTION_LOST; // statement_completion_unknown
+      case "25006" -> FailureCause.READ_ONLY; // read_only_sql_transaction
+      // query_canceled, idle_in_transaction_session_timeout, transaction_timeout
+      case "57014", "25P03", "25P04" -> FailureCause.TIMEOUT;
+      // insufficient_privilege, undefined_table, undefined_column, undefined_function,
+      // invalid_schema_name, disk_full
+      case "42501", "42P01", "42703", "42883", "3F000", "53100" -> FailureCause.BROKEN;
+      default ->
+          state.startsWith("08") || state.startsWith("57P")
+              ? FailureCause.CONNECTION_LOST
+              : state.startsWith("40") ? FailureCause.CONTENTION : FailureCause.OTHER;
+    };
   }
 
   /**
@@ -217,15 +199,12 @@ public final class Failures {
     return sqlState(failure).equals(SERIALIZATION_FAILURE);
   }
 
-  /**
-   * Returns whether another claim of the same key won, or whether the transaction can be retried.
-   */
+  /** Returns whether another claim of the key won, or the transaction can be retried. */
   public static boolean isLostRace(JdbiException failure) {
     return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
         || isTakenKey(failure);
   }
 
-  /** Returns whether a row stayed locked for longer than {@code lock_timeout}. */
   public static boolean isLockTimeout(JdbiException failure) {
     return sqlState(failure).equals(LOCK_NOT_AVAILABLE);
   }
@@ -255,7 +234,6 @@ public final class Failures {
         .isPresent();
   }
 
-  /** Returns whether a row refers to a resource that does not exist. */
   public static boolean isForeignKeyViolation(JdbiException failure) {
     return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
   }
@@ -278,7 +256,6 @@ public final class Failures {
     return !sqlState(failure).isEmpty();
   }
 
-  /** Returns the SQLSTATE; empty text if there is none. */
   static String sqlState(Throwable failure) {
     return chain(failure)
         .filter(SQLException.class::isInstance)

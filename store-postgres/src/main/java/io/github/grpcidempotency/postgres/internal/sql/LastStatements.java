@@ -26,7 +26,6 @@ public record LastStatements(String alone, String withCommit, String afterwards)
   /** Loads the statements from a file that ends in {@code ${commit}}. */
   static LastStatements load(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);
-    all.putAll(CommitRefusal.codes());
     String alone = SqlFile.loadRestoring(name, all);
     all.put("commit", COMMIT);
     return new LastStatements(alone, SqlFile.load(name, all), USER + alone);

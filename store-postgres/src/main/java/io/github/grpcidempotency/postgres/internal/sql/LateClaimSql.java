@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -14,9 +15,14 @@ public final class LateClaimSql {
    */
   private static final int MAX_KNOWN = 1_000;
 
-  private final String leading;
-  private final Parameters.Names parameters;
-  private final boolean begins;
+  public final String alone;
+
+  /** The names of the parameters. */
+  public final List<String> parameters;
+
+  /** Whether the first statement begins the transaction. Such a statement has no result. */
+  public final boolean begins;
+
   private final Map<String, String> known = new ConcurrentHashMap<>();
 
   LateClaimSql(String schema, TransactionBoundaries boundaries) {
@@ -24,13 +30,9 @@ public final class LateClaimSql {
         StatementBatch.positional(
             SqlFile.load(
                 "transaction/claim_late", Map.of("schema", schema, "begin", boundaries.begin())));
-    this.leading = positional.sql();
+    this.alone = positional.sql();
     this.parameters = positional.names();
     this.begins = !boundaries.begin().isEmpty();
-  }
-
-  public String alone() {
-    return leading;
   }
 
   /**
@@ -42,19 +44,10 @@ public final class LateClaimSql {
     if (joined != null) {
       return joined;
     }
-    joined = leading + "; " + sql;
+    joined = alone + "; " + sql;
     if (known.size() < MAX_KNOWN) {
       known.put(sql, joined);
     }
     return joined;
-  }
-
-  public Parameters.Names parameters() {
-    return parameters;
-  }
-
-  /** Returns whether the first statement begins the transaction. Such a statement has no result. */
-  public boolean begins() {
-    return begins;
   }
 }

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.common.hash.Hashing;
+import com.google.common.primitives.Longs;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
@@ -14,12 +16,13 @@ public final class LockId {
 
   public static long of(IdempotencyKey key) {
     UUID user = key.caller().userId();
-    return Hashing.sha256()
-        .newHasher()
-        .putLong(user.getMostSignificantBits())
-        .putLong(user.getLeastSignificantBits())
-        .putString(key.stored(), StandardCharsets.UTF_8)
-        .hash()
-        .asLong();
+    byte[] stored = key.stored().getBytes(StandardCharsets.UTF_8);
+    byte[] operation =
+        ByteBuffer.allocate(2 * Long.BYTES + stored.length)
+            .putLong(user.getMostSignificantBits())
+            .putLong(user.getLeastSignificantBits())
+            .put(stored)
+            .array();
+    return Longs.fromByteArray(Hashing.sha256().hashBytes(operation).asBytes());
   }
 }

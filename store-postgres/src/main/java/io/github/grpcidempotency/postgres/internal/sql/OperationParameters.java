@@ -19,7 +19,6 @@ public final class OperationParameters {
         .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
   }
 
-  /** Returns the parameters that are needed to read the row of a key. */
   public static Parameters of(Parameters parameters, IdempotencyKey key) {
     return parameters
         .bind("user", key.caller().userId().toString())

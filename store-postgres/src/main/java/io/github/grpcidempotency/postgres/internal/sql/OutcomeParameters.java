@@ -6,37 +6,25 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 
 /** The parameters that record an answer. */
-public final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
-  private final Parameters values;
-
-  private OutcomeParameters(Parameters values) {
-    this.values = values;
-  }
+public final class OutcomeParameters {
+  private OutcomeParameters() {}
 
   public static Parameters of(Parameters values, RecordedOutcome outcome) {
-    return outcome
-        .accept(new OutcomeParameters(values))
+    return values
+        .bind("response", "bytea", response(outcome).map(ByteString::toByteArray))
+        .bind("status", "bytea", status(outcome).map(ByteString::toByteArray))
         .bind("resource_id", "text", outcome.resourceId().map(ResourceId::toString));
   }
 
-  @Override
-  public Parameters response(RecordedOutcome.Response response) {
-    return bind(Optional.of(response.bytes()), Optional.empty());
+  public static Optional<ByteString> response(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Response response
+        ? Optional.of(response.bytes())
+        : Optional.empty();
   }
 
-  @Override
-  public Parameters reference(RecordedOutcome.Reference reference) {
-    return bind(Optional.empty(), Optional.empty());
-  }
-
-  @Override
-  public Parameters failure(RecordedOutcome.Failure failure) {
-    return bind(Optional.empty(), Optional.of(failure.bytes()));
-  }
-
-  private Parameters bind(Optional<ByteString> response, Optional<ByteString> status) {
-    return values
-        .bind("response", "bytea", response.map(ByteString::toByteArray))
-        .bind("status", "bytea", status.map(ByteString::toByteArray));
+  public static Optional<ByteString> status(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Failure failure
+        ? Optional.of(failure.bytes())
+        : Optional.empty();
   }
 }

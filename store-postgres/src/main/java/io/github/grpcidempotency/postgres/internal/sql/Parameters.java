@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PGobject;
 
 /**
@@ -17,41 +16,24 @@ import org.postgresql.util.PGobject;
  * thread-safe.
  */
 public final class Parameters {
-  private final Names names;
-  private final @Nullable Object[] values;
+  private final List<String> names;
+  private final Map<String, Object> values = new HashMap<>();
 
   /** A null value of a database type. */
   private record Absent(String type) {}
 
-  /** The name of the value that each question mark of a statement stands for. Immutable. */
-  public static final class Names {
-    private final List<String> marks;
-    private final int[] placeOfMark;
-    private final Map<String, Integer> places = new HashMap<>();
-
-    /** Takes the names of a statement's question marks, in order. */
-    Names(List<String> marks) {
-      this.marks = List.copyOf(marks);
-      List<String> distinct = marks.stream().distinct().toList();
-      this.placeOfMark = marks.stream().mapToInt(distinct::indexOf).toArray();
-      for (int place = 0; place < distinct.size(); place++) {
-        places.put(distinct.get(place), place);
-      }
-    }
-
-    public int count() {
-      return marks.size();
-    }
-  }
-
-  public Parameters(Names names) {
+  /**
+   * Creates the parameters of a statement.
+   *
+   * @param names the name of the value that each question mark stands for
+   */
+  public Parameters(List<String> names) {
     this.names = names;
-    this.values = new Object[names.places.size()];
   }
 
   /** Binds a value whose type the driver recognises: text, number, UUID, bytes or array. */
   public Parameters bind(String name, Object value) {
-    put(name, value);
+    values.put(name, value);
     return this;
   }
 
@@ -61,21 +43,14 @@ public final class Parameters {
    * of its own: one more round trip.
    */
   public Parameters bind(String name, String type, Optional<?> value) {
-    put(name, value.isPresent() ? value.get() : new Absent(type));
+    values.put(name, value.isPresent() ? value.get() : new Absent(type));
     return this;
   }
 
   /** Binds a value that only some statements use and that is expensive to compute. */
   public Parameters bindLate(String name, Supplier<?> value) {
-    put(name, value);
+    values.put(name, value);
     return this;
-  }
-
-  private void put(String name, Object value) {
-    Integer place = names.places.get(name);
-    if (place != null) {
-      values[place] = value;
-    }
   }
 
   public void setOn(PreparedStatement statement) throws SQLException {
@@ -88,10 +63,10 @@ public final class Parameters {
    * @param offset how many question marks precede the statement
    */
   void setOn(PreparedStatement statement, int offset) throws SQLException {
-    for (int i = 0; i < names.count(); i++) {
-      Object value = values[names.placeOfMark[i]];
+    for (int i = 0; i < names.size(); i++) {
+      Object value = values.get(names.get(i));
       if (value == null) {
-        throw new IllegalStateException("nothing is bound as " + names.marks.get(i));
+        throw new IllegalStateException("nothing is bound as " + names.get(i));
       }
       set(
           statement,

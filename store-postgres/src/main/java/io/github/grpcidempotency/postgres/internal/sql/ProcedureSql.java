@@ -32,25 +32,54 @@ public final class ProcedureSql {
              ) AS found (status) LIMIT 2)\
       """;
 
-  private final String claim;
-  private final String find;
-  private final String findWithoutStatus;
-  private final String reclaim;
-  private final String complete;
-  private final String completeWithoutResource;
-  private final Optional<String> completeBatch;
-  private final String releaseBatch;
-  private final LastStatements join;
-  private final String release;
-  private final String claimInTransaction;
-  private final LateClaimSql claimLate;
-  private final Optional<String> rollbackWithStatus;
-  private final LastStatements record;
-  private final String beginReserved;
-  private final LastStatements recordReserved;
-  private final String recordFailure;
-  private final String wake;
-  private final ResourceIdType idType;
+  public final String claim;
+  public final String find;
+  public final String reclaim;
+  public final String complete;
+  public final String completeWithoutResource;
+  public final String releaseBatch;
+  public final String release;
+  public final String beginReserved;
+  public final String recordFailure;
+  public final ResourceIdType idType;
+
+  /** Reads the record without the outbox query, because that has failed. */
+  public final String findWithoutStatus;
+
+  /**
+   * Records the answers of several calls, with their resources; empty if the procedure deletes its
+   * resources, because each such record needs statements of its own.
+   */
+  public final Optional<String> completeBatch;
+
+  /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
+  public final LastStatements join;
+
+  /** Takes the operation's advisory lock if it is free, and reads the record. */
+  public final String claimInTransaction;
+
+  /** The same in front of a handler's first statement, which must not run if a row exists. */
+  public final LateClaimSql claimLate;
+
+  /**
+   * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
+   * is no outbox.
+   */
+  public final Optional<String> rollbackWithStatus;
+
+  /**
+   * Records a response together with the handler's effect. In a transaction of the host, raises a
+   * {@link CommitRefusal} if the current transaction is not the claim's transaction.
+   */
+  public final LastStatements record;
+
+  /**
+   * Completes a reservation together with the handler's effect, or raises a {@link CommitRefusal}.
+   */
+  public final LastStatements recordReserved;
+
+  /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
+  public final String wake;
 
   public ProcedureSql(
       RecordedProcedure procedure,
@@ -159,115 +188,6 @@ public final class ProcedureSql {
   private static String resourceInBatch(String column, ResourceIdType type) {
     return "%s = CAST(own.resource_id AS %s), names_resource = own.resource_id IS NOT NULL,"
         .formatted(column, type.sqlName());
-  }
-
-  /** Returns the type of the procedure's resource ids. */
-  public ResourceIdType idType() {
-    return idType;
-  }
-
-  /** Reserves, unless a row exists. */
-  public String claim() {
-    return claim;
-  }
-
-  /** Reads the record, and writes nothing. */
-  public String find() {
-    return find;
-  }
-
-  /**
-   * Reads the record without the outbox query, and writes nothing. Used when the outbox query
-   * fails.
-   */
-  public String findWithoutStatus() {
-    return findWithoutStatus;
-  }
-
-  /** Replaces an expired row, or reads the record. */
-  public String reclaim() {
-    return reclaim;
-  }
-
-  /** Records an answer with its resource. */
-  public String complete() {
-    return complete;
-  }
-
-  /** Records an answer without a resource. */
-  public String completeWithoutResource() {
-    return completeWithoutResource;
-  }
-
-  /**
-   * Records the answers of several calls, with their resources; empty if the procedure deletes its
-   * resources, because each such record needs statements of its own.
-   */
-  public Optional<String> completeBatch() {
-    return completeBatch;
-  }
-
-  /** Deletes the reservations of several calls. */
-  public String releaseBatch() {
-    return releaseBatch;
-  }
-
-  /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
-  public LastStatements join() {
-    return join;
-  }
-
-  /** Deletes the reservation. */
-  public String release() {
-    return release;
-  }
-
-  /** Takes the operation's advisory lock if it is free, and reads the record. */
-  public String claimInTransaction() {
-    return claimInTransaction;
-  }
-
-  /** The same in front of a handler's first statement, which must not run if a row exists. */
-  public LateClaimSql claimLate() {
-    return claimLate;
-  }
-
-  /**
-   * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
-   * is no outbox.
-   */
-  public Optional<String> rollbackWithStatus() {
-    return rollbackWithStatus;
-  }
-
-  /**
-   * Records a response together with the handler's effect. In a transaction of the host, raises a
-   * {@link CommitRefusal} if the current transaction is not the claim's transaction.
-   */
-  public LastStatements record() {
-    return record;
-  }
-
-  /** Begins the transaction of a call that has a reservation. */
-  public String beginReserved() {
-    return beginReserved;
-  }
-
-  /**
-   * Completes a reservation together with the handler's effect, or raises a {@link CommitRefusal}.
-   */
-  public LastStatements recordReserved() {
-    return recordReserved;
-  }
-
-  /** Records a terminal error after the handler's effect was rolled back. */
-  public String recordFailure() {
-    return recordFailure;
-  }
-
-  /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
-  public String wake() {
-    return wake;
   }
 
   /** Returns the SELECT of a key's row. */

@@ -26,7 +26,7 @@ public record ReservationSql(
         SqlFile.load("claim/extend", values),
         SqlFile.load("settle/is_completed", values),
         SqlFile.load("settle/mark_unknown", values),
-        SqlFile.load("settle/lock", withCodes(schema)),
+        SqlFile.load("settle/lock", values),
         SqlFile.load("settle/is_open", values),
         SqlFile.load("settle/has_changes", values),
         SqlFile.load("transaction/delete_ended", values),
@@ -38,11 +38,5 @@ public record ReservationSql(
     Map<String, String> all = new HashMap<>(values);
     all.put("durability", durability);
     return SqlFile.load("claim/claim_batch", all);
-  }
-
-  private static Map<String, String> withCodes(String schema) {
-    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
-    values.put("schema", schema);
-    return values;
   }
 }

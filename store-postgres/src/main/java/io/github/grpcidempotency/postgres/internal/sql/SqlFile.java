@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
+import com.google.common.collect.ImmutableMap;
 import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +23,8 @@ import java.util.regex.Pattern;
  * <p>Statements for several calls use two more. {@code ${short_lock_timeout}} limits how long the
  * row of one call delays the others. {@code ${indexed_plans}} prevents a plan that reads the whole
  * table: such a plan is the cheapest while the table is small, and would be kept while it grows.
+ *
+ * <p>Statements that refuse a commit name the SQLSTATEs of {@link CommitRefusal#codes}.
  */
 public final class SqlFile {
   /**
@@ -34,15 +37,13 @@ public final class SqlFile {
       "set_config('plan_cache_mode', 'force_generic_plan', true)";
 
   private static final Map<String, String> SETTINGS =
-      Map.of(
-          "lock_timeout",
-          LOCK_TIMEOUT,
-          "short_lock_timeout",
-          "set_config('lock_timeout', '100ms', true)",
-          "generic_plans",
-          GENERIC_PLANS,
-          "indexed_plans",
-          "set_config('enable_seqscan', 'off', true)");
+      ImmutableMap.<String, String>builder()
+          .put("lock_timeout", LOCK_TIMEOUT)
+          .put("short_lock_timeout", "set_config('lock_timeout', '100ms', true)")
+          .put("generic_plans", GENERIC_PLANS)
+          .put("indexed_plans", "set_config('enable_seqscan', 'off', true)")
+          .putAll(CommitRefusal.codes())
+          .buildOrThrow();
 
   private static final String KEEP =
       "set_config('idempotency.<setting>', current_setting('<setting>'), true), ";
@@ -57,10 +58,8 @@ public final class SqlFile {
   private SqlFile() {}
 
   /**
-   * Loads a statement.
+   * Loads a statement from a folder and file, without the suffix.
    *
-   * @param name its folder and file, without the suffix
-   * @param values the values of the names in it
    * @throws IllegalArgumentException if it has a name for which there is no value
    */
   public static String load(String name, Map<String, String> values) {

@@ -16,7 +16,6 @@ import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Several statements in one flush: one round trip, and in autocommit mode one implicit transaction.
@@ -29,7 +28,6 @@ public final class StatementBatch {
   private static final Map<String, Positional> PARSED = new ConcurrentHashMap<>();
   private static final Map<Repeated, String> REPEATED = new ConcurrentHashMap<>();
 
-  /** Statements that are sent several times in one flush. */
   private record Repeated(String sql, int times) {
     String text() {
       return String.join(";\n", Collections.nCopies(times, sql));
@@ -40,66 +38,37 @@ public final class StatementBatch {
     T read(ResultSet row) throws SQLException;
   }
 
+  private interface Binder {
+    void bind(PreparedStatement statement) throws SQLException;
+  }
+
+  /** Reads the results of all statements, in order. The result is empty if there are no rows. */
   private interface ResultReader<T> {
-    T read(Results results) throws SQLException;
+    T read(List<Optional<ResultSet>> results) throws SQLException;
   }
 
-  /**
-   * Closes every result of a statement, because some pools report results that only their statement
-   * closes as leaks.
-   */
-  private static final class Results implements AutoCloseable {
-    private final Statement statement;
-    private final List<ResultSet> open = new ArrayList<>();
-
-    Results(Statement statement) {
-      this.statement = statement;
-    }
-
-    @Nullable ResultSet current() throws SQLException {
-      ResultSet current = statement.getResultSet();
-      if (current != null) {
-        open.add(current);
-      }
-      return current;
-    }
-
-    @Override
-    public void close() throws SQLException {
-      for (ResultSet result : open) {
-        result.close();
-      }
-    }
-  }
-
-  /** The results of a flush's first and last query. */
   public record Ends<F, L>(F first, Optional<L> last) {}
 
   /** Statements with question marks, and the name that each question mark stands for. */
-  record Positional(String sql, Parameters.Names names) {}
+  record Positional(String sql, List<String> names) {}
 
   private StatementBatch() {}
 
   static Positional positional(String sql) {
     // The context is used only in the error message for a text that cannot be parsed.
     ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);
-    return new Positional(
-        parsed.getSql(), new Parameters.Names(parsed.getParameters().getParameterNames()));
+    return new Positional(parsed.getSql(), List.copyOf(parsed.getParameters().getParameterNames()));
   }
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   public static <T> Optional<T> run(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    return read(connection, sql, bindings, results -> readLast(results, reader));
+    return read(connection, sql, bindings, results -> firstRow(last(results), reader));
   }
 
-  /** Runs the statements and reads the first row of the first result. */
   public static <F> F runForFirst(
-      Connection connection,
-      String sql,
-      UnaryOperator<Parameters> bindings,
-      RowReader<F> firstReader) {
-    return read(connection, sql, bindings, results -> readFirst(results, firstReader));
+      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<F> reader) {
+    return read(connection, sql, bindings, results -> requiredRow(results, reader));
   }
 
   /**
@@ -115,7 +84,8 @@ public final class StatementBatch {
         connection,
         sql,
         bindings,
-        results -> new Ends<>(readFirst(results, firstReader), readLast(results, lastReader)));
+        results ->
+            new Ends<>(requiredRow(results, firstReader), firstRow(last(results), lastReader)));
   }
 
   /**
@@ -124,24 +94,24 @@ public final class StatementBatch {
    */
   public static <T> List<T> runForAll(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    return read(connection, sql, bindings, results -> readAll(results, reader));
-  }
-
-  /** Runs the statements and reads every row of the last one's result. */
-  public static <T> List<T> runForRows(
-      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
     return read(
         connection,
         sql,
         bindings,
         results -> {
           List<T> rows = new ArrayList<>();
-          ResultSet last = lastResult(results);
-          while (last != null && last.next()) {
-            rows.add(reader.read(last));
+          for (Optional<ResultSet> result : results) {
+            if (!isSetting(result)) {
+              rows.addAll(rows(result, reader));
+            }
           }
           return rows;
         });
+  }
+
+  public static <T> List<T> runForRows(
+      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
+    return read(connection, sql, bindings, results -> rows(last(results), reader));
   }
 
   /**
@@ -155,19 +125,23 @@ public final class StatementBatch {
       BiFunction<Parameters, C, Parameters> bindings,
       RowReader<T> reader) {
     Positional one = parse(sql);
-    String all = REPEATED.computeIfAbsent(new Repeated(one.sql(), calls.size()), Repeated::text);
-    try (PreparedStatement statement = connection.prepareStatement(all);
-        Results results = new Results(statement)) {
-      for (int call = 0; call < calls.size(); call++) {
-        bindings
-            .apply(new Parameters(one.names()), calls.get(call))
-            .setOn(statement, call * one.names().count());
-      }
-      statement.execute();
-      return readEach(results, reader);
-    } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
-    }
+    return execute(
+        connection,
+        REPEATED.computeIfAbsent(new Repeated(one.sql(), calls.size()), Repeated::text),
+        statement -> {
+          for (int call = 0; call < calls.size(); call++) {
+            bindings
+                .apply(new Parameters(one.names()), calls.get(call))
+                .setOn(statement, call * one.names().size());
+          }
+        },
+        results -> {
+          List<Optional<T>> rows = new ArrayList<>();
+          for (int call = 0; call < calls.size(); call++) {
+            rows.add(firstRow(results.get(2 * call + 1), reader));
+          }
+          return rows;
+        });
   }
 
   private static <T> T read(
@@ -176,12 +150,11 @@ public final class StatementBatch {
       UnaryOperator<Parameters> bindings,
       ResultReader<T> reader) {
     Positional parsed = parse(sql);
-    try (PreparedStatement statement = execute(connection, parsed, bindings);
-        Results results = new Results(statement)) {
-      return reader.read(results);
-    } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
-    }
+    return execute(
+        connection,
+        parsed.sql(),
+        statement -> bindings.apply(new Parameters(parsed.names())).setOn(statement),
+        reader);
   }
 
   private static Positional parse(String sql) {
@@ -189,79 +162,59 @@ public final class StatementBatch {
     return known != null ? known : PARSED.computeIfAbsent(sql, StatementBatch::positional);
   }
 
-  private static PreparedStatement execute(
-      Connection connection, Positional parsed, UnaryOperator<Parameters> bindings)
-      throws SQLException {
-    PreparedStatement statement = connection.prepareStatement(parsed.sql());
-    try {
-      bindings.apply(new Parameters(parsed.names())).setOn(statement);
+  private static <T> T execute(
+      Connection connection, String text, Binder parameters, ResultReader<T> reader) {
+    List<Optional<ResultSet>> results = new ArrayList<>();
+    try (PreparedStatement statement = connection.prepareStatement(text)) {
+      parameters.bind(statement);
       statement.execute();
-      return statement;
-    } catch (SQLException | RuntimeException failure) {
-      try (statement) {
-        throw failure;
+      try {
+        do {
+          results.add(Optional.ofNullable(statement.getResultSet()));
+        } while (statement.getMoreResults(Statement.KEEP_CURRENT_RESULT)
+            || statement.getUpdateCount() >= 0);
+        return reader.read(results);
+      } finally {
+        // Some pools report results that only their statement closes as leaks.
+        for (Optional<ResultSet> result : results) {
+          if (result.isPresent()) {
+            result.get().close();
+          }
+        }
       }
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
     }
   }
 
-  private static <F> F readFirst(Results results, RowReader<F> reader) throws SQLException {
-    ResultSet first = results.current();
-    while (first == null && results.statement.getUpdateCount() >= 0) {
-      first = results.statement.getMoreResults() ? results.current() : null;
-    }
-    if (first == null || !first.next()) {
-      throw new IllegalStateException("the flush returns no row");
-    }
-    return reader.read(first);
-  }
-
-  private static <T> Optional<T> readLast(Results results, RowReader<T> reader)
+  private static <T> Optional<T> firstRow(Optional<ResultSet> result, RowReader<T> reader)
       throws SQLException {
-    ResultSet last = lastResult(results);
-    return last != null && last.next() ? Optional.of(reader.read(last)) : Optional.empty();
+    return result.isPresent() && result.get().next()
+        ? Optional.of(reader.read(result.get()))
+        : Optional.empty();
   }
 
-  private static <T> List<T> readAll(Results results, RowReader<T> reader) throws SQLException {
+  private static <T> T requiredRow(List<Optional<ResultSet>> results, RowReader<T> reader)
+      throws SQLException {
+    Optional<ResultSet> first = results.stream().flatMap(Optional::stream).findFirst();
+    return firstRow(first, reader)
+        .orElseThrow(() -> new IllegalStateException("the flush returns no row"));
+  }
+
+  private static <T> List<T> rows(Optional<ResultSet> result, RowReader<T> reader)
+      throws SQLException {
     List<T> rows = new ArrayList<>();
-    for (ResultSet result = results.current();
-        result != null;
-        result = results.statement.getMoreResults() ? results.current() : null) {
-      while (!isSetting(result) && result.next()) {
-        rows.add(reader.read(result));
-      }
+    while (result.isPresent() && result.get().next()) {
+      rows.add(reader.read(result.get()));
     }
     return rows;
   }
 
-  private static <T> List<Optional<T>> readEach(Results results, RowReader<T> reader)
-      throws SQLException {
-    List<Optional<T>> rows = new ArrayList<>();
-    boolean setsUser = true;
-    for (ResultSet result = results.current();
-        result != null;
-        result = results.statement.getMoreResults() ? results.current() : null) {
-      if (!setsUser) {
-        rows.add(result.next() ? Optional.of(reader.read(result)) : Optional.empty());
-      }
-      setsUser = !setsUser;
-    }
-    return rows;
+  private static Optional<ResultSet> last(List<Optional<ResultSet>> results) {
+    return results.get(results.size() - 1);
   }
 
-  private static boolean isSetting(ResultSet result) throws SQLException {
-    return result.getMetaData().getColumnLabel(1).equals("set_config");
-  }
-
-  private static @Nullable ResultSet lastResult(Results results) throws SQLException {
-    ResultSet last = results.current();
-    while (true) {
-      if (results.statement.getMoreResults(Statement.KEEP_CURRENT_RESULT)) {
-        last = results.current();
-      } else if (results.statement.getUpdateCount() >= 0) {
-        last = null;
-      } else {
-        return last;
-      }
-    }
+  private static boolean isSetting(Optional<ResultSet> result) throws SQLException {
+    return result.isPresent() && result.get().getMetaData().getColumnLabel(1).equals("set_config");
   }
 }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
-import java.util.HashMap;
 import java.util.Map;
 
 /** Whether the statements of a transactional claim begin and end the transaction. */
@@ -35,13 +34,7 @@ public enum TransactionBoundaries {
   String use(String schema) {
     return switch (this) {
       case OF_THE_STORE -> "";
-      case OF_THE_HOST -> SqlFile.load("transaction/use", useOf(schema));
+      case OF_THE_HOST -> SqlFile.load("transaction/use", Map.of("schema", schema));
     };
-  }
-
-  private static Map<String, String> useOf(String schema) {
-    Map<String, String> values = new HashMap<>(CommitRefusal.codes());
-    values.put("schema", schema);
-    return values;
   }
 }

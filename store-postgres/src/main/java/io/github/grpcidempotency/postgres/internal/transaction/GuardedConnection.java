@@ -62,9 +62,7 @@ final class GuardedConnection extends JdbcProxy<Connection> {
 
   /**
    * Waits until no other thread is calling the driver. Once the handler's use has ended, no other
-   * thread starts a call to the driver.
-   *
-   * @return whether no thread is calling the driver any more
+   * thread starts a call to the driver. Returns false if one is still calling it.
    */
   boolean awaitUnused(Duration maxWait) {
     if (use.getReadLockCount() == use.getReadHoldCount()) {
@@ -111,16 +109,7 @@ final class GuardedConnection extends JdbcProxy<Connection> {
 
   @Replaces
   boolean isClosed() throws SQLException {
-    if (ended) {
-      return true;
-    }
-    use.readLock().lock();
-    try {
-      checkUse();
-      return connection.isClosed();
-    } finally {
-      use.readLock().unlock();
-    }
+    return ended || connection.isClosed();
   }
 
   private static IllegalStateException endedByInterceptor(String problem) {

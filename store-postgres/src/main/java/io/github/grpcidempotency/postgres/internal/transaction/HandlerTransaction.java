@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
@@ -11,6 +12,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
@@ -24,38 +26,41 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
 
-  /**
-   * Creates a transaction.
-   *
-   * @param connection the connection for the library's own statements
-   * @param forHandler the connection for the handler, which may send leading statements
-   */
+  /** Creates a transaction. The handler's connection may send leading statements. */
   HandlerTransaction(Connection connection, Connection forHandler, Handles handles) {
     this.connection = connection;
     this.guard = new GuardedConnection(forHandler);
     this.handles = handles;
   }
 
-  /**
-   * Opens a transaction whose first statements were not sent yet.
-   *
-   * @param name the name that the host may show for the transaction
-   */
+  /** Opens a transaction, which the host may show by a name. Its first statements are not sent. */
   public static HandlerTransaction open(RecordDatabase database, String name) {
-    return database.hosts().isPresent()
-        ? HostedTransaction.begin(database, database.hosts().get(), name)
-        : new OpenTransaction(database, database.connect());
+    return open(database, name, false);
   }
 
   /**
-   * Opens a transaction whose first statements are sent with the handler's first statement.
+   * Opens a transaction.
    *
-   * @param name the name that the host may show for the transaction
+   * @param late whether its first statements are sent with the handler's first statement
    */
-  static HandlerTransaction openLate(RecordDatabase database, String name) {
-    return database.hosts().isPresent()
-        ? HostedTransaction.begin(database, database.hosts().get(), name)
-        : OpenTransaction.late(database, database.connect());
+  static HandlerTransaction open(RecordDatabase database, String name, boolean late) {
+    Optional<HostTransactions> hosts = database.settings().hosts();
+    return hosts.isPresent()
+        ? HostedTransaction.begin(database, hosts.get(), name)
+        : OpenTransaction.on(database.connect(), database, late);
+  }
+
+  /** Opens a transaction and runs its first statements. Rolls back if they fail. */
+  public static HandlerTransaction begun(
+      RecordDatabase database, String name, Function<Connection, ?> firstStatements) {
+    HandlerTransaction transaction = open(database, name);
+    try {
+      Object unused = transaction.begin(firstStatements);
+      return transaction;
+    } catch (RuntimeException failure) {
+      transaction.rollback();
+      throw failure;
+    }
   }
 
   /**
@@ -84,7 +89,6 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   /** Refuses every later use by the handler, because its writes must not remain. */
   abstract void preempted(ClaimPreemptedException refusal);
 
-  /** Runs the transaction's first statements. */
   public abstract <T> T begin(Function<Connection, T> firstStatements);
 
   /**

@@ -79,9 +79,9 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   /** Opens a transaction for a claim, and sends nothing. */
   public static LateClaim open(RecordDatabase database, ClaimRequest request) {
     // Before the transaction takes its connection, because this may need a connection, too.
-    LateClaimSql sql = database.sql(request.procedure()).claimLate();
+    LateClaimSql sql = database.sql(request.procedure()).claimLate;
     HandlerTransaction transaction =
-        HandlerTransaction.openLate(database, request.procedure().name());
+        HandlerTransaction.open(database, request.procedure().name(), true);
     LateClaim claim = new LateClaim(database, request, sql, transaction);
     try {
       transaction.carryFirst(claim);
@@ -178,17 +178,17 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public int parameters() {
-    return sql.parameters().count();
+    return sql.parameters.size();
   }
 
   @Override
   public void bind(PreparedStatement statement) throws SQLException {
-    OperationParameters.of(new Parameters(sql.parameters()), request, id).setOn(statement);
+    OperationParameters.of(new Parameters(sql.parameters), request, id).setOn(statement);
   }
 
   @Override
   public boolean succeeded(PreparedStatement statement) throws SQLException {
-    if (sql.begins()) {
+    if (sql.begins) {
       boolean unused = statement.getMoreResults();
     }
     Instant expires = readExpires(statement);
@@ -221,7 +221,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   public SQLException failed(SQLException failure) {
     first.begun();
     if (isRefusal(failure)) {
-      ClaimPreemptedException refusal = database.refusals().preempted().apply(failure);
+      ClaimPreemptedException refusal = database.settings().preempted().apply(failure);
       state = State.PREEMPTED;
       first.preempted(refusal);
       throw refusal;
@@ -237,7 +237,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public void runAlone(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql.alone())) {
+    try (PreparedStatement statement = connection.prepareStatement(sql.alone)) {
       bind(statement);
       boolean unused = statement.execute();
       boolean unusedRows = succeeded(statement);

@@ -34,23 +34,23 @@ final class OpenTransaction extends HandlerTransaction {
   private final AtomicBoolean givenBack = new AtomicBoolean();
   private final Optional<StatementCarrier> carrying;
 
-  OpenTransaction(RecordDatabase database, Connection connection) {
-    super(connection, connection, database.handles());
-    this.database = database;
-    this.carrying = Optional.empty();
-  }
-
   private OpenTransaction(
-      RecordDatabase database, Connection connection, StatementCarrier carrying) {
-    super(connection, carrying.connection(), database.handles());
+      RecordDatabase database, Connection connection, Optional<StatementCarrier> carrying) {
+    super(
+        connection,
+        carrying.map(StatementCarrier::connection).orElse(connection),
+        database.settings().handles());
     this.database = database;
-    this.carrying = Optional.of(carrying);
-    carrying.showAs(guard.proxy());
+    this.carrying = carrying;
+    carrying.ifPresent(carrier -> carrier.showAs(guard.proxy()));
   }
 
-  /** Opens a transaction that begins with the handler's first statement. */
-  static OpenTransaction late(RecordDatabase database, Connection connection) {
-    return new OpenTransaction(database, connection, StatementCarrier.on(connection));
+  /** Opens a transaction, which may begin late: with the handler's first statement. */
+  static OpenTransaction on(Connection connection, RecordDatabase database, boolean late) {
+    return new OpenTransaction(
+        database,
+        connection,
+        late ? Optional.of(StatementCarrier.on(connection)) : Optional.empty());
   }
 
   @Override
@@ -100,7 +100,6 @@ final class OpenTransaction extends HandlerTransaction {
     }
   }
 
-  /** Runs the last statements, which commit, and returns the connection to the pool. */
   @Override
   Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
     guard.end();

@@ -10,7 +10,6 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.time.OffsetDateTime;
 import java.util.Optional;
@@ -74,11 +73,7 @@ public final class ReservedTransaction extends TransactionClaim {
       return Contention.retrying(() -> open(database, reservation));
     } catch (JdbiException failure) {
       releaseQuietly(database, rowOf(database, reservation));
-      throw new StoreException(
-          "could not open a transaction",
-          failure,
-          FailurePhase.ANSWER_LOST,
-          Failures.causeOf(failure));
+      throw Failures.of("could not open a transaction", failure, FailurePhase.ANSWER_LOST);
     }
   }
 

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.FailureRemedy;
-import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -61,11 +60,6 @@ public final class TransactionAttempt {
     this(database, request, database.ids().next());
   }
 
-  /**
-   * Creates the attempt.
-   *
-   * @param id the id of the operation, if the claim is won
-   */
   public TransactionAttempt(RecordDatabase database, ClaimRequest request, UUID id) {
     this.database = database;
     this.request = request;
@@ -80,8 +74,7 @@ public final class TransactionAttempt {
           ? recorded.get().recorded(request.procedure())
           : claimAgainIfCut();
     } catch (JdbiException failure) {
-      throw new StoreException(
-          "could not claim the key", failure, phase, Failures.causeOf(failure));
+      throw Failures.of("could not claim the key", failure, phase);
     }
   }
 
@@ -124,7 +117,7 @@ public final class TransactionAttempt {
             connection ->
                 StatementBatch.runForBoth(
                     connection,
-                    sql.claimInTransaction(),
+                    sql.claimInTransaction,
                     values -> OperationParameters.of(values, request, id),
                     Lock::read,
                     RecordRow::read));
@@ -162,7 +155,7 @@ public final class TransactionAttempt {
       return outbox.statusOf(
           StatementBatch.runForFirst(
               transaction.own(),
-              sql.rollbackWithStatus().orElseThrow(),
+              sql.rollbackWithStatus.orElseThrow(),
               values -> values.bind("resource_id", row.resourceId().get().toString()),
               RecordRow::outboxStatus));
     } catch (JdbiException failure) {

@@ -21,14 +21,12 @@ import java.util.function.UnaryOperator;
  */
 final class TransactionalClaim extends TransactionClaim {
   private final ProcedureSql sql;
+
+  /** The row that the transaction has deleted to make room. */
   private final Optional<UUID> cleared;
+
   private volatile boolean failed;
 
-  /**
-   * Creates the claim.
-   *
-   * @param cleared the row that the transaction has deleted to make room
-   */
   TransactionalClaim(
       ProcedureSql sql,
       ClaimRequest request,
@@ -36,7 +34,7 @@ final class TransactionalClaim extends TransactionClaim {
       Instant expires,
       HandlerTransaction transaction,
       Optional<UUID> cleared) {
-    super(request, id, 1, expires, sql.idType(), transaction);
+    super(request, id, 1, expires, sql.idType, transaction);
     this.sql = sql;
     this.cleared = cleared;
   }
@@ -55,10 +53,10 @@ final class TransactionalClaim extends TransactionClaim {
 
   @Override
   public Settled release() {
-    if (sql.wake().isEmpty()) {
+    if (sql.wake.isEmpty()) {
       transaction.rollback();
     } else {
-      Settled unused = afterRollback(connection -> run(connection, sql.wake(), values -> values));
+      Settled unused = afterRollback(connection -> run(connection, sql.wake, values -> values));
     }
     return Settled.DONE;
   }
@@ -69,12 +67,12 @@ final class TransactionalClaim extends TransactionClaim {
       transaction.rollback();
       return FailedCommit.failedStatement();
     }
-    return transaction.finish(sql.record(), values -> bind(OutcomeParameters.of(values, answer)));
+    return transaction.finish(sql.record, values -> bind(OutcomeParameters.of(values, answer)));
   }
 
   @Override
   boolean recordFailure(Connection connection, RecordedOutcome.Failure failure) {
-    return run(connection, sql.recordFailure(), values -> OutcomeParameters.of(values, failure));
+    return run(connection, sql.recordFailure, values -> OutcomeParameters.of(values, failure));
   }
 
   private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {

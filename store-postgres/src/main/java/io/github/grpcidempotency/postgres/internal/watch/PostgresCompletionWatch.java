@@ -197,7 +197,6 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     }
   }
 
-  /** Returns whether notifications arrive. */
   private boolean listen(Handle handle, PGConnection connection) throws SQLException {
     if (!isBackendOf(handle, connection)) {
       return false;
@@ -219,11 +218,28 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     return false;
   }
 
-  /** Tells other servers for which operations this server awaits the end. */
+  /** Tells other servers that the end of operations is awaited. */
+  public static void announce(Handle handle, String announceSql, List<Long> locks) {
+    handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute();
+  }
+
+  public static Set<Long> running(
+      Handle handle, String inFlightSql, Map<Long, IdempotencyKey> operations) {
+    List<Long> locks = List.copyOf(operations.keySet());
+    List<IdempotencyKey> keys = locks.stream().map(operations::get).toList();
+    return handle
+        .createQuery(inFlightSql)
+        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
+        .bindArray("users", UUID.class, keys.stream().map(key -> key.caller().userId()).toList())
+        .bindArray("locks", Long.class, locks)
+        .mapTo(Long.class)
+        .set();
+  }
+
   private void announce(Handle handle, boolean notified) {
     List<Long> locks = List.copyOf(unannounced);
     if (notified && !locks.isEmpty()) {
-      handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute();
+      announce(handle, announceSql, locks);
     }
     locks.forEach(unannounced::remove);
   }
@@ -239,21 +255,10 @@ public final class PostgresCompletionWatch implements CompletionWatch {
 
   private void poll(Handle handle) {
     Map<Long, IdempotencyKey> asked = Map.copyOf(watched);
-    if (asked.isEmpty()) {
-      return;
+    if (!asked.isEmpty()) {
+      Set<Long> running = running(handle, inFlightSql, asked);
+      asked.keySet().stream().filter(lock -> !running.contains(lock)).forEach(this::notifyEnded);
     }
-    List<Long> locks = List.copyOf(asked.keySet());
-    List<IdempotencyKey> keys = locks.stream().map(asked::get).toList();
-    Set<Long> running =
-        handle
-            .createQuery(inFlightSql)
-            .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
-            .bindArray(
-                "users", UUID.class, keys.stream().map(key -> key.caller().userId()).toList())
-            .bindArray("locks", Long.class, locks)
-            .mapTo(Long.class)
-            .set();
-    locks.stream().filter(lock -> !running.contains(lock)).forEach(this::notifyEnded);
   }
 
   private void notifyEnded(long lock) {
