@@ -299,7 +299,7 @@ class BatchedReservationsTest {
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       PostgresIdempotencyStore store =
           PostgresIdempotencyStore.builder(pool).batchConnections(1).smallestBatch(1).build();
-      for (int round = 0; round < 5; round++) {
+      for (int round = 0; round < 2; round++) {
         FaultProxy.Trap trap = committed ? proxy.cutAfter(statement) : proxy.cutBefore(statement);
         List<Claim> claims = win(store, requests(30));
         List<Optional<Settled>> settled =

@@ -113,16 +113,6 @@ class CompletionWithCommitTest {
         jdbi.useTransaction(work);
       }
     },
-    BY_THE_HANDLE {
-      @Override
-      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Handle handle = jdbi.open()) {
-          handle.begin();
-          work.useHandle(handle);
-          handle.commit();
-        }
-      }
-    },
     BY_THE_CONNECTION {
       @Override
       void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
@@ -368,7 +358,7 @@ class CompletionWithCommitTest {
   }
 
   @Test
-  void aDuplicateThatWaitsElsewhereIsToldByTheSameCommit() throws Exception {
+  void theSameCommitNotifiesADuplicateThatWaitsElsewhere() throws Exception {
     run(
         () -> {
           database.execute(

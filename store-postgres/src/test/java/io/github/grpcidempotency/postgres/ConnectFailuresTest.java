@@ -95,7 +95,7 @@ class ConnectFailuresTest {
   }
 
   @Test
-  void aPoolThatReportsItsSizeInOtherWordsIsNotTakenForAnOutage() throws IOException {
+  void aPoolThatReportsItsSizeInAnotherFormatIsNotAnOutage() throws IOException {
     SQLException refused =
         catchThrowableOfType(SQLException.class, Obstacle.nobodyListens().driver()::getConnection);
     SQLException waited =
