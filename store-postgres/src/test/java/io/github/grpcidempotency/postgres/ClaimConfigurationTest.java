@@ -110,34 +110,6 @@ class ClaimConfigurationTest {
   }
 
   @Test
-  void aTransactionWithinANestedOneIsRolledBackAloneToo() {
-    ThingServer server =
-        transactional(
-            thing -> {
-              dsl.transaction(
-                  outer -> {
-                    insertNote(outer.dsl(), "outer");
-                    assertThatThrownBy(
-                            () ->
-                                outer
-                                    .dsl()
-                                    .transaction(
-                                        inner -> {
-                                          insertNote(inner.dsl(), "inner");
-                                          throw new IllegalStateException("as asked for");
-                                        }))
-                        .hasMessage("as asked for");
-                    insertNote(dsl, "by the first");
-                  });
-              return insertThing(thing);
-            });
-
-    assertThat(create(server).isOk()).isTrue();
-
-    assertThat(notes()).containsExactly("outer", "by the first");
-  }
-
-  @Test
   void aBatchAndAPlainConnectionAndReturnedKeysAreInTheClaim() {
     ThingServer server =
         transactional(

@@ -174,22 +174,27 @@ class FirstStatementTest {
                       .map(n -> "coalesce(?::text, 'null')")
                       .toList());
           PreparedStatement query = c.prepareStatement("SELECT " + fields);
-          query.setObject(1, new UUID(1, 2));
-          query.setObject(2, 1);
-          query.setObject(3, 2L);
-          query.setObject(4, (short) 3);
-          query.setObject(5, 1.5);
-          query.setObject(6, 2.5f);
-          query.setObject(7, new BigDecimal("3.50"));
-          query.setObject(8, true);
-          query.setObject(9, 'x');
-          query.setObject(10, "text");
-          query.setObject(11, new byte[] {1, 2});
-          query.setObject(12, LocalDate.of(2026, 1, 2));
-          query.setObject(13, LocalTime.of(1, 2, 3));
-          query.setObject(14, LocalDateTime.of(2026, 1, 2, 3, 4, 5));
-          query.setObject(15, OffsetDateTime.of(2026, 1, 2, 3, 4, 5, 0, ZoneOffset.UTC));
-          query.setObject(16, new Integer[] {1, 2});
+          List<Object> values =
+              List.of(
+                  new UUID(1, 2),
+                  1,
+                  2L,
+                  (short) 3,
+                  1.5,
+                  2.5f,
+                  new BigDecimal("3.50"),
+                  true,
+                  'x',
+                  "text",
+                  new byte[] {1, 2},
+                  LocalDate.of(2026, 1, 2),
+                  LocalTime.of(1, 2, 3),
+                  LocalDateTime.of(2026, 1, 2, 3, 4, 5),
+                  OffsetDateTime.of(2026, 1, 2, 3, 4, 5, 0, ZoneOffset.UTC),
+                  new Integer[] {1, 2});
+          for (int i = 0; i < values.size(); i++) {
+            query.setObject(i + 1, values.get(i));
+          }
           query.setObject(17, null);
           query.setObject(18, "7", Types.INTEGER);
           query.setObject(19, new BigDecimal("1.234"), Types.NUMERIC, 2);

@@ -72,8 +72,6 @@ class OutageTest {
           .as("only what has run is in progress, for its answer is still to be recorded")
           .filteredOn(reply -> reply.isOk() || reply.reason().equals(Things.IN_PROGRESS))
           .hasSize(server.runs());
-    } finally {
-      postgres.restart();
     }
   }
 }

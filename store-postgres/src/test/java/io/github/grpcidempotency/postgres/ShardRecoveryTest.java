@@ -8,7 +8,6 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -35,7 +34,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,8 +81,8 @@ class ShardRecoveryTest {
   void answersThatAKilledShardCouldNotRecordAreRecordedWhenItIsBack() throws Exception {
     Journal journal = new Journal();
     Journal journalOfB = new Journal();
-    ThingServer a = serve(LONG, pool(west), journal);
-    ThingServer b = serve(SHORT, pool(west), journalOfB);
+    ThingServer a = serve(LONG, journal);
+    ThingServer b = serve(SHORT, journalOfB);
     ThingClient alice = clientOf(a, "east");
     ThingClient bob = clientOf(a, "west");
     ThingClient aliceToB = sameAt(b, alice);
@@ -133,28 +131,19 @@ class ShardRecoveryTest {
     assertThat(List.of(journal.lost, journalOfB.lost)).allMatch(List::isEmpty);
   }
 
-  private DataSource pool(TestDatabase database) {
+  private PostgresIdempotencyStore store(TestDatabase database, Duration lease) {
     HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
     open.add(pool);
-    return pool;
+    return PostgresIdempotencyStore.builder(pool).lease(lease).build();
   }
 
-  private Shards sharded(Duration lease, DataSource eastPool, DataSource westPool) {
-    return Shards.of(
-        Map.of(
-            "east", PostgresIdempotencyStore.builder(eastPool).lease(lease).build(),
-            "west", PostgresIdempotencyStore.builder(westPool).lease(lease).build()),
-        this::homeOf);
-  }
-
-  private ThingServer serve(Duration lease, DataSource westPool, IdempotencyListener listener) {
+  private ThingServer serve(Duration lease, IdempotencyListener listener) {
     ThingServer things =
         ThingServer.on(Transport.LOOPBACK)
-            .shards(sharded(lease, pool(east), westPool))
-            .createThing(
-                thing ->
-                    thing.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(LONG)))
-            .handler(this::createInTransaction)
+            .shards(
+                Shards.of(
+                    Map.of("east", store(east, lease), "west", store(west, lease)),
+                    caller -> Optional.ofNullable(homes.get(caller.userId()))))
             .describe(
                 Procedure.of(ThingServer.CREATE_OTHER)
                     .execution(Execution.RESERVED)
@@ -169,10 +158,6 @@ class ShardRecoveryTest {
     return things;
   }
 
-  private Optional<String> homeOf(Caller caller) {
-    return Optional.ofNullable(homes.get(caller.userId()));
-  }
-
   private ThingClient clientOf(ThingServer things, String home) {
     ThingClient client = ThingClient.to(things.port());
     homes.put(client.user(), home);
@@ -184,20 +169,9 @@ class ShardRecoveryTest {
     return ThingClient.on(things.channel()).like(client);
   }
 
-  private void createInTransaction(CreateThingRequest request, StreamObserver<Thing> answer) {
-    Thing thing = ThingHandler.newThing(request);
-    ThingHandlers.insert(ClaimTransaction.handle(), thing);
-    awaitEnd(request);
-    ThingHandler.answer(answer, thing);
-  }
-
   private void answerLate(CreateThingRequest request, StreamObserver<Thing> answer) {
-    awaitEnd(request);
-    ThingHandler.answer(request, answer);
-  }
-
-  private void awaitEnd(CreateThingRequest request) {
     Uninterruptibles.awaitUninterruptibly(endOf(request.getName()));
+    ThingHandler.answer(request, answer);
   }
 
   private CountDownLatch endOf(String name) {
