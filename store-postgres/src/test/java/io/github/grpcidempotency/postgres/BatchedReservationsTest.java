@@ -335,7 +335,7 @@ class BatchedReservationsTest {
 
   /** A trigger notes how strictly each row's transaction is committed. */
   @Test
-  void aClaimIsCommittedAsItsProcedureRequiresWhateverElseIsUnderWay() {
+  void aClaimIsCommittedAsItsProcedureRequiresBesideOtherClaims() {
     database.execute(
         """
         CREATE TABLE app.commits (procedure text, mode text, transaction xid8);

@@ -146,7 +146,7 @@ class CompletionWithCommitTest {
 
   @ParameterizedTest
   @EnumSource
-  void effectAndRecordAreOneCommitHoweverTheHandlerEnds(Ending ending) throws Exception {
+  void effectAndRecordAreOneCommitForEveryEndOfTheTransaction(Ending ending) throws Exception {
     run(
         () -> {
           ending.run(

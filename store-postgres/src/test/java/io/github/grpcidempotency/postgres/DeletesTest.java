@@ -288,8 +288,7 @@ class DeletesTest {
     "TRANSACTIONAL, true",
     "TRANSACTIONAL, false",
   })
-  void aDeletionThatSomebodyElseIsAboutToCommitDecidesWhatTheRecordRefersTo(
-      Way way, boolean committed) {
+  void aConcurrentDeletionDecidesWhetherTheRecordRefersToTheThing(Way way, boolean committed) {
     Claim claim = claimed(way);
     UUID thing = newThing(claim.request().key().caller().userId());
     CompletableFuture<Settled> recording;

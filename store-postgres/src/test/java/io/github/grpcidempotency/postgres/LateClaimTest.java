@@ -87,7 +87,7 @@ class LateClaimTest {
   }
 
   @Test
-  void aDuplicateOfARecordedCallIsStoppedWhateverItDoes() throws Exception {
+  void aDuplicateOfARecordedCallCannotUseItsConnection() throws Exception {
     completeFirst();
 
     PendingClaim duplicate = store.claimLater(request);

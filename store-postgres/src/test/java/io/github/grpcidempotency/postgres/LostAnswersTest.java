@@ -171,7 +171,7 @@ class LostAnswersTest {
   }
 
   @Test
-  void aClaimWhoseAnswerIsLostIsAskedForAgainAndWon() {
+  void aClaimWhoseAnswerIsLostIsSentAgainAndWon() {
     Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys");
 
     Reply reply = client.createThing(REQUEST);

@@ -153,7 +153,7 @@ class MisbehavingDatabaseTest {
 
   /** Whoever asks for a running call, and claims nothing, would hear that there is none. */
   @Test
-  void advisoryLocksThatNobodySeesAreRefusedForTransactionalProcedures() {
+  void invisibleAdvisoryLocksAreRefusedForTransactionalProcedures() {
     imitate(
         """
         CREATE OR REPLACE FUNCTION

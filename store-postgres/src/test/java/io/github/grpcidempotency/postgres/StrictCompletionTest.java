@@ -93,7 +93,7 @@ class StrictCompletionTest {
   /** Its lease may end meanwhile, because it is not renewed. Still nobody takes it over. */
   @ParameterizedTest
   @EnumSource(names = {"READ_COMMITTED", "SERIALIZABLE"})
-  void aTransactionThatHasLockedItsRecordCompletesHoweverLongItTakes(
+  void aTransactionThatHasLockedItsRecordCompletesAfterTheEndOfItsLease(
       TransactionIsolationLevel level) {
     ThingHandler handler =
         ThingHandler.creating(

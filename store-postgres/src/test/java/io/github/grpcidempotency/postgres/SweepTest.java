@@ -120,7 +120,7 @@ class SweepTest {
   }
 
   @Test
-  void aRunningCallIsNotSweptHoweverOldItsKey() {
+  void aRunningCallWithAnExpiredKeyIsNotSwept() {
     table.add(1, EXPIRED);
     database.execute(
         "UPDATE idempotency.idempotency_keys SET completed = NULL, response_bytes ="

@@ -232,7 +232,7 @@ class TransactionalExecutionTest {
 
   /** The sweep is not seen to hold the key of what it deletes. */
   @Test
-  void anExpiredRecordThatIsSweptDuringAClaimBlocksNobody() {
+  void anExpiredRecordThatIsSweptDuringAClaimDoesNotBlockTheClaim() {
     try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port());
         Handle sweep = database.superuser().open()) {
