@@ -105,56 +105,48 @@ class CompletionWithCommitTest {
     assertRecorded();
   }
 
+  private interface Transaction {
+    void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException;
+  }
+
   /** Each ends its transaction as it does without this library, or not at all. */
   private enum Ending {
-    BY_JDBI {
-      @Override
-      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        jdbi.useTransaction(work);
-      }
-    },
-    BY_THE_HANDLE {
-      @Override
-      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Handle handle = jdbi.open()) {
-          handle.begin();
-          work.useHandle(handle);
-          handle.commit();
-        }
-      }
-    },
-    BY_THE_CONNECTION {
-      @Override
-      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Connection connection = begin()) {
-          work.useHandle(Jdbi.open(connection));
-          connection.commit();
-        }
-      }
-    },
-    NOT_AT_ALL {
-      @Override
-      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Connection connection = begin()) {
-          work.useHandle(Jdbi.open(connection));
-        }
-      }
-    },
-    ON_A_CONNECTION_THAT_HIDES_THE_DRIVER {
-      @Override
-      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Connection connection = begin()) {
-          work.useHandle(Jdbi.open(HostTransactionsTest.hidden(connection)));
-        }
-      }
-    };
+    BY_JDBI((jdbi, work) -> jdbi.useTransaction(work)),
+    BY_THE_CONNECTION(
+        (jdbi, work) -> {
+          try (Connection connection = begin()) {
+            work.useHandle(Jdbi.open(connection));
+            connection.commit();
+          }
+        }),
+    NOT_AT_ALL(
+        (jdbi, work) -> {
+          try (Connection connection = begin()) {
+            work.useHandle(Jdbi.open(connection));
+          }
+        }),
+    ON_A_CONNECTION_THAT_HIDES_THE_DRIVER(
+        (jdbi, work) -> {
+          try (Connection connection = begin()) {
+            work.useHandle(Jdbi.open(HostTransactionsTest.hidden(connection)));
+          }
+        });
 
-    abstract void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException;
+    @SuppressWarnings("ImmutableEnumChecker") // it captures nothing
+    private final Transaction transaction;
+
+    Ending(Transaction transaction) {
+      this.transaction = transaction;
+    }
+
+    void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
+      transaction.run(jdbi, work);
+    }
   }
 
   @ParameterizedTest
   @EnumSource
-  void effectAndRecordAreOneCommitHoweverTheHandlerEnds(Ending ending) throws Exception {
+  void effectAndRecordAreOneCommitForEveryEndOfTheTransaction(Ending ending) throws Exception {
     run(
         () -> {
           ending.run(
@@ -368,7 +360,7 @@ class CompletionWithCommitTest {
   }
 
   @Test
-  void aDuplicateThatWaitsElsewhereIsToldByTheSameCommit() throws Exception {
+  void theSameCommitNotifiesADuplicateThatWaitsElsewhere() throws Exception {
     run(
         () -> {
           database.execute(

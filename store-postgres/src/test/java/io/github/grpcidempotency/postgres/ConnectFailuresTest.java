@@ -72,7 +72,7 @@ class ConnectFailuresTest {
           there is no such server,         NO_LOGIN,       NO_LOGIN
           the role has no connection left, POOL_EXHAUSTED, POOL_EXHAUSTED
           """)
-  void onlyADatabaseThatNobodyCanConnectToIsOutOfReach(
+  void onlyADatabaseThatAcceptsNoConnectionIsOutOfReach(
       String how, FailureCause byDriver, FailureCause byPool) throws Exception {
     try (Obstacle obstacle = Obstacle.of(how)) {
       assertThat(causeOf(obstacle.driver())).isEqualTo(byDriver);
@@ -95,7 +95,7 @@ class ConnectFailuresTest {
   }
 
   @Test
-  void aPoolThatReportsItsSizeInOtherWordsIsNotTakenForAnOutage() throws IOException {
+  void aPoolThatReportsItsSizeInAnotherFormatIsNotAnOutage() throws IOException {
     SQLException refused =
         catchThrowableOfType(SQLException.class, Obstacle.nobodyListens().driver()::getConnection);
     SQLException waited =

@@ -21,14 +21,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What each state of the database means to a call of {@code CreateOther}, which is reserved, fails
@@ -39,7 +36,6 @@ class DatabaseStatesTest {
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  private final KeyTable table = new KeyTable(database);
   private final IdempotencyStore others =
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
   private final List<AutoCloseable> opened = new ArrayList<>();
@@ -53,30 +49,6 @@ class DatabaseStatesTest {
     for (int i = opened.size() - 1; i >= 0; i--) {
       opened.get(i).close();
     }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"repeatable read", "serializable"})
-  void underStrictIsolationAKeyIsStillRunOnce(String isolation) {
-    HikariDataSource pool = pool("default_transaction_isolation=" + isolation.replace(" ", "\\ "));
-    ThingServer one = open(PostgresThingServer.on(pool).withoutResource().start());
-    ThingServer two = open(PostgresThingServer.on(pool).withoutResource().start());
-    ThingClient toOne = open(ThingClient.to(one.port()));
-    ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
-    int keys = 10;
-
-    for (int i = 0; i < keys; i++) {
-      String key = UUID.randomUUID().toString();
-      List<CompletableFuture<Reply>> duplicates = new ArrayList<>();
-      for (int j = 0; j < 4; j++) {
-        duplicates.add(toOne.withKey(key).startThing(REQUEST));
-        duplicates.add(toTwo.withKey(key).startThing(REQUEST));
-      }
-      duplicates.forEach(CompletableFuture::join);
-    }
-
-    assertThat(one.runs() + two.runs()).isEqualTo(keys);
-    assertThat(table.thingsOf(toOne.user())).hasSize(keys);
   }
 
   @Test
@@ -153,7 +125,7 @@ class DatabaseStatesTest {
 
   /** A connection to a demoted primary is of no use, however alive it is. */
   @Test
-  void aPoolThatIsConfiguredToEvictsAConnectionThatCannotWrite() throws SQLException {
+  void aPoolWithAnExceptionOverrideEvictsAConnectionThatCannotWrite() throws SQLException {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(database.appUrl());
     config.setMaximumPoolSize(1);
@@ -190,7 +162,7 @@ class DatabaseStatesTest {
   }
 
   @Test
-  void aTransactionalCallWhoseRecordCannotBeWrittenIsToldTheCause() {
+  void aTransactionalCallWhoseRecordCannotBeWrittenReportsTheCause() {
     ThingServer server =
         open(PostgresThingServer.on(database.app()).execution(Execution.TRANSACTIONAL).start());
     ThingClient client = open(ThingClient.to(server.port()));

@@ -119,7 +119,7 @@ class DrainTest {
   }
 
   @Test
-  void aCallWithoutAKeyIsLeftToGrpc() {
+  void aCallWithoutAKeyIsEndedByGrpc() {
     ThingServer server = start(settings(Execution.RESERVED));
     ThingClient client = clientOf(server);
     try (Gate gate = Gate.shut(database.superuser())) {

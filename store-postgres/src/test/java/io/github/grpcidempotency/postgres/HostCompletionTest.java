@@ -191,7 +191,7 @@ class HostCompletionTest {
 
   /** Its effect may be there, and nothing in the database can say so. */
   @Test
-  void anAnswerInATransactionWhoseEndNobodyKnowsKeepsItsKey() {
+  void anAnswerInATransactionWithAnUnknownOutcomeKeepsItsKey() {
     assertThatExceptionOfType(WorkRefusedException.class)
         .isThrownBy(
             () ->
@@ -448,7 +448,7 @@ class HostCompletionTest {
   }
 
   @Test
-  void theHostsOwnTransactionIsNotCommittedBehindItsBack() {
+  void completeAndCommitRefusesATransactionOfTheHost() {
     assertThatThrownBy(
             () ->
                 run(
@@ -554,7 +554,7 @@ class HostCompletionTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anOutcomeThatTheHostDoesNotKnowIsLookedUp(boolean committed) throws Exception {
+  void anUnknownOutcomeOfTheHostsCommitIsLookedUp(boolean committed) throws Exception {
     Callable<Thing> work =
         () -> {
           host.saying(HostTransaction.Completion.UNKNOWN);
@@ -634,33 +634,12 @@ class HostCompletionTest {
   }
 
   @Test
-  void aStoreThatKnowsNoHostSaysSo() {
+  void withoutHostTransactionsCompletingIsRefused() {
     PostgresIdempotencyStore plain = PostgresIdempotencyStore.builder(database.app()).build();
     try (IdempotentWork other = runnerOn(plain, RESERVED)) {
       assertThatIllegalStateException()
           .isThrownBy(() -> run(other, "token", this::completing))
           .withMessageContaining("built without HostTransactions");
-    }
-  }
-
-  @Test
-  void aTransactionalProcedureIsNotCompletedByItsHandler() {
-    Procedure transactional = ThingWork.kind(Execution.TRANSACTIONAL);
-    try (IdempotentWork other = runnerOn(store(host), transactional)) {
-      assertThatIllegalStateException()
-          .isThrownBy(
-              () ->
-                  other.run(
-                      transactional,
-                      caller,
-                      "token",
-                      ThingWork.request(),
-                      Thing.parser(),
-                      () -> {
-                        TransactionalCompletion.complete(thing);
-                        return thing;
-                      }))
-          .withMessageContaining("is transactional");
     }
   }
 

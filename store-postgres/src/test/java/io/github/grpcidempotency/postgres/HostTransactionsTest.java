@@ -340,7 +340,7 @@ class HostTransactionsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theUniqueIndexDecidesWhateverTheHostThrows(boolean opaque) {
+  void theUniqueIndexDecidesTheRaceForEveryExceptionOfTheHost(boolean opaque) {
     if (opaque) {
       host.opaque();
     }
@@ -387,7 +387,7 @@ class HostTransactionsTest {
   }
 
   @Test
-  void anOutcomeThatTheHostDoesNotKnowIsUnknown() {
+  void anUnknownOutcomeOfTheHostsCommitIsReported() {
     host.saying(HostTransaction.Completion.UNKNOWN);
     Claim claim = win();
     insert(host.handle(), thing);

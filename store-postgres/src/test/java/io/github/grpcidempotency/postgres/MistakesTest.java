@@ -54,9 +54,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Jdbi;
@@ -227,16 +229,11 @@ class MistakesTest {
 
   @Test
   void theInterceptorIsNotRegistered() {
-    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-    ThingHandler handler =
-        (request, answer) -> {
-          thrown.complete(catchThrowable(ClaimTransaction::connection));
-          answer.onError(Status.INTERNAL.asRuntimeException());
-        };
-
-    serve(handler, new Authentication()).createThing(BOOK);
-
-    mistake.isFoundByTheHandler(thrown.join());
+    mistake.isFoundByTheHandler(
+        thrownIn(
+            handler -> serve(handler, new Authentication()),
+            Runnable::run,
+            request -> ClaimTransaction.connection()));
   }
 
   @Test
@@ -253,48 +250,55 @@ class MistakesTest {
 
   @Test
   void theHandlerCommits() {
-    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-    ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
-          thrown.complete(catchThrowable(ClaimTransaction.connection()::commit));
-          ThingHandler.answer(answer, thing);
-        };
-
-    serve(writing(), handler).createThing(BOOK);
-
-    mistake.isFoundByTheHandler(thrown.join());
+    mistake.isFoundByTheHandler(
+        thrownIn(
+            handler -> serve(writing(), handler),
+            Runnable::run,
+            request -> {
+              insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
+              ClaimTransaction.connection().commit();
+            }));
   }
 
   @Test
   void theHandlerRunsCommit() {
-    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-    ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
-          thrown.complete(catchThrowable(() -> ClaimTransaction.handle().execute("COMMIT")));
-          ThingHandler.answer(answer, thing);
-        };
-
-    serve(writing(), handler).createThing(BOOK);
-
-    mistake.isFoundByTheHandler(thrown.join());
+    mistake.isFoundByTheHandler(
+        thrownIn(
+            handler -> serve(writing(), handler),
+            Runnable::run,
+            request -> {
+              insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
+              ClaimTransaction.handle().execute("COMMIT");
+            }));
   }
 
   @Test
   void anAsynchronousHandlerLeavesTheContextBehind() {
+    mistake.isFoundByTheHandler(
+        thrownIn(
+            handler -> serve(writing(), handler),
+            threads,
+            request -> ClaimTransaction.connection()));
+  }
+
+  private interface Mistake {
+    void with(CreateThingRequest request) throws Exception;
+  }
+
+  /** Returns the exception that a handler gets which makes a mistake on a thread. */
+  private static Throwable thrownIn(
+      Function<ThingHandler, ThingClient> server, Executor thread, Mistake mistake) {
     CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-    ThingHandler handler =
-        (request, answer) ->
-            threads.execute(
-                () -> {
-                  thrown.complete(catchThrowable(ClaimTransaction::connection));
-                  answer.onError(Status.INTERNAL.asRuntimeException());
-                });
-
-    serve(writing(), handler).createThing(BOOK);
-
-    mistake.isFoundByTheHandler(thrown.join());
+    server
+        .apply(
+            (request, answer) ->
+                thread.execute(
+                    () -> {
+                      thrown.complete(catchThrowable(() -> mistake.with(request)));
+                      answer.onError(Status.INTERNAL.asRuntimeException());
+                    }))
+        .createThing(BOOK);
+    return thrown.join();
   }
 
   @Test
@@ -317,24 +321,11 @@ class MistakesTest {
 
   @Test
   void anAsynchronousHandlerClaimsWithItsFirstStatement() {
-    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-    ThingHandler handler =
-        (request, answer) ->
-            Context.currentContextExecutor(threads)
-                .execute(
-                    () -> {
-                      thrown.complete(
-                          catchThrowable(
-                              () ->
-                                  insert(
-                                      ClaimTransaction.connection(),
-                                      ThingHandler.newThing(request))));
-                      answer.onError(Status.INTERNAL.asRuntimeException());
-                    });
-
-    serve(writing().claim(ClaimTiming.WITH_FIRST_STATEMENT), handler).createThing(BOOK);
-
-    mistake.isFoundByTheHandler(thrown.join());
+    mistake.isFoundByTheHandler(
+        thrownIn(
+            handler -> serve(writing().claim(ClaimTiming.WITH_FIRST_STATEMENT), handler),
+            task -> Context.currentContextExecutor(threads).execute(task),
+            request -> insert(ClaimTransaction.connection(), ThingHandler.newThing(request))));
   }
 
   @Test

@@ -191,7 +191,7 @@ class MoveToPartitionsTest {
     table.add(50, LIVE);
     copy();
     database.execute(
-        "SET session_replication_role = replica;"
+        "SET LOCAL session_replication_role = replica;"
             + " DELETE FROM idempotency.idempotency_keys WHERE idempotency_key = 'key-1'");
     owner(MOVE);
     assertThat(table.size()).isEqualTo(49);
@@ -288,7 +288,7 @@ class MoveToPartitionsTest {
   }
 
   @Test
-  void whoMayNotMoveTheTableCannot() {
+  void theApplicationMayNotMoveTheTable() {
     for (String statement : List.of(MOVE, ABORT, "SELECT idempotency.partition_keys(4)")) {
       assertThatThrownBy(
               () -> Jdbi.create(database.app()).useHandle(handle -> handle.execute(statement)))

@@ -58,7 +58,7 @@ class PartitionsTest {
   }
 
   @Test
-  void everyRowAndEverythingOfTheTableComesAlong() {
+  void partitioningKeepsEveryRowAndEveryPropertyOfTheTable() {
     tryOn(
         plain,
         handle -> {
@@ -90,7 +90,7 @@ class PartitionsTest {
   }
 
   @Test
-  void whatAHostAddsLaterIsAddedToEveryPartition() {
+  void objectsThatAHostAddsLaterAreAddedToEveryPartition() {
     tryOn(
         partitioned,
         handle -> {
@@ -154,7 +154,7 @@ class PartitionsTest {
   }
 
   @Test
-  void whatWouldBeLostIsNamedAndRefused() {
+  void partitioningIsRefusedIfItWouldLoseObjectsOfTheHost() {
     assertThatThrownBy(
             () ->
                 tryOn(
@@ -207,21 +207,6 @@ class PartitionsTest {
   }
 
   @Test
-  void aSweepLeavesARowToWhoeverHasItLocked() {
-    table.add(10, EXPIRED);
-    partitioned
-        .superuser()
-        .useTransaction(
-            handle -> {
-              handle.execute(
-                  "SELECT FROM idempotency.idempotency_keys ORDER BY id LIMIT 3 FOR UPDATE");
-
-              assertThat(swept(1_000)).isEqualTo(7);
-            });
-    assertThat(swept(1_000)).isEqualTo(3);
-  }
-
-  @Test
   void statisticsAreTheSumOfThePartitions() {
     table.add(100, EXPIRED);
     table.add(300, LIVE);
@@ -239,12 +224,12 @@ class PartitionsTest {
 
   /** Otherwise every call would look into every partition. */
   @Test
-  void everyStatementThatKnowsTheKeyLooksIntoOnePartition() {
+  void everyStatementWithAKeyScansOnePartition() {
     Jdbi.create(partitioned.owner())
         .useHandle(
             handle -> {
               handle.execute("SET plan_cache_mode = force_generic_plan");
-              for (String statement : statementsThatKnowTheKey()) {
+              for (String statement : statementsWithAKey()) {
                 List<String> plan = plan(handle, statement);
                 assertThat(plan).anyMatch(line -> line.contains("Subplans Removed: 3"));
                 assertThat(partitionsScanned(plan)).as("%s", plan).hasSize(1);
@@ -259,9 +244,7 @@ class PartitionsTest {
         .useHandle(
             handle -> {
               for (String statement :
-                  statementsThatKnowTheKey().stream()
-                      .filter(each -> each.contains("LIMIT 1"))
-                      .toList()) {
+                  statementsWithAKey().stream().filter(each -> each.contains("LIMIT 1")).toList()) {
                 handle.execute("SET plan_cache_mode = auto");
                 assertThat(genericPlans(handle, statement)).as(statement).isPositive();
               }
@@ -274,7 +257,7 @@ class PartitionsTest {
 
   /** These know ids of operations only, or several keys; they look into every partition. */
   @Test
-  void everyOtherStatementKnowsNoKey() throws Exception {
+  void theOtherStatementsHaveNoKey() throws Exception {
     Path folder = Path.of(Resources.getResource(PartitionsTest.class, "sql").toURI());
     try (Stream<Path> files = Files.walk(folder).filter(Files::isRegularFile)) {
       assertThat(
@@ -488,7 +471,7 @@ class PartitionsTest {
             entry("select_record", "SELECT 1")));
   }
 
-  private static List<String> statementsThatKnowTheKey() {
+  private static List<String> statementsWithAKey() {
     Stream<String> loaded =
         Stream.of(
                 "claim/claim",

@@ -65,15 +65,9 @@ class RecoveryTest {
   private final KeyTable table = new KeyTable(database);
   @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void aRecordedResponseIsFoundByMethodAndKey(Execution execution) throws Exception {
-    ThingServer server =
-        start(
-            server()
-                .withoutResource()
-                .createThing(thing -> thing.omit("name"))
-                .execution(execution));
+  @Test
+  void aRecordedResponseIsFoundByMethodAndKey() throws Exception {
+    ThingServer server = start(server().withoutResource().createThing(thing -> thing.omit("name")));
     ThingClient client = clientOf(server);
     Reply first = client.createThing(REQUEST);
 
@@ -88,9 +82,8 @@ class RecoveryTest {
     assertThat(server.runs()).isEqualTo(1);
   }
 
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void aRecordedErrorIsFoundWithItsDetails(Execution execution) throws Exception {
+  @Test
+  void aRecordedErrorIsFoundWithItsDetails() throws Exception {
     StatusRuntimeException error =
         StatusProto.toStatusRuntimeException(
             com.google.rpc.Status.newBuilder()
@@ -104,7 +97,6 @@ class RecoveryTest {
             start(
                 server()
                     .createThing(thing -> thing.failures(terminal))
-                    .execution(execution)
                     .handler((request, answer) -> answer.onError(error))));
     client.createThing(REQUEST);
 
@@ -158,7 +150,7 @@ class RecoveryTest {
 
   @ParameterizedTest
   @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void ofACallThatFailedMeanwhileNothingIsKnownAndADuplicateRuns(Execution execution)
+  void afterAFailedCallARecoveryFindsNothingAndADuplicateRuns(Execution execution)
       throws Exception {
     EventJournal journal = new EventJournal();
     CountDownLatch end = new CountDownLatch(1);
@@ -219,7 +211,7 @@ class RecoveryTest {
   }
 
   @Test
-  void anAbandonedCallIsFoundAsSuch() {
+  void anAbandonedCallHasTheStateAbandoned() {
     ThingClient client = ThingClient.on(plain.channel());
     abandon(client, Duration.ofMillis(100));
 
@@ -231,7 +223,7 @@ class RecoveryTest {
   }
 
   @Test
-  void theGuardAndTheSealApply() throws Exception {
+  void recoveredAnswersAreGuardedAndDecrypted() throws Exception {
     ThingClient denied =
         clientOf(start(server().createThing(thing -> thing.guard((caller, resource) -> false))));
     denied.createThing(REQUEST);
@@ -264,16 +256,14 @@ class RecoveryTest {
         .hasMessageStartingWith("INVALID_ARGUMENT: method");
   }
 
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void aKeyForWhatAHandlerCallsIsTheSameInEveryRunAndDiffersOtherwise(Execution execution) {
+  @Test
+  void anOutboundKeyIsTheSameInEveryRunOfACallAndDiffersOtherwise() {
     List<String> keys = new CopyOnWriteArrayList<>();
     ThingClient client =
         clientOf(
             start(
                 server()
                     .withoutResource()
-                    .execution(execution)
                     .handler(
                         (request, answer) -> {
                           keys.add(CurrentOperation.outboundKey("charge"));
@@ -318,10 +308,9 @@ class RecoveryTest {
     assertThat(server.runs()).isEqualTo(1);
   }
 
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void aResourceThatIsGoneIsReported(Execution execution) {
-    ThingServer server = start(server().createThing(RecoveryTest::rebuilding).execution(execution));
+  @Test
+  void aResourceThatIsGoneIsReported() {
+    ThingServer server = start(server().createThing(RecoveryTest::rebuilding));
     ThingClient client = clientOf(server);
     UUID thing = client.createThing(REQUEST).thingId();
     database.execute("DELETE FROM app.things WHERE id = '%s'".formatted(thing));
@@ -346,7 +335,7 @@ class RecoveryTest {
 
   @ParameterizedTest
   @EnumSource(names = {"NO_CONNECTION", "OTHER"})
-  void aRebuilderThatCannotFindOutIsAskedAgain(FailureCause cause) {
+  void aRebuilderThatFailsIsCalledAgainByARetry(FailureCause cause) {
     AtomicBoolean out = new AtomicBoolean(true);
     ThingClient client =
         clientOf(

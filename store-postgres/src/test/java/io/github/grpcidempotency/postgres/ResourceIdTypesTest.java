@@ -36,9 +36,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -47,7 +45,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ResourceIdTypesTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  @RegisterExtension static final TestDatabase partitioned = TestDatabase.partitioned();
+  private final Caller caller = Caller.of(UUID.randomUUID());
 
   /**
    * The type of a table's ids, an id as a service writes it and as the database returns it, and
@@ -109,281 +107,252 @@ class ResourceIdTypesTest {
     }
   }
 
-  @Nested
-  class OfOneTable extends Types {
-    @Override
-    TestDatabase database() {
-      return database;
-    }
+  @ParameterizedTest
+  @EnumSource
+  void aFieldOfIntegersNeedsAColumnOfIntegers(Kind kind) {
+    RecordedProcedure procedure =
+        new RecordedProcedure(
+            "jobs/make",
+            Optional.of(kind.type),
+            false,
+            Optional.of("int64 order.id"),
+            Optional.empty(),
+            false,
+            false);
 
-    @ParameterizedTest
-    @EnumSource
-    void aFieldOfIntegersNeedsAColumnOfIntegers(Kind kind) {
-      RecordedProcedure procedure =
-          new RecordedProcedure(
-              "jobs/make",
-              Optional.of(kind.type),
-              false,
-              Optional.of("int64 order.id"),
-              Optional.empty(),
-              false,
-              false);
-
-      if (kind == Kind.BIGINT || kind == Kind.INTEGER) {
-        store().verify(List.of(procedure), Optional.empty());
-      } else {
-        assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
-            .isInstanceOf(SetupException.class)
-            .hasMessageContaining("the field \"int64 order.id\"")
-            .hasMessageContaining(
-                "%s_id has the type %s".formatted(kind.type.name(), kind.idType().sqlName()));
-      }
-    }
-
-    @Test
-    void aColumnOfAnotherTypeIsReportedAtStartUp() {
-      execute("ALTER TABLE idempotency.idempotency_keys ADD COLUMN odd_id numeric");
-      execute("INSERT INTO idempotency.idempotency_facts VALUES ('odd_id', 'not enforced')");
-      RecordedProcedure procedure =
-          RecordedProcedure.of(
-              Procedure.named("jobs/make")
-                  .execution(Execution.RESERVED)
-                  .resource(ResourceType.of("odd"), "id")
-                  .build());
-
+    if (kind == Kind.BIGINT || kind == Kind.INTEGER) {
+      store().verify(List.of(procedure), Optional.empty());
+    } else {
       assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
-          .hasMessageContaining("odd_id has the type numeric");
-    }
-
-    @Test
-    void aTypeWithoutATableIsOfTheTypeThatTheMigrationNames() {
-      execute(
-          "SELECT idempotency.add_resource_type('free', NULL, enforced => false, id_type =>"
-              + " 'bigint')");
-      Procedure procedure =
-          Procedure.named("jobs/make-free")
-              .execution(Execution.RESERVED)
-              .resource(ResourceType.of("free"), "id")
-              .build();
-
-      assertThat(Things.win(store(), request(procedure)).resourceIdType())
-          .isEqualTo(ResourceIdType.BIGINT);
-    }
-
-    /** The name of the thing is the id, in a string field. */
-    @Test
-    void aCallRefersToANumberInItsResponseAndIsRebuiltFromItsRow() {
-      try (ThingServer server =
-              PostgresThingServer.on(database().app())
-                  .createThing(
-                      thing ->
-                          thing
-                              .resource(Kind.BIGINT.type, "name")
-                              .status(Kind.BIGINT.outbox())
-                              .rebuild(
-                                  (caller, id) ->
-                                      Optional.of(
-                                          Thing.newBuilder()
-                                              .setName("rebuilt from " + id.asLong())
-                                              .build())))
-                  .start();
-          LogLines log = LogLines.listen()) {
-        execute("INSERT INTO app.kind_bigint VALUES (4711, 'done')");
-        ThingClient client = ThingClient.on(server.channel());
-
-        assertThat(client.createThing(Things.named("4711")).operationStatus())
-            .contains("processing");
-        Reply replay = client.createThing(Things.named("4711"));
-        assertThat(replay.thing().getName()).isEqualTo("rebuilt from 4711");
-        assertThat(replay.operationStatus()).contains("completed");
-        execute("DELETE FROM app.kind_bigint WHERE id = 4711");
-        assertThat(client.createThing(Things.named("4711")).reason())
-            .isEqualTo("IDEMPOTENCY_RESOURCE_GONE");
-
-        ThingClient another = ThingClient.on(server.channel());
-        assertThat(another.createThing(Things.named("no number")).operationStatus()).isEmpty();
-        assertThat(another.createThing(Things.named("no number")).operationStatus()).isEmpty();
-        assertThat(log.warnings())
-            .singleElement()
-            .asString()
-            .contains("the response contains no id of the type bigint")
-            .doesNotContain("no number");
-      }
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("the field \"int64 order.id\"")
+          .hasMessageContaining(
+              "%s_id has the type %s".formatted(kind.type.name(), kind.idType().sqlName()));
     }
   }
 
-  @Nested
-  class OfPartitions extends Types {
-    @Override
-    TestDatabase database() {
-      return partitioned;
-    }
+  @Test
+  void aColumnOfAnotherTypeIsReportedAtStartUp() {
+    execute("ALTER TABLE idempotency.idempotency_keys ADD COLUMN odd_id numeric");
+    execute("INSERT INTO idempotency.idempotency_facts VALUES ('odd_id', 'not enforced')");
+    RecordedProcedure procedure =
+        RecordedProcedure.of(
+            Procedure.named("jobs/make")
+                .execution(Execution.RESERVED)
+                .resource(ResourceType.of("odd"), "id")
+                .build());
+
+    assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
+        .hasMessageContaining("odd_id has the type numeric");
   }
 
-  @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-  abstract static class Types {
-    private final Caller caller = Caller.of(UUID.randomUUID());
+  @Test
+  void aTypeWithoutATableIsOfTheTypeThatTheMigrationNames() {
+    execute(
+        "SELECT idempotency.add_resource_type('free', NULL, enforced => false, id_type =>"
+            + " 'bigint')");
+    Procedure procedure =
+        Procedure.named("jobs/make-free")
+            .execution(Execution.RESERVED)
+            .resource(ResourceType.of("free"), "id")
+            .build();
 
-    abstract TestDatabase database();
+    assertThat(Things.win(store(), request(procedure)).resourceIdType())
+        .isEqualTo(ResourceIdType.BIGINT);
+  }
 
-    @BeforeAll
-    void createTables() {
-      for (Kind kind : Kind.values()) {
-        execute(
-            "CREATE TABLE %s (id %s PRIMARY KEY, status text)".formatted(kind.table(), kind.sql));
-        execute("GRANT SELECT ON %s TO things_app".formatted(kind.table()));
-        execute(
-            "SELECT idempotency.add_resource_type('%s', '%s')"
-                .formatted(kind.type.name(), kind.table()));
-      }
-    }
+  /** The name of the thing is the id, in a string field. */
+  @Test
+  void aCallRefersToANumberInItsResponseAndIsRebuiltFromItsRow() {
+    try (ThingServer server =
+            PostgresThingServer.on(database.app())
+                .createThing(
+                    thing ->
+                        thing
+                            .resource(Kind.BIGINT.type, "name")
+                            .status(Kind.BIGINT.outbox())
+                            .rebuild(
+                                (caller, id) ->
+                                    Optional.of(
+                                        Thing.newBuilder()
+                                            .setName("rebuilt from " + id.asLong())
+                                            .build())))
+                .start();
+        LogLines log = LogLines.listen()) {
+      execute("INSERT INTO app.kind_bigint VALUES (4711, 'done')");
+      ThingClient client = ThingClient.on(server.channel());
 
-    @ParameterizedTest
-    @EnumSource
-    void aReservedCallRefersToItsResourceUntilItIsDeleted(Kind kind) {
-      Procedure procedure = kind.creation(Execution.RESERVED).build();
-      ClaimRequest request = request(procedure);
+      assertThat(client.createThing(Things.named("4711")).operationStatus()).contains("processing");
+      Reply replay = client.createThing(Things.named("4711"));
+      assertThat(replay.thing().getName()).isEqualTo("rebuilt from 4711");
+      assertThat(replay.operationStatus()).contains("completed");
+      execute("DELETE FROM app.kind_bigint WHERE id = 4711");
+      assertThat(client.createThing(Things.named("4711")).reason())
+          .isEqualTo("IDEMPOTENCY_RESOURCE_GONE");
 
-      assertRefers(kind, request, Things.win(verified(procedure), request));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aTransactionalCallRefersToItsResourceUntilItIsDeleted(Kind kind) {
-      Procedure procedure = kind.creation(Execution.TRANSACTIONAL).build();
-      ClaimRequest request = request(procedure);
-
-      assertRefers(
-          kind,
-          request,
-          ((ClaimResult.Won) verified(procedure).claimInTransaction(request)).claim());
-    }
-
-    private void assertRefers(Kind kind, ClaimRequest request, Claim claim) {
-      insert(kind);
-      ResourceId id = claim.resourceIdType().read(ResourceId.of(kind.written)).orElseThrow();
-      assertThat(claim.resourceIdType()).isEqualTo(kind.idType());
-      assertThat(id).isEqualTo(kind.id);
-
-      assertThat(claim.complete(answer(id))).isEqualTo(Claim.Settled.DONE);
-
-      assertRecorded(found(request), Optional.of(kind.id), COMPLETED);
-      assertRecorded(
-          (ClaimResult.Recorded) store().claim(request), Optional.of(kind.id), COMPLETED);
-      assertRecorded(
-          (ClaimResult.Recorded) store().claimInTransaction(request),
-          Optional.of(kind.id),
-          COMPLETED);
-      assertListed(request, claim, Optional.of(kind.id), COMPLETED);
-      OwnedResource resource = new OwnedResource(caller.userId(), kind.id);
-      OwnedResource missing = new OwnedResource(caller.userId(), kind.missing);
-      assertThat(
-              store()
-                  .operations(List.of(request.procedure()))
-                  .statuses(request.procedure(), List.of(resource, missing)))
-          .isEqualTo(Map.of(resource, COMPLETED, missing, FAILED));
-
-      execute("DELETE FROM " + kind.table());
-      assertRecorded(found(request), Optional.empty(), COMPLETED);
-      assertListed(request, claim, Optional.empty(), COMPLETED);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void theRecordOfADeleteRefersToARowThatStillExists(Kind kind) {
-      Procedure procedure = kind.deletion();
-      ClaimRequest soft = request(procedure);
-      ClaimRequest hard = request(procedure);
-      insert(kind);
-
-      assertThat(Things.win(verified(procedure), soft).complete(answer(kind.id)))
-          .isEqualTo(Claim.Settled.DONE);
-      assertThat(found(soft).outcome().resourceId()).contains(kind.id);
-      execute("DELETE FROM " + kind.table());
-      assertThat(Things.win(store(), hard).complete(answer(kind.id))).isEqualTo(Claim.Settled.DONE);
-      assertThat(found(hard).outcome().resourceId()).isEmpty();
-      assertThat(found(soft).outcome().resourceId()).isEmpty();
-    }
-
-    /** As on a server that starts while its database cannot be reached. */
-    @ParameterizedTest
-    @EnumSource
-    void aStoreThatWasNotCheckedReadsTheTypeWithItsFirstClaim(Kind kind) {
-      ClaimRequest request = request(kind.creation(Execution.RESERVED).build());
-      insert(kind);
-
-      assertThat(Things.win(store(), request).complete(answer(kind.id)))
-          .isEqualTo(Claim.Settled.DONE);
-
-      assertRecorded(found(request), Optional.of(kind.id), COMPLETED);
-      execute("DELETE FROM " + kind.table());
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aReservedCallWhoseResourceDoesNotExistRefersToNone(Kind kind) {
-      ClaimRequest request = request(kind.creation(Execution.RESERVED).build());
-
-      assertThat(Things.win(store(), request).complete(answer(kind.id)))
-          .isEqualTo(Claim.Settled.UNREFERRED);
-
-      assertThat(found(request).outcome().resourceId()).isEmpty();
-      assertThat(found(request).status()).isEmpty();
-    }
-
-    PostgresIdempotencyStore store() {
-      return PostgresIdempotencyStore.builder(database().app()).build();
-    }
-
-    private PostgresIdempotencyStore verified(Procedure procedure) {
-      PostgresIdempotencyStore store = store();
-      store.verify(List.of(RecordedProcedure.of(procedure)), Optional.empty());
-      return store;
-    }
-
-    ClaimRequest request(Procedure procedure) {
-      return Things.claimOf(
-          new IdempotencyKey(caller, UUID.randomUUID().toString()),
-          procedure,
-          Fingerprinter.wholeRequest().fingerprint(Thing.getDefaultInstance()));
-    }
-
-    private ClaimResult.Recorded found(ClaimRequest request) {
-      return (ClaimResult.Recorded) store().find(request.key(), request.procedure()).orElseThrow();
-    }
-
-    private static void assertRecorded(
-        ClaimResult.Recorded recorded, Optional<ResourceId> id, IdempotencyStatus status) {
-      assertThat(recorded.outcome().resourceId()).isEqualTo(id);
-      assertThat(recorded.status()).contains(status);
-    }
-
-    /** With all procedures, whose resources are in columns of different types. */
-    private void assertListed(
-        ClaimRequest request, Claim claim, Optional<ResourceId> id, IdempotencyStatus status) {
-      List<RecordedProcedure> all =
-          Stream.concat(
-                  Stream.of(request.procedure()),
-                  Stream.of(Kind.values()).map(kind -> RecordedProcedure.of(kind.deletion())))
-              .toList();
-      assertThat(store().operations(all).find(caller, List.of(claim.operationId())))
+      ThingClient another = ThingClient.on(server.channel());
+      assertThat(another.createThing(Things.named("no number")).operationStatus()).isEmpty();
+      assertThat(another.createThing(Things.named("no number")).operationStatus()).isEmpty();
+      assertThat(log.warnings())
           .singleElement()
-          .satisfies(found -> assertRecorded((ClaimResult.Recorded) found.standing(), id, status));
+          .asString()
+          .contains("the response contains no id of the type bigint")
+          .doesNotContain("no number");
     }
+  }
 
-    private void insert(Kind kind) {
-      database()
-          .execute(
-              "INSERT INTO %s VALUES (CAST(? AS %s), 'done')".formatted(kind.table(), kind.sql),
-              kind.written);
+  @BeforeAll
+  static void createTables() {
+    for (Kind kind : Kind.values()) {
+      execute("CREATE TABLE %s (id %s PRIMARY KEY, status text)".formatted(kind.table(), kind.sql));
+      execute("GRANT SELECT ON %s TO things_app".formatted(kind.table()));
+      execute(
+          "SELECT idempotency.add_resource_type('%s', '%s')"
+              .formatted(kind.type.name(), kind.table()));
     }
+  }
 
-    void execute(String sql) {
-      database().execute("SET ROLE things_owner; " + sql + "; RESET ROLE");
-    }
+  @ParameterizedTest
+  @EnumSource
+  void aReservedCallRefersToItsResourceUntilItIsDeleted(Kind kind) {
+    Procedure procedure = kind.creation(Execution.RESERVED).build();
+    ClaimRequest request = request(procedure);
 
-    private static RecordedOutcome answer(ResourceId id) {
-      return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.of(id));
-    }
+    assertRefers(kind, request, Things.win(verified(procedure), request));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aTransactionalCallRefersToItsResourceUntilItIsDeleted(Kind kind) {
+    Procedure procedure = kind.creation(Execution.TRANSACTIONAL).build();
+    ClaimRequest request = request(procedure);
+
+    assertRefers(
+        kind, request, ((ClaimResult.Won) verified(procedure).claimInTransaction(request)).claim());
+  }
+
+  private void assertRefers(Kind kind, ClaimRequest request, Claim claim) {
+    insert(kind);
+    ResourceId id = claim.resourceIdType().read(ResourceId.of(kind.written)).orElseThrow();
+    assertThat(claim.resourceIdType()).isEqualTo(kind.idType());
+    assertThat(id).isEqualTo(kind.id);
+
+    assertThat(claim.complete(answer(id))).isEqualTo(Claim.Settled.DONE);
+
+    assertRecorded(found(request), Optional.of(kind.id), COMPLETED);
+    assertRecorded((ClaimResult.Recorded) store().claim(request), Optional.of(kind.id), COMPLETED);
+    assertRecorded(
+        (ClaimResult.Recorded) store().claimInTransaction(request),
+        Optional.of(kind.id),
+        COMPLETED);
+    assertListed(request, claim, Optional.of(kind.id), COMPLETED);
+    OwnedResource resource = new OwnedResource(caller.userId(), kind.id);
+    OwnedResource missing = new OwnedResource(caller.userId(), kind.missing);
+    assertThat(
+            store()
+                .operations(List.of(request.procedure()))
+                .statuses(request.procedure(), List.of(resource, missing)))
+        .isEqualTo(Map.of(resource, COMPLETED, missing, FAILED));
+
+    execute("DELETE FROM " + kind.table());
+    assertRecorded(found(request), Optional.empty(), COMPLETED);
+    assertListed(request, claim, Optional.empty(), COMPLETED);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theRecordOfADeleteRefersToARowThatStillExists(Kind kind) {
+    Procedure procedure = kind.deletion();
+    ClaimRequest soft = request(procedure);
+    ClaimRequest hard = request(procedure);
+    insert(kind);
+
+    assertThat(Things.win(verified(procedure), soft).complete(answer(kind.id)))
+        .isEqualTo(Claim.Settled.DONE);
+    assertThat(found(soft).outcome().resourceId()).contains(kind.id);
+    execute("DELETE FROM " + kind.table());
+    assertThat(Things.win(store(), hard).complete(answer(kind.id))).isEqualTo(Claim.Settled.DONE);
+    assertThat(found(hard).outcome().resourceId()).isEmpty();
+    assertThat(found(soft).outcome().resourceId()).isEmpty();
+  }
+
+  /** As on a server that starts while its database cannot be reached. */
+  @ParameterizedTest
+  @EnumSource(names = {"BIGINT", "TEXT"})
+  void aStoreThatWasNotCheckedReadsTheTypeWithItsFirstClaim(Kind kind) {
+    ClaimRequest request = request(kind.creation(Execution.RESERVED).build());
+    insert(kind);
+
+    assertThat(Things.win(store(), request).complete(answer(kind.id)))
+        .isEqualTo(Claim.Settled.DONE);
+
+    assertRecorded(found(request), Optional.of(kind.id), COMPLETED);
+    execute("DELETE FROM " + kind.table());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"BIGINT", "TEXT"})
+  void aReservedCallWhoseResourceDoesNotExistRefersToNone(Kind kind) {
+    ClaimRequest request = request(kind.creation(Execution.RESERVED).build());
+
+    assertThat(Things.win(store(), request).complete(answer(kind.id)))
+        .isEqualTo(Claim.Settled.UNREFERRED);
+
+    assertThat(found(request).outcome().resourceId()).isEmpty();
+    assertThat(found(request).status()).isEmpty();
+  }
+
+  private static PostgresIdempotencyStore store() {
+    return PostgresIdempotencyStore.builder(database.app()).build();
+  }
+
+  private static PostgresIdempotencyStore verified(Procedure procedure) {
+    PostgresIdempotencyStore store = store();
+    store.verify(List.of(RecordedProcedure.of(procedure)), Optional.empty());
+    return store;
+  }
+
+  private ClaimRequest request(Procedure procedure) {
+    return Things.claimOf(
+        new IdempotencyKey(caller, UUID.randomUUID().toString()),
+        procedure,
+        Fingerprinter.wholeRequest().fingerprint(Thing.getDefaultInstance()));
+  }
+
+  private static ClaimResult.Recorded found(ClaimRequest request) {
+    return (ClaimResult.Recorded) store().find(request.key(), request.procedure()).orElseThrow();
+  }
+
+  private static void assertRecorded(
+      ClaimResult.Recorded recorded, Optional<ResourceId> id, IdempotencyStatus status) {
+    assertThat(recorded.outcome().resourceId()).isEqualTo(id);
+    assertThat(recorded.status()).contains(status);
+  }
+
+  /** With all procedures, whose resources are in columns of different types. */
+  private void assertListed(
+      ClaimRequest request, Claim claim, Optional<ResourceId> id, IdempotencyStatus status) {
+    List<RecordedProcedure> all =
+        Stream.concat(
+                Stream.of(request.procedure()),
+                Stream.of(Kind.values()).map(kind -> RecordedProcedure.of(kind.deletion())))
+            .toList();
+    assertThat(store().operations(all).find(caller, List.of(claim.operationId())))
+        .singleElement()
+        .satisfies(found -> assertRecorded((ClaimResult.Recorded) found.standing(), id, status));
+  }
+
+  private static void insert(Kind kind) {
+    database.execute(
+        "INSERT INTO %s VALUES (CAST(? AS %s), 'done')".formatted(kind.table(), kind.sql),
+        kind.written);
+  }
+
+  private static void execute(String sql) {
+    database.execute("SET LOCAL ROLE things_owner; " + sql);
+  }
+
+  private static RecordedOutcome answer(ResourceId id) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.of(id));
   }
 }

@@ -8,7 +8,6 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.grpc.Status;
 import java.util.UUID;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,32 +39,6 @@ class RollingChangeTest {
       assertThat(other.reason()).isEqualTo(Things.KEY_REUSED);
       assertThat(older.runs() + newer.runs()).isEqualTo(1);
       assertThat(versionOf(toOlder.user())).isEqualTo(1);
-    }
-  }
-
-  /**
-   * It cannot compare the requests, so it neither runs the call nor refuses the key: a newer server
-   * can decide.
-   */
-  @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
-  void anOlderServerSendsARetryOfANewRecordElsewhere(Execution execution) {
-    try (ThingServer older = older(execution);
-        ThingServer newer = newer(execution);
-        ThingClient toNewer = ThingClient.to(newer.port());
-        ThingClient toOlder = ThingClient.to(older.port()).like(toNewer)) {
-      Reply first = toNewer.createThing(REQUEST);
-
-      Reply elsewhere = toOlder.createThing(RETRY);
-      Reply retried = toNewer.createThing(RETRY);
-
-      assertThat(elsewhere.status().getCode()).isEqualTo(Status.Code.ABORTED);
-      assertThat(elsewhere.reason()).isEqualTo(Things.IN_PROGRESS);
-      assertThat(elsewhere.retryAfter()).isPresent();
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(retried.bytes()).isEqualTo(first.bytes());
-      assertThat(older.runs() + newer.runs()).isEqualTo(1);
-      assertThat(versionOf(toNewer.user())).isEqualTo(2);
     }
   }
 

@@ -25,7 +25,7 @@ class RoundTripTest {
   private final KeyTable table = new KeyTable(database);
 
   @Test
-  void aClaimAndACompletionAreOneRoundTripEachAndSoIsTheReplayOfACallThatSaysItIsARetry() {
+  void aClaimACompletionAndTheReplayOfAMarkedRetryAreOneRoundTripEach() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server = PostgresThingServer.on(database.app()).store(proxied).start();

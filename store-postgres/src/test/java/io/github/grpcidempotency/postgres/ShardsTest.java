@@ -35,8 +35,6 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** One service whose callers live on two database servers. */
 class ShardsTest {
@@ -75,9 +73,8 @@ class ShardsTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void oneShardMayRunInTransactionsOfTheHost(ClaimTiming timing) {
+  @Test
+  void oneShardMayRunInTransactionsOfTheHost() {
     try (TestDatabase west = TestDatabase.create();
         ThingServer things =
             ThingServer.on(Transport.LOOPBACK)
@@ -87,7 +84,11 @@ class ShardsTest {
                             .hostTransactions(new ThreadTransactions(east.app(), true))
                             .build(),
                         store(west).build()))
-                .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).claim(timing))
+                .createThing(
+                    thing ->
+                        thing
+                            .execution(Execution.TRANSACTIONAL)
+                            .claim(ClaimTiming.WITH_FIRST_STATEMENT))
                 .handler(ThingHandlers.transactional())
                 .start();
         ThingClient alice = ThingClient.to(things.port());

@@ -4,18 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.assertj.core.api.AbstractThrowableAssert;
@@ -135,37 +130,6 @@ class StartupCheckTest {
             .hasSize(set ? 0 : 1);
       }
     }
-  }
-
-  /** A missing column of one procedure does not hide the broken query of another. */
-  @Test
-  void oneErrorNamesTheProblemsOfDescriptorsOptionsAndStore() {
-    Procedure broken =
-        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .retention(Duration.ZERO)
-            .status(OutboxQuery.of("SELECT state FROM app.outbox WHERE id = :resource_id").build())
-            .build();
-    Procedure withoutColumn =
-        Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
-            .execution(Execution.RESERVED)
-            .keyFrom(KeySource.requestField("colour"))
-            .resource(ResourceType.of("widget"), thing -> ResourceId.of(thing.getId()))
-            .build();
-    Procedure streaming =
-        Procedure.of(ThingServiceGrpc.getCreateManyMethod()).execution(Execution.RESERVED).build();
-
-    assertThatThrownBy(
-            () ->
-                IdempotencyInterceptor.builder(
-                        Procedures.of(broken, withoutColumn, streaming), Optional::empty)
-                    .store(PostgresIdempotencyStore.builder(database.app()).build())
-                    .build())
-        .isInstanceOf(SetupException.class)
-        .hasMessageContaining("CreateThing: its retention must be at least a millisecond")
-        .hasMessageContaining("CreateOther: its key: \"colour\" is not a singular string field")
-        .hasMessageContaining("CreateMany: only unary methods can be idempotent")
-        .hasMessageContaining("CreateThing: its outbox query fails")
-        .hasMessageContaining("CreateOther: idempotency.idempotency_keys has no column widget_id");
   }
 
   private static Procedure otherOf(String resourceType) {

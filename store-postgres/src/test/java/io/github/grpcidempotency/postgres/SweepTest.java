@@ -45,7 +45,7 @@ class SweepTest {
   }
 
   @Test
-  void withNoUserSetItDeletesTheExpiredRowsOfEveryUserAndNoOther() {
+  void withoutAUserASweepDeletesTheExpiredRowsOfAllUsersOnly() {
     table.add(25, EXPIRED);
     table.add(5, LIVE);
 
@@ -69,7 +69,7 @@ class SweepTest {
   }
 
   @Test
-  void whatWritesForEveryUserWaitsForALockNoLongerThanTwoSeconds() {
+  void functionsForAllUsersWaitForALockNoLongerThanTwoSeconds() {
     List<String> bounded =
         app.withHandle(
             handle ->
@@ -120,7 +120,7 @@ class SweepTest {
   }
 
   @Test
-  void aRunningCallIsNotSweptHoweverOldItsKey() {
+  void aRunningCallWithAnExpiredKeyIsNotSwept() {
     table.add(1, EXPIRED);
     database.execute(
         "UPDATE idempotency.idempotency_keys SET completed = NULL, response_bytes ="
@@ -151,7 +151,7 @@ class SweepTest {
   }
 
   @Test
-  void itSweepsByItselfFromItsStartToItsEnd() {
+  void aStartedSweeperSweepsUntilItIsClosed() {
     table.add(3, EXPIRED);
 
     ExpirySweeper sweeper =
@@ -163,7 +163,7 @@ class SweepTest {
   }
 
   @Test
-  void anErrorDoesNotEndItsSweeps() {
+  void anErrorDoesNotEndTheSweeper() {
     table.add(3, EXPIRED);
 
     try (FatalOncePool pool = new FatalOncePool()) {
@@ -215,7 +215,7 @@ class SweepTest {
   /** As a container does with its own transaction around. */
   @Test
   @Timeout(20)
-  void aBatchThatIsRolledBackBehindItsBackIsNotSweptForEver() {
+  void aPoolThatRollsTheSweepBackIsRefused() {
     table.add(10, EXPIRED);
     PGSimpleDataSource rollingBack =
         new PGSimpleDataSource() {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.io.Resources;
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.testing.CheckedPool;
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -19,7 +20,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -34,7 +37,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }</pre>
  *
  * <p>Beside the library's schema it has {@code app.things}, under row-level security and known to
- * the library as the resource type {@code thing}, and {@code app.outbox}; see {@code things.sql}.
+ * the library as the resource type {@code thing}, {@code app.outbox}, and {@code app.notes} without
+ * row-level security; see {@code things.sql}.
  */
 final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoCloseable {
   private static final String OWNER = "things_owner";
@@ -51,9 +55,15 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   private static final PostgresFixture.Builder UNMIGRATED =
       PostgresFixture.withRoles(OWNER, APP).checkConnections();
 
+  static {
+    Awaitility.setDefaultPollDelay(Duration.ZERO);
+    Awaitility.setDefaultPollInterval(Duration.ofMillis(20));
+  }
+
   private final PostgresFixture fixture;
   private final List<HikariDataSource> pools = new ArrayList<>();
   private final Deque<AutoCloseable> closedFirst = new ArrayDeque<>();
+  private Optional<HikariDataSource> administration = Optional.empty();
   private boolean awaitsConnections;
 
   private TestDatabase(PostgresFixture fixture) {
@@ -188,6 +198,11 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
     await().pollInterval(Duration.ofMillis(20)).until(() -> now().isAfter(then));
   }
 
+  /** Empties every table that was empty after the migrations. */
+  void reset() {
+    fixture.reset();
+  }
+
   /** Returns the database's time. */
   OffsetDateTime now() {
     return one(OffsetDateTime.class, "SELECT clock_timestamp()");
@@ -213,19 +228,31 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
     return Jdbi.create(fixture.superuser());
   }
 
+  /** Connects like {@link #superuser}, from a pool, for statements that change no session. */
+  private synchronized Jdbi administration() {
+    if (administration.isEmpty()) {
+      HikariConfig config = new HikariConfig();
+      config.setJdbcUrl(fixture.jdbcUrl(SUPERUSER) + "&prepareThreshold=0");
+      config.setMinimumIdle(0);
+      administration = Optional.of(new HikariDataSource(config));
+    }
+    return Jdbi.create(administration.get());
+  }
+
   /** Executes a statement past row-level security, and returns how many rows it has changed. */
   int execute(String statement, Object... arguments) {
-    return superuser().withHandle(handle -> handle.execute(statement, arguments));
+    return administration().withHandle(handle -> handle.execute(statement, arguments));
   }
 
   /** Returns the only value that a query finds past row-level security. */
   <T> T one(Class<T> type, String query, Object... arguments) {
-    return superuser().withHandle(handle -> handle.select(query, arguments).mapTo(type).one());
+    return administration().withHandle(handle -> handle.select(query, arguments).mapTo(type).one());
   }
 
   /** Returns all values that a query finds past row-level security. */
   <T> List<T> list(Class<T> type, String query, Object... arguments) {
-    return superuser().withHandle(handle -> handle.select(query, arguments).mapTo(type).list());
+    return administration()
+        .withHandle(handle -> handle.select(query, arguments).mapTo(type).list());
   }
 
   /** Returns how many sessions wait for a lock. */
@@ -286,7 +313,9 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
+    administration.ifPresent(HikariDataSource::close);
+    administration = Optional.empty();
     fixture.close();
   }
 

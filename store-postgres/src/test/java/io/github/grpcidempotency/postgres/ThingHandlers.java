@@ -25,8 +25,8 @@ final class ThingHandlers {
     Jdbi jdbi = Jdbi.create(pool);
     return (request, answer) -> {
       UUID user = ThingServer.caller().userId();
-      jdbi.useHandle(handle -> waitAsAskedFor(handle, request));
-      if (!failsAsAskedFor(request, answer)) {
+      jdbi.useHandle(handle -> waitIfRequested(handle, request));
+      if (!failsIfRequested(request, answer)) {
         Thing thing = ThingHandler.newThing(request);
         jdbi.useTransaction(handle -> insert(handle, user, thing));
         ThingHandler.answer(answer, thing);
@@ -39,8 +39,8 @@ final class ThingHandlers {
     return (request, answer) -> {
       Thing thing = ThingHandler.newThing(request);
       insert(ClaimTransaction.handle(), thing);
-      waitAsAskedFor(ClaimTransaction.handle(), request);
-      if (!failsAsAskedFor(request, answer)) {
+      waitIfRequested(ClaimTransaction.handle(), request);
+      if (!failsIfRequested(request, answer)) {
         ThingHandler.answer(answer, thing);
       }
     };
@@ -57,8 +57,8 @@ final class ThingHandlers {
             insert(handle, user, thing);
             TransactionalCompletion.completeAndCommit(handle, thing);
           });
-      jdbi.useHandle(handle -> waitAsAskedFor(handle, request));
-      if (!failsAsAskedFor(request, answer)) {
+      jdbi.useHandle(handle -> waitIfRequested(handle, request));
+      if (!failsIfRequested(request, answer)) {
         ThingHandler.answer(answer, thing);
       }
     };
@@ -86,13 +86,14 @@ final class ThingHandlers {
         UUID.fromString(thing.getId()));
   }
 
-  private static void waitAsAskedFor(Handle handle, CreateThingRequest request) {
+  private static void waitIfRequested(Handle handle, CreateThingRequest request) {
     if (request.containsLabels("gate")) {
       Gate.pass(handle, request.getLabelsOrThrow("gate"));
     }
   }
 
-  private static boolean failsAsAskedFor(CreateThingRequest request, StreamObserver<Thing> answer) {
+  private static boolean failsIfRequested(
+      CreateThingRequest request, StreamObserver<Thing> answer) {
     boolean fails = request.containsLabels("fail");
     if (fails) {
       answer.onError(Status.INTERNAL.withDescription("as asked for").asRuntimeException());

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.rpc.Code;
-import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -21,20 +20,6 @@ import org.jdbi.v3.core.Jdbi;
 
 /** Creates things without gRPC, as a scheduler or a message consumer would. */
 final class ThingWork {
-  /** How the work joins its effect and its record, and where it waits. */
-  enum Style {
-    /** Waits, and then writes in a separate transaction. */
-    PLAIN,
-    /** Writes and completes in a separate transaction, and then waits. */
-    COMPLETING,
-    /** Waits, and then writes and completes in a separate transaction. */
-    LATE_COMPLETING,
-    /** Writes through the claim's transaction, and then waits. */
-    TRANSACTIONAL
-  }
-
-  private static final String NO_GATE = "";
-
   private final IdempotentWork runner;
   private final Procedure kind;
   private final Jdbi jdbi;
@@ -56,27 +41,17 @@ final class ThingWork {
         .build();
   }
 
-  /** Returns the style that goes with an execution. */
-  static Style styleOf(Execution execution) {
-    return execution == Execution.TRANSACTIONAL ? Style.TRANSACTIONAL : Style.PLAIN;
-  }
-
   /** Returns how often the work was really done. */
   int runs() {
     return runs.get();
   }
 
   /** Makes a thing, once for a token. */
-  WorkResult<Thing> run(Style style, Caller caller, String token) throws Exception {
-    return run(style, caller, token, NO_GATE);
+  WorkResult<Thing> run(Execution execution, Caller caller, String token) throws Exception {
+    return run(caller, token, request(), () -> make(execution, caller.userId()));
   }
 
-  /** Makes a thing, once for a token, and waits at a gate meanwhile. */
-  WorkResult<Thing> run(Style style, Caller caller, String token, String gate) throws Exception {
-    return run(caller, token, request(), () -> make(style, caller.userId(), gate));
-  }
-
-  /** Does something else, once for a token. */
+  /** Runs other work, once for a token. */
   WorkResult<Thing> run(Caller caller, String token, CreateThingRequest input, Callable<Thing> work)
       throws Exception {
     return runner.run(
@@ -96,43 +71,14 @@ final class ThingWork {
     return CreateThingRequest.newBuilder().setName("made by work").build();
   }
 
-  /** Makes a thing. */
-  Thing make(Style style, UUID user, String gate) {
+  /** Makes a thing: through the claim's transaction, or in a separate one. */
+  Thing make(Execution execution, UUID user) {
     Thing thing = ThingHandler.newThing(request());
-    switch (style) {
-      case PLAIN -> {
-        waitAt(gate);
-        jdbi.useTransaction(handle -> ThingHandlers.insert(handle, user, thing));
-      }
-      case COMPLETING -> {
-        complete(user, thing);
-        waitAt(gate);
-      }
-      case LATE_COMPLETING -> {
-        waitAt(gate);
-        complete(user, thing);
-      }
-      case TRANSACTIONAL -> {
-        ThingHandlers.insert(ClaimTransaction.handle(), thing);
-        if (!gate.equals(NO_GATE)) {
-          Gate.pass(ClaimTransaction.handle(), gate);
-        }
-      }
+    if (execution == Execution.TRANSACTIONAL) {
+      ThingHandlers.insert(ClaimTransaction.handle(), thing);
+    } else {
+      jdbi.useTransaction(handle -> ThingHandlers.insert(handle, user, thing));
     }
     return thing;
-  }
-
-  private void complete(UUID user, Thing thing) {
-    jdbi.useTransaction(
-        handle -> {
-          ThingHandlers.insert(handle, user, thing);
-          TransactionalCompletion.completeAndCommit(handle, thing);
-        });
-  }
-
-  private void waitAt(String gate) {
-    if (!gate.equals(NO_GATE)) {
-      jdbi.useHandle(handle -> Gate.pass(handle, gate));
-    }
   }
 }

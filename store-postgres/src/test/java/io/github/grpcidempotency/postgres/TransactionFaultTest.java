@@ -7,10 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -21,7 +19,6 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -143,34 +140,6 @@ class TransactionFaultTest {
 
       proxy.restore();
       assertThat(Things.untilAnswered(client, REQUEST).isReplay()).isFalse();
-    }
-  }
-
-  @Test
-  void theUniqueIndexDecidesTheRace() {
-    IdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = server().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      CreateThingRequest request = Things.waitingAt(gate);
-      CompletableFuture<Reply> call = client.startThing(request);
-      gate.awaitWaiting(1);
-      Claim reserved = Things.win(olderServer, Things.claimOf(client, request));
-      gate.open();
-
-      Reply beaten = call.join();
-      assertThat(beaten.status().getCode()).isEqualTo(Status.Code.ABORTED);
-      assertThat(beaten.reason()).isEqualTo(Things.IN_PROGRESS);
-      assertThat(table.thingsOf(client.user())).isEmpty();
-      assertThat(client.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
-
-      RecordedOutcome.Response answer =
-          new RecordedOutcome.Response(newThing(request).toByteString(), Optional.empty());
-      assertThat(reserved.complete(answer)).isEqualTo(Claim.Settled.DONE);
-      Reply replayed = client.createThing(request);
-      assertThat(replayed.isReplay()).isTrue();
-      assertThat(replayed.bytes()).contains(answer.bytes());
-      assertThat(table.thingsOf(client.user())).isEmpty();
     }
   }
 

@@ -299,7 +299,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void theExceptionSaysWhyTheCurrentCallHasNoTransaction() {
+  void theExceptionNamesTheReasonWhyTheCallHasNoTransaction() {
     ThingHandler asking =
         (request, answer) -> {
           try {

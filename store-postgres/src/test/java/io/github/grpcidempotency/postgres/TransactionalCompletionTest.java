@@ -76,7 +76,7 @@ class TransactionalCompletionTest {
    * handler catches.
    */
   @Test
-  void aHandlerThatFindsItsClaimLostIsRetriedWhateverItAnswers() {
+  void aCallWhoseClaimIsLostIsRetriedForEveryAnswerOfItsHandler() {
     List<ThingHandler> reactions =
         List.of(
             (request, answer) -> completeLost(request),

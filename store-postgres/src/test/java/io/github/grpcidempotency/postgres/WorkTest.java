@@ -2,15 +2,12 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.postgres.ThingWork.Style;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutboxQuery;
@@ -29,13 +26,11 @@ import io.github.grpcidempotency.work.WorkResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,8 +42,7 @@ class WorkTest {
 
   private static final String TOKEN = "job:make-thing:2026-12-01T00:00:00Z";
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
-  private static final Duration SHORT_LEASE = Duration.ofMillis(1_200);
-  private final KeyTable table = new KeyTable(database);
+
   private final Caller caller = Caller.of(UUID.randomUUID());
   private final List<IdempotentWork> runners = new ArrayList<>();
 
@@ -59,7 +53,7 @@ class WorkTest {
   }
 
   @Test
-  void whatHasAsynchronousWorkBehindItIsProcessingFirstAndThenWhatItsOutboxSays() throws Exception {
+  void theStatusIsProcessingFirstAndThenTheStatusInTheOutbox() throws Exception {
     Procedure kind =
         Procedure.named("jobs/make-thing")
             .execution(Execution.RESERVED)
@@ -71,9 +65,10 @@ class WorkTest {
             .build();
     ThingWork work = work(database.app(), kind);
 
-    assertThat(work.run(Style.PLAIN, caller, TOKEN).status())
+    assertThat(work.run(Execution.RESERVED, caller, TOKEN).status())
         .contains(IdempotencyStatus.PROCESSING);
-    assertThat(work.run(Style.PLAIN, caller, TOKEN).status()).contains(IdempotencyStatus.COMPLETED);
+    assertThat(work.run(Execution.RESERVED, caller, TOKEN).status())
+        .contains(IdempotencyStatus.COMPLETED);
   }
 
   /** Even for a kind whose calls would fail open: the guarantee is at most once. */
@@ -82,58 +77,15 @@ class WorkTest {
   void nothingIsRunWhileTheDatabaseIsOutOfReach(Execution execution) throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThingWork work = work(proxied, execution);
-      work.run(ThingWork.styleOf(execution), caller, "to warm up");
+      ThingWork work = work(proxied, ThingWork.kind(execution));
+      work.run(execution, caller, "to warm up");
       proxied.setConnectionTimeout(250);
+      proxied.getHikariPoolMXBean().softEvictConnections(); // nothing of a claim is ever sent
       proxy.refuse();
 
-      for (int attempt = 0; attempt < 3; attempt++) {
-        assertThatExceptionOfType(WorkRefusedException.class)
-            .isThrownBy(() -> work.run(ThingWork.styleOf(execution), caller, TOKEN));
-      }
       assertRefused(
-          RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,
-          () -> work.run(ThingWork.styleOf(execution), caller, TOKEN));
+          RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, () -> work.run(execution, caller, TOKEN));
       assertThat(work.runs()).isEqualTo(1);
-    }
-  }
-
-  @Test
-  @Tag("torture")
-  void aProcessKilledAfterItCommittedEffectAndResultIsReplayed() throws Exception {
-    ThingWork survivor = work(database.app(), Execution.RESERVED);
-    try (Gate gate = Gate.shut(database.superuser());
-        ServerProcess doomed = start(Execution.RESERVED, Style.COMPLETING, LONG_LEASE, gate)) {
-      gate.awaitWaiting(1);
-
-      doomed.kill();
-      WorkResult<Thing> again = survivor.run(Style.COMPLETING, caller, TOKEN);
-
-      assertThat(again.replayed()).isTrue();
-      assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(again));
-      assertThat(survivor.runs()).isZero();
-    }
-  }
-
-  /** The fence: what wakes up too late can neither record nor, in its transaction, take effect. */
-  @Test
-  @Tag("torture")
-  void aProcessThatWakesUpAfterAnotherTookOverChangesNothing() throws Exception {
-    ThingWork survivor = work(database.app(), Execution.RESERVED, SHORT_LEASE);
-    try (Gate gate = Gate.shut(database.superuser());
-        ServerProcess sleeper =
-            start(Execution.RESERVED, Style.LATE_COMPLETING, SHORT_LEASE, gate)) {
-      gate.awaitWaiting(1);
-      sleeper.stop();
-      WorkResult<Thing> done = untilDone(() -> survivor.run(Style.COMPLETING, caller, TOKEN));
-      List<String> rows = table.rowsOf(caller.userId());
-
-      sleeper.resume();
-      gate.open();
-
-      assertThat(sleeper.awaitLine("failed")).contains("WorkRefusedException", Things.IN_PROGRESS);
-      assertThat(table.rowsOf(caller.userId())).isEqualTo(rows);
-      assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(done));
     }
   }
 
@@ -150,12 +102,7 @@ class WorkTest {
       Caller user = Caller.of(client.user());
       CreateThingRequest request = Things.waitingAt(gate);
       Callable<WorkResult<Thing>> asWork =
-          () ->
-              work.run(
-                  user,
-                  client.key(),
-                  request,
-                  () -> work.make(ThingWork.styleOf(execution), user.userId(), gate.name()));
+          () -> work.run(user, client.key(), request, () -> work.make(execution, user.userId()));
       CompletableFuture<Reply> call = client.startThing(request);
       gate.awaitWaiting(1);
       assertRefused(RefusalReason.IDEMPOTENCY_IN_PROGRESS, asWork);
@@ -167,11 +114,7 @@ class WorkTest {
 
       ThingClient another = client.withNewKey();
       WorkResult<Thing> worked =
-          work.run(
-              user,
-              another.key(),
-              request,
-              () -> work.make(ThingWork.styleOf(execution), user.userId(), ""));
+          work.run(user, another.key(), request, () -> work.make(execution, user.userId()));
       Reply replay = another.createThing(request);
       assertThat(replay.isReplay()).isTrue();
       assertThat(replay.thing()).isEqualTo(worked.value());
@@ -179,62 +122,18 @@ class WorkTest {
     }
   }
 
-  private ThingWork work(DataSource pool, Execution execution) {
-    return work(pool, execution, LONG_LEASE);
-  }
-
-  private ThingWork work(DataSource pool, Execution execution, Duration lease) {
-    return work(pool, ThingWork.kind(execution), lease);
-  }
-
   private ThingWork work(DataSource pool, Procedure kind) {
-    return work(pool, kind, LONG_LEASE);
-  }
-
-  private ThingWork work(DataSource pool, Procedure kind, Duration lease) {
     IdempotentWork runner =
-        IdempotentWork.builder(PostgresIdempotencyStore.builder(pool).lease(lease).build(), kind)
+        IdempotentWork.builder(
+                PostgresIdempotencyStore.builder(pool).lease(LONG_LEASE).build(), kind)
             .build();
     runners.add(runner);
     return new ThingWork(runner, kind, pool);
-  }
-
-  private ServerProcess start(Execution execution, Style style, Duration lease, Gate gate) {
-    return ServerProcess.start(
-        WorkProcess.class,
-        database.appUrl(),
-        Long.toString(lease.toMillis()),
-        execution.name(),
-        style.name(),
-        caller.userId().toString(),
-        TOKEN,
-        gate.name());
-  }
-
-  /** Does it again as long as it is in progress elsewhere. */
-  private static WorkResult<Thing> untilDone(Callable<WorkResult<Thing>> work) {
-    return await()
-        .pollInterval(Duration.ofMillis(20))
-        .until(
-            () -> {
-              try {
-                return Optional.of(work.call());
-              } catch (WorkRefusedException refused) {
-                assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_IN_PROGRESS);
-                return Optional.<WorkResult<Thing>>empty();
-              }
-            },
-            Optional::isPresent)
-        .orElseThrow();
   }
 
   private static void assertRefused(RefusalReason reason, Callable<WorkResult<Thing>> work) {
     assertThatExceptionOfType(WorkRefusedException.class)
         .isThrownBy(work::call)
         .satisfies(refused -> assertThat(refused.reason()).isEqualTo(reason));
-  }
-
-  private static UUID idOf(WorkResult<Thing> result) {
-    return UUID.fromString(result.value().getId());
   }
 }

@@ -22,8 +22,13 @@ CREATE TABLE app.outbox (
 
 CREATE INDEX ON app.outbox (thing_id, id DESC);
 
+CREATE TABLE app.notes (
+  id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  note text NOT NULL UNIQUE
+);
+
 GRANT USAGE ON SCHEMA app TO things_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON app.things, app.outbox TO things_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON app.things, app.outbox, app.notes TO things_app;
 
 SELECT idempotency.add_resource_type('thing', 'app.things', 'id');
 SELECT idempotency.grant_to('things_app');

@@ -322,7 +322,7 @@ class BatchesTest {
   }
 
   @Test
-  void aCallThatNobodyWaitsForIsDroppedBeforeItIsSent() {
+  void aCallWhoseCallerIsGoneIsDroppedBeforeItIsSent() {
     AtomicBoolean gone = new AtomicBoolean();
     List<CompletableFuture<String>> answers = new ArrayList<>();
     try (Busy unused = new Busy(claim)) {

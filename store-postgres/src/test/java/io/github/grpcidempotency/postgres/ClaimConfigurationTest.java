@@ -1,16 +1,15 @@
-package io.github.grpcidempotency.postgres.jooq;
+package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.postgres.jooq.Database.ID;
-import static io.github.grpcidempotency.postgres.jooq.Database.NAME;
-import static io.github.grpcidempotency.postgres.jooq.Database.NOTE;
-import static io.github.grpcidempotency.postgres.jooq.Database.NOTES;
-import static io.github.grpcidempotency.postgres.jooq.Database.THINGS;
+import static io.github.grpcidempotency.postgres.JooqHandlers.ID;
+import static io.github.grpcidempotency.postgres.JooqHandlers.NAME;
+import static io.github.grpcidempotency.postgres.JooqHandlers.NOTE;
+import static io.github.grpcidempotency.postgres.JooqHandlers.NOTES;
+import static io.github.grpcidempotency.postgres.JooqHandlers.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -41,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class ClaimConfigurationTest {
-  @RegisterExtension static final PostgresFixture database = Database.create();
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final CreateThingRequest REQUEST =
       CreateThingRequest.newBuilder().setName("a thing").build();
@@ -50,15 +49,16 @@ class ClaimConfigurationTest {
   private static final ThingServer transactional =
       start(store(), Execution.TRANSACTIONAL, ThingHandler::answer);
 
-  private JooqHandlers handlers = new JooqHandlers(database.pool());
+  private JooqHandlers handlers = new JooqHandlers(database.app());
   private DSLContext dsl = handlers.dsl();
   private DSLContext superuser = dsl;
 
   @BeforeEach
   void connect() {
-    handlers = new JooqHandlers(database.pool());
+    database.reset();
+    handlers = new JooqHandlers(database.app());
     dsl = handlers.dsl();
-    superuser = DSL.using(database.superuser(), SQLDialect.POSTGRES);
+    superuser = DSL.using(database.as("postgres"), SQLDialect.POSTGRES);
   }
 
   @AfterAll
@@ -68,7 +68,7 @@ class ClaimConfigurationTest {
 
   @AfterEach
   void everyConnectionIsGivenBack() {
-    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
+    assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
   }
 
   @Test
@@ -91,8 +91,8 @@ class ClaimConfigurationTest {
     insertNote(superuser, "taken");
     try (ThingServer server =
         start(
-            PostgresIdempotencyStore.builder(database.pool())
-                .hostTransactions(new PoolTransactions(database.pool()))
+            PostgresIdempotencyStore.builder(database.app())
+                .hostTransactions(new ThreadTransactions(database.app()))
                 .build(),
             Execution.TRANSACTIONAL,
             handlers::createInTheClaim)) {
@@ -107,34 +107,6 @@ class ClaimConfigurationTest {
       assertThat(isRecordedWithItsThing()).isTrue();
       assertThat(notes()).containsExactly("taken");
     }
-  }
-
-  @Test
-  void aTransactionWithinANestedOneIsRolledBackAloneToo() {
-    ThingServer server =
-        transactional(
-            thing -> {
-              dsl.transaction(
-                  outer -> {
-                    insertNote(outer.dsl(), "outer");
-                    assertThatThrownBy(
-                            () ->
-                                outer
-                                    .dsl()
-                                    .transaction(
-                                        inner -> {
-                                          insertNote(inner.dsl(), "inner");
-                                          throw new IllegalStateException("as asked for");
-                                        }))
-                        .hasMessage("as asked for");
-                    insertNote(dsl, "by the first");
-                  });
-              return insertThing(thing);
-            });
-
-    assertThat(create(server).isOk()).isTrue();
-
-    assertThat(notes()).containsExactly("outer", "by the first");
   }
 
   @Test
@@ -177,7 +149,7 @@ class ClaimConfigurationTest {
   }
 
   @Test
-  void whatJooqRunsByItsExecutorIsInTheClaim() {
+  void statementsOfJooqsExecutorAreInTheClaim() {
     ThingServer server =
         transactional(
             thing -> {
@@ -227,7 +199,7 @@ class ClaimConfigurationTest {
     assertThat(create(server).isOk()).isTrue();
 
     left.get(0).close();
-    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
+    assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
   }
 
   @Test
@@ -262,7 +234,7 @@ class ClaimConfigurationTest {
 
   @Test
   void aHostsTransactionsOfTheThreadStayThose() {
-    DataSourceConnectionProvider connections = new DataSourceConnectionProvider(database.pool());
+    DataSourceConnectionProvider connections = new DataSourceConnectionProvider(database.app());
     DSLContext bound =
         DSL.using(
             ClaimConfiguration.of(
@@ -316,7 +288,7 @@ class ClaimConfigurationTest {
   }
 
   private static PostgresIdempotencyStore store() {
-    return PostgresIdempotencyStore.builder(database.pool()).build();
+    return PostgresIdempotencyStore.builder(database.app()).build();
   }
 
   private static ThingServer start(

@@ -1,20 +1,16 @@
-package io.github.grpcidempotency.postgres.jooq;
+package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.postgres.jooq.Database.ID;
-import static io.github.grpcidempotency.postgres.jooq.Database.NAME;
-import static io.github.grpcidempotency.postgres.jooq.Database.NOTE;
-import static io.github.grpcidempotency.postgres.jooq.Database.NOTES;
-import static io.github.grpcidempotency.postgres.jooq.Database.THINGS;
+import static io.github.grpcidempotency.postgres.JooqHandlers.ID;
+import static io.github.grpcidempotency.postgres.JooqHandlers.NAME;
+import static io.github.grpcidempotency.postgres.JooqHandlers.NOTE;
+import static io.github.grpcidempotency.postgres.JooqHandlers.NOTES;
+import static io.github.grpcidempotency.postgres.JooqHandlers.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.IdempotencyDataSource;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -27,42 +23,28 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import javax.sql.DataSource;
 import org.jooq.DSLContext;
 import org.jooq.ExecuteContext;
 import org.jooq.ExecuteListener;
-import org.jooq.Field;
-import org.jooq.JSONB;
-import org.jooq.Record;
 import org.jooq.SQLDialect;
-import org.jooq.conf.Settings;
-import org.jooq.conf.StatementType;
 import org.jooq.exception.DataAccessException;
 import org.jooq.exception.IntegrityConstraintViolationException;
 import org.jooq.impl.DSL;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Claims that travel with the first statement that jOOQ sends: in the store's own transaction, and
- * in one of the host's.
- */
-@ParameterizedClass(name = "of the host: {0}")
-@ValueSource(booleans = {false, true})
+/** Claims that are sent with the first statement of jOOQ. */
 @SuppressWarnings("NullAway") // it does not know the method that starts what is static
-class LateClaimsTest {
-  @RegisterExtension static final PostgresFixture database = Database.create();
+class JooqLateClaimsTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final String CLAIM = "refuse_claim";
-  private static final Field<Long> KEY = DSL.field(DSL.name("id"), Long.class);
   private static final CreateThingRequest REQUEST =
       CreateThingRequest.newBuilder().setName("a thing").build();
 
@@ -70,27 +52,37 @@ class LateClaimsTest {
   private static HikariDataSource pool;
   private static ThingServer server;
 
-  @Parameter boolean hosted;
-
   private final ThingClient client = ThingClient.on(server.channel());
   private final DSLContext dsl = new JooqHandlers(pool).dsl();
-  private final DSLContext superuser = DSL.using(database.superuser(), SQLDialect.POSTGRES);
+  private final DSLContext superuser = DSL.using(database.as("postgres"), SQLDialect.POSTGRES);
 
-  /** One server for all tests of a kind. */
-  @BeforeParameterizedClassInvocation
-  static void start(boolean hosted) {
-    proxy = FaultProxy.before(database.jdbcUrl("things_app"));
+  @BeforeAll
+  static void start() {
+    proxy = FaultProxy.before(database.appUrl());
     pool = new HikariDataSource();
     pool.setJdbcUrl(proxy.jdbcUrl());
     pool.setMaximumPoolSize(3);
-    server = hosted ? hosted(new IdempotencyDataSource(pool)) : start(store().build());
+    server =
+        ThingServer.on(Transport.IN_PROCESS)
+            .store(PostgresIdempotencyStore.builder(pool).build())
+            .createThing(
+                thing ->
+                    thing
+                        .execution(Execution.TRANSACTIONAL)
+                        .claim(ClaimTiming.WITH_FIRST_STATEMENT))
+            .start();
   }
 
-  @AfterParameterizedClassInvocation
+  @AfterAll
   static void stop() {
     server.close();
     pool.close();
     proxy.close();
+  }
+
+  @BeforeEach
+  void emptyTables() {
+    database.reset();
   }
 
   @AfterEach
@@ -106,34 +98,6 @@ class LateClaimsTest {
         insert(dsl, "by execute");
       }
     },
-    KEYS(true) {
-      @Override
-      void on(DSLContext dsl) {
-        Long key = dsl.insertInto(NOTES, NOTE).values("keys").returning(KEY).fetchSingle(KEY);
-        assertThat(key).isPositive();
-      }
-    },
-    NULLS_ARRAYS_AND_JSON(true) {
-      @Override
-      void on(DSLContext dsl) {
-        Record row =
-            dsl.fetchSingle(
-                "SELECT coalesce(?::text, 'none'), cardinality(?::int[]), ?::jsonb ->> 'a',"
-                    + " ?::uuid",
-                null,
-                new Integer[] {1, 2},
-                JSONB.jsonb("{\"a\": \"x\"}"),
-                new UUID(1, 2));
-        assertThat(row.intoList()).containsExactly("none", 2, "x", new UUID(1, 2));
-        insert(dsl, "after a query");
-      }
-    },
-    WITH_A_TIMEOUT(true) {
-      @Override
-      void on(DSLContext dsl) {
-        insert(with(dsl, new Settings().withQueryTimeout(60)), "with a timeout");
-      }
-    },
     BATCH(false) {
       @Override
       void on(DSLContext dsl) {
@@ -141,19 +105,6 @@ class LateClaimsTest {
             .bind("b1")
             .bind("b2")
             .execute();
-      }
-    },
-    SAVEPOINT(false) {
-      @Override
-      void on(DSLContext dsl) {
-        dsl.transaction(nested -> insert(nested.dsl(), "nested"));
-      }
-    },
-    WITHOUT_PARAMETERS(false) {
-      @Override
-      void on(DSLContext dsl) {
-        insert(
-            with(dsl, new Settings().withStatementType(StatementType.STATIC_STATEMENT)), "static");
       }
     };
 
@@ -164,10 +115,6 @@ class LateClaimsTest {
     }
 
     abstract void on(DSLContext dsl);
-
-    private static DSLContext with(DSLContext dsl, Settings settings) {
-      return DSL.using(dsl.configuration().derive(settings));
-    }
 
     private static void insert(DSLContext dsl, String note) {
       dsl.insertInto(NOTES, NOTE).values(note).execute();
@@ -223,7 +170,6 @@ class LateClaimsTest {
         List.of(
             () -> First.EXECUTE.on(translating()),
             () -> First.EXECUTE.on(dsl),
-            () -> First.SAVEPOINT.on(dsl),
             () -> First.BATCH.on(dsl));
     create(
         thing -> {
@@ -282,23 +228,6 @@ class LateClaimsTest {
     assertThat(superuser.fetchCount(DSL.table("idempotency.idempotency_keys"))).isZero();
   }
 
-  private static ThingServer hosted(DataSource dataSource) {
-    return start(store().hostTransactions(new PoolTransactions(dataSource)).build());
-  }
-
-  private static PostgresIdempotencyStore.Builder store() {
-    return PostgresIdempotencyStore.builder(pool);
-  }
-
-  private static ThingServer start(PostgresIdempotencyStore store) {
-    return ThingServer.on(Transport.IN_PROCESS)
-        .store(store)
-        .createThing(
-            thing ->
-                thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT))
-        .start();
-  }
-
   /** Handles calls by doing this with the new thing, and then answering with it. */
   private static void create(Consumer<Thing> effect) {
     server.things().handle(ThingHandler.creating(effect));
@@ -311,7 +240,7 @@ class LateClaimsTest {
   }
 
   private List<String> notes() {
-    return superuser.select(NOTE).from(NOTES).orderBy(KEY).fetch(NOTE);
+    return superuser.select(NOTE).from(NOTES).orderBy(DSL.field("id")).fetch(NOTE);
   }
 
   private boolean isRecordedWithItsThing() {

@@ -1,13 +1,11 @@
-package io.github.grpcidempotency.postgres.jooq;
+package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.postgres.jooq.Database.ID;
-import static io.github.grpcidempotency.postgres.jooq.Database.NAME;
-import static io.github.grpcidempotency.postgres.jooq.Database.NOTE;
-import static io.github.grpcidempotency.postgres.jooq.Database.NOTES;
-import static io.github.grpcidempotency.postgres.jooq.Database.THINGS;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
+import static org.jooq.impl.DSL.field;
+import static org.jooq.impl.DSL.name;
+import static org.jooq.impl.DSL.table;
 
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -15,12 +13,21 @@ import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jooq.DSLContext;
+import org.jooq.Field;
+import org.jooq.Record;
 import org.jooq.SQLDialect;
+import org.jooq.Table;
 import org.jooq.exception.IntegrityConstraintViolationException;
 import org.jooq.impl.DSL;
 
 /** The handlers that the page about jOOQ shows. */
 final class JooqHandlers {
+  static final Table<Record> THINGS = table(name("app", "things"));
+  static final Field<UUID> ID = field(name("id"), UUID.class);
+  static final Field<String> NAME = field(name("name"), String.class);
+  static final Table<Record> NOTES = table(name("app", "notes"));
+  static final Field<String> NOTE = field(name("note"), String.class);
+
   private final DSLContext dsl;
 
   JooqHandlers(DataSource pool) {
