@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -16,8 +17,11 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +38,8 @@ class AttachTest {
   private static final Duration LONG_WAIT = Duration.ofMinutes(1);
 
   private static final String POLL = "idempotency.in_flight($1";
+
+  private final KeyTable table = new KeyTable(database);
 
   @ParameterizedTest
   @EnumSource
@@ -98,6 +104,72 @@ class AttachTest {
       assertThat(proxy.roundTrips())
           .noneMatch(sql -> sql.contains("INSERT INTO idempotency.idempotency_waits"));
     }
+  }
+
+  @Test
+  @Tag("torture")
+  void ofManyWaitersForAKilledServerExactlyOneTakesOverAfterItsLease() {
+    Duration lease = Duration.ofSeconds(2);
+    try (Gate gate = Gate.shut(database.superuser());
+        ServerProcess doomed =
+            ServerProcess.start(
+                PostgresThingServer.class, database.appUrl(), Long.toString(lease.toMillis()));
+        ThingServer left = attaching(database.app(), Execution.RESERVED).lease(lease).start();
+        ThingServer right =
+            attaching(database.newAppPool(), Execution.RESERVED).lease(lease).start();
+        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
+        ThingClient toLeft = ThingClient.to(left.port()).like(toDoomed);
+        ThingClient toRight = ThingClient.to(right.port()).like(toDoomed)) {
+      takesOver(gate, doomed, left, right, toDoomed, toLeft, toRight);
+    }
+  }
+
+  @Test
+  void ofManyWaitersForAKilledServersTransactionExactlyOneRuns() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ServerProcess doomed =
+            ServerProcess.start(
+                PostgresThingServer.class,
+                database.appUrl(),
+                Long.toString(LONG_LEASE.toMillis()),
+                "transactional");
+        ThingServer left = attaching(database.app(), Execution.TRANSACTIONAL).start();
+        ThingServer right = attaching(database.newAppPool(), Execution.TRANSACTIONAL).start();
+        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
+        ThingClient toLeft = ThingClient.to(left.port()).like(toDoomed);
+        ThingClient toRight = ThingClient.to(right.port()).like(toDoomed)) {
+      takesOver(gate, doomed, left, right, toDoomed, toLeft, toRight);
+    }
+  }
+
+  private void takesOver(
+      Gate gate,
+      ServerProcess doomed,
+      ThingServer left,
+      ThingServer right,
+      ThingClient toDoomed,
+      ThingClient toLeft,
+      ThingClient toRight) {
+    CreateThingRequest request = Things.waitingAt(gate);
+    CompletableFuture<Reply> lost = toDoomed.startThing(request);
+    gate.awaitWaiting(1);
+    List<CompletableFuture<Reply>> waiting =
+        Stream.of(toLeft, toLeft, toRight, toRight)
+            .map(client -> client.startThing(request))
+            .toList();
+    awaitAttached(left, 2);
+    awaitAttached(right, 2);
+
+    doomed.kill();
+    assertThat(lost.join().isOk()).isFalse();
+    gate.open();
+
+    List<Reply> replies = waiting.stream().map(CompletableFuture::join).toList();
+    assertThat(replies).allMatch(Reply::isOk);
+    assertThat(replies).filteredOn(reply -> !reply.isReplay()).hasSize(1);
+    assertThat(replies).extracting(Reply::bytes).containsOnly(replies.get(0).bytes());
+    assertThat(left.runs() + right.runs()).isEqualTo(1);
+    assertThat(table.thingsOf(toLeft.user())).containsExactly(replies.get(0).thingId());
   }
 
   @Test

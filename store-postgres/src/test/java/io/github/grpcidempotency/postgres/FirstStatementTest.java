@@ -61,7 +61,7 @@ class FirstStatementTest {
       "INSERT INTO app.things (id, name) VALUES (gen_random_uuid(), ?)";
 
   /** More often than the driver needs to prepare a statement on the server. */
-  private static final int TIMES = 6;
+  private static final int TIMES = 7;
 
   private static FaultProxy proxy;
   private static HikariDataSource pool;
@@ -80,6 +80,9 @@ class FirstStatementTest {
             rows(
                 c.prepareStatement("SELECT n, 'x' FROM generate_series(1, 3) AS n")
                     .executeQuery())),
+    RETURNING_BY_QUERY(c -> rows(named(c, NAMED + " RETURNING name").executeQuery())),
+    RETURNING_BY_EXECUTE(c -> results(named(c, NAMED + " RETURNING name"))),
+    QUERY_WITHOUT_ROWS(c -> rows(c.prepareStatement("SELECT 1 WHERE false").executeQuery())),
     UPDATE_BY_QUERY(c -> named(c).executeQuery()),
     QUERY_BY_UPDATE(c -> c.prepareStatement("SELECT 1").executeUpdate()),
     ESCAPE(
@@ -87,6 +90,8 @@ class FirstStatementTest {
             rows(
                 set(c.prepareStatement("SELECT {fn ucase(?)}, {d '2026-01-02'}"), "a")
                     .executeQuery())),
+    OPERATOR(
+        c -> rows(set(c.prepareStatement("SELECT '{\"a\": 1}'::jsonb ?? ?"), "a").executeQuery())),
     COMMENTS(
         c ->
             rows(
@@ -118,6 +123,19 @@ class FirstStatementTest {
                         ResultSet.CONCUR_READ_ONLY,
                         ResultSet.CLOSE_CURSORS_AT_COMMIT)
                     .executeQuery())),
+    SET_LOCAL(
+        c -> {
+          boolean first = c.prepareStatement("SET LOCAL app.x = 'a'").execute();
+          return first + rows(c.prepareStatement("SELECT current_setting('app.x')").executeQuery());
+        }),
+    SAVEPOINT_BY_STATEMENT(
+        c -> {
+          boolean first = c.prepareStatement("SAVEPOINT a").execute();
+          named(c).execute();
+          c.prepareStatement("ROLLBACK TO SAVEPOINT a").execute();
+          return first + rows(c.prepareStatement("SELECT count(*) FROM app.things").executeQuery());
+        }),
+    COPY(c -> results(c.prepareStatement("COPY app.things FROM STDIN"))),
     USER_IS_SET(
         c ->
             rows(
@@ -138,6 +156,26 @@ class FirstStatementTest {
           String first = rows(query.executeQuery());
           query.setString(2, "c");
           return first + rows(query.executeQuery()) + query.getFetchSize();
+        }),
+    EXECUTED_AGAIN_AFTER_ANOTHER(
+        c -> {
+          PreparedStatement insert = named(c);
+          int first = insert.executeUpdate();
+          String between = rows(names(c));
+          insert.setString(1, "b");
+          return first + between + insert.executeUpdate() + rows(names(c));
+        }),
+    IN_A_LOOP(
+        c -> {
+          int sum = 0;
+          try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            for (int i = 0; i < 3; i++) {
+              insert.setObject(1, UUID.randomUUID());
+              insert.setString(2, "thing " + i);
+              sum += insert.executeUpdate();
+            }
+          }
+          return sum + rows(names(c));
         }),
     MUTATED_AFTER_IT_WAS_SET(
         c -> {
@@ -174,27 +212,22 @@ class FirstStatementTest {
                       .map(n -> "coalesce(?::text, 'null')")
                       .toList());
           PreparedStatement query = c.prepareStatement("SELECT " + fields);
-          List<Object> values =
-              List.of(
-                  new UUID(1, 2),
-                  1,
-                  2L,
-                  (short) 3,
-                  1.5,
-                  2.5f,
-                  new BigDecimal("3.50"),
-                  true,
-                  'x',
-                  "text",
-                  new byte[] {1, 2},
-                  LocalDate.of(2026, 1, 2),
-                  LocalTime.of(1, 2, 3),
-                  LocalDateTime.of(2026, 1, 2, 3, 4, 5),
-                  OffsetDateTime.of(2026, 1, 2, 3, 4, 5, 0, ZoneOffset.UTC),
-                  new Integer[] {1, 2});
-          for (int i = 0; i < values.size(); i++) {
-            query.setObject(i + 1, values.get(i));
-          }
+          query.setObject(1, new UUID(1, 2));
+          query.setObject(2, 1);
+          query.setObject(3, 2L);
+          query.setObject(4, (short) 3);
+          query.setObject(5, 1.5);
+          query.setObject(6, 2.5f);
+          query.setObject(7, new BigDecimal("3.50"));
+          query.setObject(8, true);
+          query.setObject(9, 'x');
+          query.setObject(10, "text");
+          query.setObject(11, new byte[] {1, 2});
+          query.setObject(12, LocalDate.of(2026, 1, 2));
+          query.setObject(13, LocalTime.of(1, 2, 3));
+          query.setObject(14, LocalDateTime.of(2026, 1, 2, 3, 4, 5));
+          query.setObject(15, OffsetDateTime.of(2026, 1, 2, 3, 4, 5, 0, ZoneOffset.UTC));
+          query.setObject(16, new Integer[] {1, 2});
           query.setObject(17, null);
           query.setObject(18, "7", Types.INTEGER);
           query.setObject(19, new BigDecimal("1.234"), Types.NUMERIC, 2);
@@ -206,6 +239,17 @@ class FirstStatementTest {
           query.setNull(24, Types.VARCHAR, "text");
           return rows(query.executeQuery());
         }),
+    UNKNOWN_TYPES_WITH_UNBOUNDED_RESULTS(
+        c -> {
+          PreparedStatement insert =
+              c.prepareStatement(
+                  "INSERT INTO app.things (id, name) VALUES (gen_random_uuid(), ?::timestamp ||"
+                      + " coalesce(?, '')) RETURNING name");
+          insert.setTimestamp(1, Timestamp.valueOf("2026-01-02 03:04:05"));
+          insert.setNull(2, Types.OTHER);
+          return rows(insert.executeQuery());
+        }),
+    PARAMETER_MISSING(c -> c.prepareStatement(NAMED).executeUpdate()),
     PARAMETER_MISSING_AND_THEN_SET(
         c -> {
           PreparedStatement insert = c.prepareStatement(NAMED);
@@ -216,10 +260,24 @@ class FirstStatementTest {
           c.prepareStatement(NAMED).setString(2, "a");
           return "set";
         }),
+    PARAMETER_OF_ANOTHER_TYPE(
+        c -> {
+          c.prepareStatement(NAMED).setObject(1, "a", Types.INTEGER);
+          return "set";
+        }),
     FAILING(
         c ->
             attempt(() -> results(c.prepareStatement("SELECT 1/0")))
                 + attempt(() -> rows(names(c)))),
+    VIOLATING(
+        c -> {
+          UUID id = new UUID(3, 3);
+          PreparedStatement insert =
+              c.prepareStatement(
+                  "INSERT INTO app.things (id, name) SELECT ?, '' FROM generate_series(1, 2)");
+          insert.setObject(1, id);
+          return attempt(insert::executeUpdate) + attempt(() -> named(c).executeUpdate());
+        }),
     LATE_ISOLATION(
         c -> c.prepareStatement("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE").execute()),
     CLOSED_BEFORE(
@@ -290,6 +348,18 @@ class FirstStatementTest {
           String both = rows(query.getResultSet()) + query.getMoreResults();
           return first + both + rows(query.getResultSet()) + results(query);
         }),
+    COUNT_ASKED_FOR_AFTER_ITS_STATEMENT_IS_SET_UP_ANEW(
+        c -> {
+          PreparedStatement insert = named(c);
+          boolean rows = insert.execute();
+          insert.setMaxFieldSize(10);
+          return ""
+              + rows
+              + insert.getUpdateCount()
+              + insert.getLargeUpdateCount()
+              + insert.getMoreResults()
+              + insert.getUpdateCount();
+        }),
     CLOSED_AFTER_IT_WAS_SET_UP_ANEW(
         c -> {
           PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
@@ -305,6 +375,25 @@ class FirstStatementTest {
           query.setFetchSize(0);
           query.setQueryTimeout(0);
           return rows(query.executeQuery()) + query.getMaxRows() + query.getQueryTimeout();
+        }),
+    CANCELLED_WHILE_NOTHING_RUNS(
+        c -> {
+          PreparedStatement insert = named(c);
+          insert.cancel();
+          int first = insert.executeUpdate();
+          insert.cancel();
+          return first + insert.executeUpdate() + rows(names(c));
+        }),
+    ON_AN_INTERRUPTED_THREAD(
+        c -> {
+          Thread.currentThread().interrupt();
+          int updated = named(c).executeUpdate();
+          return updated + rows(names(c)) + Thread.interrupted();
+        }),
+    NO_KEYS_TO_GET(
+        c -> {
+          PreparedStatement insert = named(c);
+          return insert.executeUpdate() + rows(insert.getGeneratedKeys());
         });
 
     @SuppressWarnings("ImmutableEnumChecker") // it captures nothing
@@ -353,6 +442,20 @@ class FirstStatementTest {
           query.setFetchSize(2);
           return rows(query.executeQuery()) + query.getFetchSize();
         }),
+    MAX_ROWS(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          query.setMaxRows(2);
+          return rows(query.executeQuery());
+        }),
+    CLOSED_ON_COMPLETION(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT 1");
+          query.closeOnCompletion();
+          ResultSet rows = query.executeQuery();
+          rows.close();
+          return "" + query.isCloseOnCompletion() + query.isClosed();
+        }),
     WITHOUT_ESCAPES(
         c -> {
           PreparedStatement query = set(c.prepareStatement("SELECT ?::text"), "a");
@@ -368,6 +471,12 @@ class FirstStatementTest {
                       ResultSet.CONCUR_READ_ONLY)
                   .executeQuery();
           return rows.last() + rows.getString(1);
+        }),
+    STREAM(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT ?::bytea");
+          query.setBinaryStream(1, new ByteArrayInputStream(new byte[] {1, 2}), 2);
+          return rows(query.executeQuery());
         }),
     STREAM_AMONG_OTHERS(
         c -> {
@@ -385,6 +494,18 @@ class FirstStatementTest {
           return rows(query.executeQuery());
         }),
     METADATA(c -> rows(c.getMetaData().getSchemas()).contains("app")),
+    RESULT_METADATA(
+        c -> {
+          PreparedStatement query = set(c.prepareStatement("SELECT ?::text AS a"), "x");
+          return query.getMetaData().getColumnLabel(1) + rows(query.executeQuery());
+        }),
+    PARAMETER_METADATA(
+        c -> {
+          PreparedStatement insert = named(c);
+          return insert.getParameterMetaData().getParameterCount()
+              + insert.executeUpdate()
+              + rows(names(c));
+        }),
     DRIVER(
         c -> {
           var copy = c.unwrap(PGConnection.class).getCopyAPI().copyOut("COPY (SELECT 1) TO STDOUT");
@@ -439,7 +560,7 @@ class FirstStatementTest {
 
   @ParameterizedTest
   @EnumSource
-  void aStatementThatCanBeJoinedIsSentWithTheClaim(Travelling travelling) {
+  void itGoesWithTheClaim(Travelling travelling) {
     String expected = afterClaim(pool, travelling.use);
     for (int time = 0; time < TIMES; time++) {
       assertThat(withClaim(pool, travelling.use)).isEqualTo(expected);
@@ -449,7 +570,7 @@ class FirstStatementTest {
 
   @ParameterizedTest
   @EnumSource
-  void theClaimIsSentBeforeAStatementThatCannotBeJoined(Alone alone) {
+  void theClaimIsSentByItselfBefore(Alone alone) {
     String expected = afterClaim(pool, alone.use);
     for (int time = 0; time < 2; time++) {
       assertThat(withClaim(pool, alone.use)).isEqualTo(expected);
@@ -541,7 +662,7 @@ class FirstStatementTest {
   }
 
   @Test
-  void aThreadThatIsInterruptedDuringItsFirstStatementGetsTheResult() throws Exception {
+  void aThreadThatIsInterruptedWhileItsFirstStatementRunsHasItsAnswer() throws Exception {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     PendingClaim claim = store.claimLater(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL));
     Thread handler = Thread.currentThread();
