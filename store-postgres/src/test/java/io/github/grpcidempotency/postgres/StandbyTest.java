@@ -59,6 +59,7 @@ class StandbyTest {
       Files.createFile(data.resolve("standby.signal"));
       postgres = start(port, data);
       pool.getHikariPoolMXBean().softEvictConnections();
+      database.reconnect();
       assertThatExceptionOfType(SetupException.class)
           .isThrownBy(() -> store.verify(List.of(), Optional.empty()))
           .withMessageContaining("the store's pool leads to a standby")

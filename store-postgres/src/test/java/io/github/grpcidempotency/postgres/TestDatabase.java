@@ -239,6 +239,11 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
     return Jdbi.create(administration.get());
   }
 
+  /** Replaces the pooled connections, after the server was restarted. */
+  synchronized void reconnect() {
+    administration.ifPresent(pool -> pool.getHikariPoolMXBean().softEvictConnections());
+  }
+
   /** Executes a statement past row-level security, and returns how many rows it has changed. */
   int execute(String statement, Object... arguments) {
     return administration().withHandle(handle -> handle.execute(statement, arguments));
