@@ -11,7 +11,11 @@ import java.util.TreeMap;
 
 /** One whole run, with its history written to a file and checked. */
 record TortureReport(
-    Exercise exercise, List<Violation> violations, Map<Form, Long> lost, Path file) {
+    Exercise exercise,
+    List<Violation> violations,
+    Outages outages,
+    Map<Form, Long> lost,
+    Path file) {
   private static final Path TARGET = Path.of("target", "torture");
 
   /** Runs the library as it is. */
@@ -63,7 +67,8 @@ record TortureReport(
     List<Violation> violations = Checker.check(history);
     Path file = TARGET.resolve(name + ".tsv");
     HistoryFile.write(file, title, history, violations);
-    return new TortureReport(Exercise.of(history), violations, Losses.of(history), file);
+    return new TortureReport(
+        Exercise.of(history), violations, Outages.of(history), Losses.of(history), file);
   }
 
   /** Returns how often each rule was broken. */
