@@ -2,11 +2,8 @@ package io.github.grpcidempotency.client;
 
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
@@ -58,26 +55,11 @@ final class ClientDatabase implements AutoCloseable {
 
   /** Returns the first column of a query, as text. */
   List<String> column(String sql) {
-    try (Connection connection = owner.getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql)) {
-      List<String> column = new ArrayList<>();
-      while (rows.next()) {
-        column.add(rows.getString(1));
-      }
-      return column;
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
+    return Databases.column(owner, sql);
   }
 
   void execute(String sql) {
-    try (Connection connection = owner.getConnection();
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
+    Databases.execute(owner, sql);
   }
 
   /** Lets all intents age. */

@@ -53,26 +53,12 @@ final class Databases {
 
     /** Returns the first column of a query, as text, past all row-level security. */
     List<String> column(String sql) {
-      try (Connection connection = fixture.superuser().getConnection();
-          Statement statement = connection.createStatement();
-          ResultSet rows = statement.executeQuery(sql)) {
-        List<String> column = new ArrayList<>();
-        while (rows.next()) {
-          column.add(rows.getString(1));
-        }
-        return column;
-      } catch (SQLException failure) {
-        throw new IllegalStateException(failure);
-      }
+      return Databases.column(fixture.superuser(), sql);
     }
 
     /** Changes something as a superuser. */
     void execute(String sql) {
-      try {
-        Databases.execute(fixture.superuser(), sql);
-      } catch (SQLException failure) {
-        throw new IllegalStateException(failure);
-      }
+      Databases.execute(fixture.superuser(), sql);
     }
   }
 
@@ -82,16 +68,33 @@ final class Databases {
         .migrate(owner -> run(owner, "shop.sql"));
   }
 
-  private static void run(DataSource owner, String file) throws IOException, SQLException {
+  private static void run(DataSource owner, String file) throws IOException {
     execute(
         owner,
         Resources.toString(Resources.getResource(Databases.class, file), StandardCharsets.UTF_8));
   }
 
-  private static void execute(DataSource database, String sql) throws SQLException {
+  static void execute(DataSource database, String sql) {
     try (Connection connection = database.getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  /** Returns the first column of a query, as text. */
+  static List<String> column(DataSource database, String sql) {
+    try (Connection connection = database.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(sql)) {
+      List<String> column = new ArrayList<>();
+      while (rows.next()) {
+        column.add(rows.getString(1));
+      }
+      return column;
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
     }
   }
 }

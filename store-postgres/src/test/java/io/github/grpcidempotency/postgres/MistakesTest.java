@@ -251,25 +251,13 @@ class MistakesTest {
   @Test
   void theHandlerCommits() {
     mistake.isFoundByTheHandler(
-        thrownIn(
-            handler -> serve(writing(), handler),
-            Runnable::run,
-            request -> {
-              insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
-              ClaimTransaction.connection().commit();
-            }));
+        thrownAfterAnInsert(request -> ClaimTransaction.connection().commit()));
   }
 
   @Test
   void theHandlerRunsCommit() {
     mistake.isFoundByTheHandler(
-        thrownIn(
-            handler -> serve(writing(), handler),
-            Runnable::run,
-            request -> {
-              insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
-              ClaimTransaction.handle().execute("COMMIT");
-            }));
+        thrownAfterAnInsert(request -> ClaimTransaction.handle().execute("COMMIT")));
   }
 
   @Test
@@ -283,6 +271,16 @@ class MistakesTest {
 
   private interface Mistake {
     void with(CreateThingRequest request) throws Exception;
+  }
+
+  private Throwable thrownAfterAnInsert(Mistake commit) {
+    return thrownIn(
+        handler -> serve(writing(), handler),
+        Runnable::run,
+        request -> {
+          insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
+          commit.with(request);
+        });
   }
 
   /** Returns the exception that a handler gets which makes a mistake on a thread. */

@@ -291,10 +291,6 @@ record Plan(
         length, servers, clients, lease, pause, faults, cuts, List.of(others), mix, lives);
   }
 
-  Plan lasting(Duration other) {
-    return new Plan(other, servers, clients, lease, pause, faults, cuts, forms, mix, lives);
-  }
-
   Plan leasing(Duration other) {
     return new Plan(length, servers, clients, other, pause, faults, cuts, forms, mix, lives);
   }

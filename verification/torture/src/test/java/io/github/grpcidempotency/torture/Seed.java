@@ -26,7 +26,7 @@ record Seed(
     Form form,
     UnaryOperator<Plan> run,
     Set<Rule> broken) {
-  static final Duration LENGTH = Duration.ofSeconds(10);
+  private static final Duration LENGTH = Duration.ofSeconds(10);
   private static final Duration LENGTH_WITHOUT_FAULTS = Duration.ofSeconds(4);
 
   static Seed breaking(Rule... rules) {
