@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -71,6 +72,7 @@ final class RestartablePostgres implements AutoCloseable {
   private static EmbeddedPostgres launch(Path data, int port) {
     try {
       return EmbeddedPostgres.builder()
+          .setPGStartupWait(Duration.ofMinutes(1))
           .setPort(port)
           .setDataDirectory(data)
           .setCleanDataDirectory(false)

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -65,6 +66,7 @@ final class KillablePostgres implements AutoCloseable {
   private EmbeddedPostgres launch() {
     try {
       return EmbeddedPostgres.builder()
+          .setPGStartupWait(Duration.ofMinutes(1))
           .setPort(port)
           .setDataDirectory(data)
           .setCleanDataDirectory(false)

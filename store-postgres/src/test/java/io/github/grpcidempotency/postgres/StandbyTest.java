@@ -111,6 +111,7 @@ class StandbyTest {
 
   private static EmbeddedPostgres start(int port, Path data) throws IOException {
     return EmbeddedPostgres.builder()
+        .setPGStartupWait(Duration.ofMinutes(1))
         .setPort(port)
         .setDataDirectory(data)
         .setCleanDataDirectory(false)

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -79,7 +80,9 @@ final class PostgresServer {
 
   private static PostgresServer startEmbedded() {
     try {
-      EmbeddedPostgres started = EmbeddedPostgres.start();
+      // Ten seconds, the default, are too few for a busy machine.
+      EmbeddedPostgres started =
+          EmbeddedPostgres.builder().setPGStartupWait(Duration.ofMinutes(1)).start();
       return new PostgresServer(
           started.getJdbcUrl(SUPERUSER_OF_EMBEDDED, SUPERUSER_OF_EMBEDDED),
           SUPERUSER_OF_EMBEDDED,

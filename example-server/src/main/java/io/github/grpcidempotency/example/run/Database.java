@@ -8,6 +8,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
@@ -49,7 +50,11 @@ public final class Database implements AutoCloseable {
   public static Database embedded() {
     try {
       // Stops the database only after the calls that use it, so it has no shutdown hook of its own.
-      EmbeddedPostgres postgres = EmbeddedPostgres.builder().setRegisterShutdownHook(false).start();
+      EmbeddedPostgres postgres =
+          EmbeddedPostgres.builder()
+              .setPGStartupWait(Duration.ofMinutes(1))
+              .setRegisterShutdownHook(false)
+              .start();
       Jdbi.create(postgres.getPostgresDatabase())
           .useHandle(
               handle -> {

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.sql.*;
+import java.time.Duration;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 
@@ -12,7 +13,8 @@ import org.flywaydb.core.Flyway;
 record Database(String url) {
   /** Starts PostgreSQL, which stops with this process. */
   static Database embedded() throws IOException, SQLException {
-    EmbeddedPostgres postgres = EmbeddedPostgres.start();
+    EmbeddedPostgres postgres =
+        EmbeddedPostgres.builder().setPGStartupWait(Duration.ofMinutes(1)).start();
     try (Connection superuser = postgres.getPostgresDatabase().getConnection();
         Statement statement = superuser.createStatement()) {
       statement.execute("CREATE ROLE shop_owner LOGIN; CREATE ROLE shop_app LOGIN");

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -37,7 +38,7 @@ class JourneyTest {
 
   @BeforeAll
   static void startPostgres() throws IOException, SQLException {
-    postgres = EmbeddedPostgres.start();
+    postgres = EmbeddedPostgres.builder().setPGStartupWait(Duration.ofMinutes(1)).start();
     asSuperuser("CREATE ROLE seat_owner LOGIN", "CREATE ROLE seat_app LOGIN");
   }
 

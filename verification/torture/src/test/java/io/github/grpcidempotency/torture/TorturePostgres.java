@@ -36,6 +36,7 @@ final class TorturePostgres implements FaultyPostgres {
     this.data = Files.createTempDirectory("torture-postgres");
     this.embedded =
         EmbeddedPostgres.builder()
+            .setPGStartupWait(Duration.ofMinutes(1))
             .setDataDirectory(data)
             .setCleanDataDirectory(true)
             .setServerConfig("fsync", "on")

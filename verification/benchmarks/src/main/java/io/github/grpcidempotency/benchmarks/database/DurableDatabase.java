@@ -41,6 +41,7 @@ public final class DurableDatabase implements AutoCloseable {
     try {
       EmbeddedPostgres.Builder builder =
           EmbeddedPostgres.builder()
+              .setPGStartupWait(Duration.ofMinutes(1))
               .setServerConfig("fsync", "on")
               .setServerConfig("synchronous_commit", "on")
               .setServerConfig("full_page_writes", "on")

@@ -7,6 +7,7 @@ import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.time.Duration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -26,7 +27,8 @@ public final class Demo {
   static boolean play() throws Exception {
     // Nothing is logged before the application has configured logging.
     LoggingSystem.get(Demo.class.getClassLoader()).beforeInitialize();
-    try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
+    try (EmbeddedPostgres postgres =
+            EmbeddedPostgres.builder().setPGStartupWait(Duration.ofMinutes(1)).start();
         CardServer cards = CardServer.start()) {
       JdbcTemplate server = new JdbcTemplate(postgres.getPostgresDatabase());
       server.execute("CREATE ROLE shop_owner LOGIN");
