@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.admin.console;
 
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -8,10 +7,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
@@ -22,8 +20,6 @@ final class ConsoleShop {
   static final PostgresFixture.Builder DATABASES =
       PostgresFixture.withRoles("shop_owner", "shop_app").migrate(IdempotencySchema::migrate);
 
-  static final Set<AdminAction> ALL = EnumSet.allOf(AdminAction.class);
-  static final String PASSWORD = "correct horse battery staple";
   static final String USER = "018f3a1e-0000-7000-8000-00000000cafe";
   private static final String OPERATOR = "shop_operator";
 
@@ -38,8 +34,13 @@ final class ConsoleShop {
     return Administration.on(operator());
   }
 
+  /** Starts a console that shows keys, on any port. */
+  static Console open(Administration administration) throws IOException {
+    return Console.start(administration, "ann", 0, true, Optional.empty());
+  }
+
   /** Runs the how-to page's statements; the role is there already if another class has made it. */
-  DataSource operator() {
+  private DataSource operator() {
     List<String> statements = statements();
     if (count("SELECT count(*) FROM pg_roles WHERE rolname = ?", OPERATOR) == 0) {
       execute(statements.get(0));
