@@ -91,22 +91,6 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     return new IdempotencyClientInterceptor(required, Optional.of(listener));
   }
 
-  /**
-   * Returns the key of a call with an intent; empty if the server computes it, or the user has set
-   * a field that contains it.
-   */
-  Optional<String> key(MethodDescriptor<?, ?> method, Object request, Intent intent) {
-    KeyPlan plan = KeyPlan.of(method, true);
-    if (plan instanceof KeyPlan.InHeader place) {
-      return place.form().inHeader(intent, true);
-    }
-    return plan instanceof KeyPlan.InField place
-            && request instanceof Message message
-            && place.givenFields().stream().noneMatch(field -> field.isSet(message))
-        ? place.form().inField(intent, true)
-        : Optional.empty();
-  }
-
   @Override
   public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
       MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {

@@ -217,17 +217,6 @@ public final class IntentStore {
         });
   }
 
-  /** Returns the intents for all other routes that have been due for some time. */
-  List<UnassignedIntents> others(Set<Route> routes, Duration overdue) {
-    return run(
-        IntentSql.others(routes.size()),
-        others -> {
-          others.setLong(1, -overdue.toMillis());
-          int unused = setRoutes(others, 2, routes);
-          return read(others, IntentStore::unassigned);
-        });
-  }
-
   private static StoredIntent intent(ResultSet row) throws SQLException {
     return new StoredIntent(
         Intent.parse(row.getString("key")),
@@ -238,14 +227,6 @@ public final class IntentStore {
         Duration.ofMillis(row.getLong("age_ms")),
         Optional.ofNullable(row.getBytes("answer")).map(ByteString::copyFrom),
         row.getLong("fence"));
-  }
-
-  private static UnassignedIntents unassigned(ResultSet row) throws SQLException {
-    return new UnassignedIntents(
-        row.getString("target"),
-        row.getString("method"),
-        row.getLong("intents"),
-        Duration.ofMillis(row.getLong("oldest_ms")));
   }
 
   private static PreparedStatement setIntent(

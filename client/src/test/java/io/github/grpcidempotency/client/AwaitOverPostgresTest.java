@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.client.testing.v1.Order;
@@ -14,16 +13,13 @@ import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
-import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -66,89 +62,6 @@ class AwaitOverPostgresTest {
     assertThat(server.runs()).isEqualTo(1);
     assertThat(calls.of("CreateOrder")).isEqualTo(1);
     assertThat(calls.of("WaitOperation")).isEqualTo(1);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
-  void withoutOperationsTheRecordIsReadThroughRecovery(String state, Reply.Status status) {
-    ShopServer server = closing(ShopServer.packingWithRecoveryOnly(shop));
-    CompletableFuture<Reply<Order>> reply = start(server);
-    await().until(() -> calls.of("Recover") > 1);
-    assertThat(reply).isNotDone();
-
-    outbox(state);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(done -> assertThat(done.status()).contains(status));
-    assertThat(calls.of("CreateOrder")).isEqualTo(1);
-  }
-
-  @Test
-  void aRecordThatIsGoneEndsAWaitThroughRecoveryAndRunsNothing() {
-    ShopServer server = closing(ShopServer.packingWithRecoveryOnly(shop));
-    CompletableFuture<Reply<Order>> reply = start(server);
-    await().until(() -> calls.of("Recover") > 1);
-
-    shop.execute("UPDATE idempotency.idempotency_keys SET expires = now() - interval '1 second'");
-
-    assertThat(reply)
-        .failsWithin(Duration.ofSeconds(10))
-        .withThrowableThat()
-        .havingCause()
-        .isInstanceOfSatisfying(
-            AwaitFailedException.class,
-            failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
-    assertThat(server.runs()).isEqualTo(1);
-    assertThat(calls.of("CreateOrder")).isEqualTo(1);
-  }
-
-  @Test
-  void aRecordThatHasExpiredIsNotRunAgain() {
-    ShopServer server = closing(ShopServer.packing(shop));
-    Intent intent = Intent.create();
-    Reply<Order> answer =
-        caller.call(intent.on(stub(server)), OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
-    shop.execute("UPDATE idempotency.idempotency_keys SET expires = now() - interval '1 second'");
-
-    assertThatThrownBy(
-            () ->
-                caller.await(
-                    intent.on(stub(server)),
-                    OrderServiceGrpc.getCreateOrderMethod(),
-                    REQUEST,
-                    answer))
-        .isInstanceOfSatisfying(
-            AwaitFailedException.class,
-            failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
-    assertThat(server.runs()).isEqualTo(1);
-    assertThat(calls.of("CreateOrder")).isEqualTo(1);
-  }
-
-  @Test
-  void anAttemptThatTookTooLongIsWaitedForOnTheServer() {
-    ShopServer server = closing(ShopServer.packing(shop));
-    Semaphore gate = server.holdHandlers("");
-    CompletableFuture<Reply<Order>> reply =
-        RetryingCaller.builder()
-            .attemptTimeout(Duration.ofSeconds(2))
-            .build()
-            .callAndAwaitAsync(
-                stub(server), OrderServiceGrpc.getCreateWithRequestIdMethod(), REQUEST);
-    await().until(() -> calls.of("WaitOperation") > 0);
-
-    assertThat(server.waiting()).isEqualTo(1);
-    gate.release(10);
-    outbox("packed");
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(20))
-        .satisfies(
-            done -> {
-              assertThat(done.status()).contains(Reply.Status.COMPLETED);
-              assertThat(done.replayed()).isTrue();
-            });
-    assertThat(server.runs()).isEqualTo(1);
   }
 
   private CompletableFuture<Reply<Order>> start(ShopServer server) {

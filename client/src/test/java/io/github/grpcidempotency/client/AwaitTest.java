@@ -30,7 +30,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** A client waits until the work behind an answer has ended. */
 class AwaitTest {
@@ -80,31 +79,6 @@ class AwaitTest {
     assertThat(reply)
         .succeedsWithin(Duration.ofSeconds(10))
         .satisfies(done -> assertThat(done.status()).contains(status));
-  }
-
-  @Test
-  void anExistingAnswerCanBeAwaitedLater() {
-    Intent intent = Intent.create();
-    Reply<Order> answer = Reply.blocking(intent.on(stub), orders -> orders.createOrder(REQUEST));
-    assertThat(answer.status()).contains(Reply.Status.PROCESSING);
-    server.end(Reply.Status.COMPLETED);
-
-    Reply<Order> done = caller.await(intent.on(stub), CREATE, REQUEST, answer);
-
-    assertThat(done.status()).contains(Reply.Status.COMPLETED);
-    assertThat(done.response()).isSameAs(answer.response());
-    assertThat(done.operationId()).isEqualTo(answer.operationId());
-  }
-
-  @Test
-  void aWaitWithoutTheIntentOfTheAnswerIsRefused() {
-    Reply<Order> answer = caller.call(stub, CREATE, REQUEST);
-
-    assertThatThrownBy(() -> caller.await(stub, CREATE, REQUEST, answer))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("intent");
-    assertThatThrownBy(() -> caller.awaitAsync(stub, CREATE, REQUEST, answer))
-        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
@@ -245,43 +219,24 @@ class AwaitTest {
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
   }
 
-  @Test
-  void aServerThatCannotWaitIsSentTheCallAgainAsARetry() {
-    server.withoutOperations();
-    Intent intent = Intent.create();
-    Reply<Order> answer = caller.call(intent.on(stub), CREATE, REQUEST);
-    CompletableFuture<Reply<Order>> reply =
-        caller.awaitAsync(Intent.parse(intent.toString()).on(stub), CREATE, REQUEST, answer);
-    await().until(() -> server.calls() > 2);
-    server.end(Reply.Status.COMPLETED);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(
-            done -> {
-              assertThat(done.status()).contains(Reply.Status.COMPLETED);
-              assertThat(done.response().getSecret()).isEqualTo("secret");
-              assertThat(done.replayed()).isFalse();
-            });
-    assertThat(server.runs()).isEqualTo(1);
-    assertThat(server.retries().get(0)).isFalse();
-    assertThat(server.retries().stream().skip(1)).hasSizeGreaterThan(1).containsOnly(true);
-  }
-
   @ParameterizedTest
   @EnumSource(
       value = Status.Code.class,
-      names = {"PERMISSION_DENIED", "UNAUTHENTICATED", "INVALID_ARGUMENT", "NOT_FOUND"})
-  void aServiceOfAnotherLibraryOrForOtherCallersIsTreatedAsMissing(Status.Code code) {
+      names = {
+        "UNIMPLEMENTED",
+        "PERMISSION_DENIED",
+        "UNAUTHENTICATED",
+        "INVALID_ARGUMENT",
+        "NOT_FOUND"
+      })
+  void aServerThatRefusesAWaitEndsIt(Status.Code code) {
     server.failingWaits(code.toStatus().asRuntimeException());
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() > 1);
 
-    server.end(Reply.Status.COMPLETED);
+    AwaitFailedException failure = failure(start(caller));
 
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-    assertThat(server.waits()).hasSize(1);
-    assertThat(server.runs()).isEqualTo(1);
+    assertThat(failure.getStatus().getCode()).isEqualTo(code);
+    assertThat(failure.reply(CREATE).response().getSecret()).isEqualTo("secret");
+    assertThat(server.calls()).isEqualTo(1);
   }
 
   @ParameterizedTest
@@ -294,45 +249,10 @@ class AwaitTest {
 
     await().until(() -> server.waiting() == 1);
 
-    assertThat(server.calls()).isEqualTo(3);
+    assertThat(server.calls()).isEqualTo(1);
     assertThat(server.runs()).isEqualTo(1);
     server.end(Reply.Status.COMPLETED);
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-  }
-
-  @Test
-  void aReplayThatIsLostIsRepeated() {
-    server.withoutOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() == 1);
-    server.failingCalls(Status.UNAVAILABLE, Status.ABORTED, Status.UNAVAILABLE);
-    server.end(Reply.Status.COMPLETED);
-
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-    assertThat(server.calls()).isBetween(4, 6);
-  }
-
-  @Test
-  void aReplayThatShouldBeRepeatedAfterTheDeadlineEndsTheWait() {
-    server.withoutOperations();
-    CompletableFuture<Reply<Order>> reply = start(quick().within(Duration.ofSeconds(9)).build());
-    await().until(() -> server.calls() == 1);
-    server.failingCall(Status.UNAVAILABLE.asRuntimeException(pushback(60_000)));
-
-    assertThat(failure(reply).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-  }
-
-  @Test
-  void aRefusedReplayEndsTheWait() {
-    server.withoutOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() == 1);
-    server.failingCalls(Status.PERMISSION_DENIED.withDescription("not any more"));
-
-    AwaitFailedException failure = failure(reply);
-
-    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
-    assertThat(failure.reply(CREATE).response().getSecret()).isEqualTo("secret");
   }
 
   @Test
@@ -344,80 +264,6 @@ class AwaitTest {
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND);
     assertThat(failure.reply(CREATE).status()).contains(Reply.Status.PROCESSING);
     assertThat(server.calls()).isEqualTo(1);
-  }
-
-  @Test
-  void aCallThatRunsElsewhereIsAwaitedAndNotRepeated() {
-    Intent intent = Intent.create();
-    server.runElsewhere(intent);
-    CompletableFuture<Reply<Order>> reply =
-        caller.callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-    await().until(() -> server.waiting() == 1);
-
-    server.answer();
-    server.end(Reply.Status.COMPLETED);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(
-            done -> {
-              assertThat(done.status()).contains(Reply.Status.COMPLETED);
-              assertThat(done.response().getId()).isEqualTo("elsewhere");
-            });
-    assertThat(server.calls()).isEqualTo(2);
-    assertThat(server.runs()).isZero();
-  }
-
-  @Test
-  void withoutOperationsACallThatRunsElsewhereIsRepeatedAfterThePushback() {
-    Intent intent = Intent.create();
-    server.withoutOperations().refusingFor(Duration.ofMillis(300)).runElsewhere(intent);
-    long begin = System.nanoTime();
-    CompletableFuture<Reply<Order>> reply =
-        caller.callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-    await().until(() -> server.calls() == 3);
-    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(600));
-
-    server.answer();
-    server.end(Reply.Status.COMPLETED);
-
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-  }
-
-  @Test
-  void aServerThatRefusesAWaitGetsNoSecondWait() {
-    Intent intent = Intent.create();
-    server.refusingFor(Duration.ofMillis(100)).runElsewhere(intent);
-    server.failingWaits(Status.PERMISSION_DENIED.asRuntimeException());
-    CompletableFuture<Reply<Order>> reply =
-        caller.callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-
-    await().until(() -> server.calls() == 4);
-
-    assertThat(server.waits()).hasSize(1);
-    assertThat(reply.cancel(true)).isTrue();
-  }
-
-  @Test
-  void aCallThatRunsElsewhereIsAwaitedEvenIfItsPushbackExceedsTheDeadline() {
-    Intent intent = Intent.create();
-    server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
-    CompletableFuture<Reply<Order>> reply =
-        quick()
-            .attemptTimeout(Duration.ofSeconds(1))
-            .within(Duration.ofSeconds(20))
-            .build()
-            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-    await().until(() -> server.waits().size() == 3);
-
-    server.answer();
-    server.end(Reply.Status.COMPLETED);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(done -> assertThat(done.status()).contains(Reply.Status.COMPLETED));
-    assertThat(server.calls()).isEqualTo(2);
-    assertThat(server.runs()).isZero();
   }
 
   @Test
@@ -438,78 +284,6 @@ class AwaitTest {
     assertThat(failure.outcome()).isEqualTo(CallFailedException.Outcome.UNKNOWN);
     assertThat(failure.operationId()).isPresent();
     assertThat(failure.attempts()).isEqualTo(1);
-  }
-
-  @Test
-  void aCallThatHasFailedElsewhereIsSentAgainAtOnce() {
-    Intent intent = Intent.create();
-    server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
-    CompletableFuture<Reply<Order>> reply =
-        quick()
-            .attemptTimeout(Duration.ofSeconds(1))
-            .within(Duration.ofSeconds(20))
-            .build()
-            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-    await().until(() -> server.waits().size() == 1);
-
-    server.forget();
-
-    await().until(() -> server.runs() == 1);
-    server.end(Reply.Status.COMPLETED);
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-  }
-
-  @Test
-  void aWaitForACallOutlivesARestartOfItsServer() {
-    Intent intent = Intent.create();
-    server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
-    CompletableFuture<Reply<Order>> reply =
-        quick()
-            .within(Duration.ofSeconds(30))
-            .build()
-            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-    await().until(() -> server.waiting() == 1);
-
-    server.restart();
-
-    await().until(() -> server.waiting() == 1 && server.waits().size() > 1);
-    server.answer();
-    server.end(Reply.Status.COMPLETED);
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-  }
-
-  @Test
-  void aServerThatDoesNotWaitForACallIsCalledAfterAPause() {
-    Intent intent = Intent.create();
-    server.withoutPatience().runElsewhere(intent);
-    CompletableFuture<Reply<Order>> reply =
-        caller.callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
-
-    await().during(Duration.ofMillis(1_500)).until(() -> !reply.isDone());
-
-    assertThat(server.waits()).hasSizeBetween(1, 2);
-    assertThat(reply.cancel(true)).isTrue();
-  }
-
-  @Test
-  void anInterruptWhileACallRunsElsewhereLeavesTheOutcomeUnknown() throws Exception {
-    Intent intent = Intent.create();
-    server.runElsewhere(intent);
-    CompletableFuture<CallFailedException> thrown = new CompletableFuture<>();
-    Thread thread =
-        new Thread(
-            () ->
-                thrown.complete(
-                    catchThrowableOfType(
-                        CallFailedException.class,
-                        () -> caller.callAndAwait(intent.on(stub), CREATE, REQUEST))));
-    thread.start();
-    await().until(() -> server.waiting() == 1);
-
-    thread.interrupt();
-
-    assertThat(thrown.get(10, TimeUnit.SECONDS).outcome())
-        .isEqualTo(CallFailedException.Outcome.UNKNOWN);
   }
 
   @Test
@@ -539,74 +313,13 @@ class AwaitTest {
     await().until(() -> server.waiting() == 0);
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void theDeadlineEndsReplaysToo(boolean answered) {
-    server.withoutOperations();
-    if (!answered) {
-      server.silentOfReplays();
-    }
-
-    AwaitFailedException failure = failure(start(quick().within(Duration.ofSeconds(2)).build()));
-
-    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(failure).hasMessageContaining("is still running");
-    assertThat(server.calls()).isGreaterThan(1);
-  }
-
   @Test
-  void noReplayIsSentWhenTheRecordMayHaveExpired() {
-    Duration safe = Duration.ofMillis(1_500);
-    server.withoutOperations().retaining(AwaitLoop.CLOCK_LAG.plus(safe));
-
-    AwaitFailedException failure = failure(start(caller));
-
-    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    assertThat(failure).hasMessageContaining("its record may expire");
-    assertThat(failure.reply(CREATE).expires()).isPresent();
-    assertThat(server.calls()).isGreaterThan(1);
-    assertThat(server.runs()).isEqualTo(1);
-  }
-
-  @Test
-  void noReplayIsSentIfTheServerSendsNoExpiry() {
-    server.withoutOperations().silentOfExpiry();
-
-    AwaitFailedException failure = failure(start(caller));
-
-    assertThat(failure).hasMessageContaining("its record may expire");
-    assertThat(server.calls()).isEqualTo(1);
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aServerThatHasLostTheRecordIsDetected(boolean namesOperations) {
-    server.withoutOperations();
-    if (!namesOperations) {
-      server.silentOfOperations();
-    }
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() == 2);
-    server.forget();
-
-    AwaitFailedException failure = failure(reply);
-
-    assertThat(server.runs()).isEqualTo(2);
-    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DATA_LOSS);
-    assertThat(failure).hasMessageContaining("ran the call again");
-    assertThat(failure.reply(CREATE).response().getId()).isEqualTo("2");
-  }
-
-  @Test
-  void anAnswerThatNamesNoOperationIsReplayed() {
+  void anAnswerThatNamesNoOperationIsReturnedAsItIs() {
     server.silentOfOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.calls() == 2);
-    server.end(Reply.Status.COMPLETED);
 
-    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+    assertThat(caller.callAndAwait(stub, CREATE, REQUEST).status())
+        .contains(Reply.Status.PROCESSING);
     assertThat(server.waits()).isEmpty();
-    assertThat(server.runs()).isEqualTo(1);
   }
 
   @Test

@@ -106,13 +106,9 @@ final class ShopServer implements AutoCloseable {
     }
   }
 
-  /** Starts a server that packs, with the services for operations and for recovery. */
+  /** Starts a server that packs, with the service for operations. */
   static ShopServer packing(Databases.Database database) {
-    return new ShopServer(database, true, on -> List.of(on.operations(), on.recovery()));
-  }
-
-  static ShopServer packingWithRecoveryOnly(Databases.Database database) {
-    return new ShopServer(database, true, on -> List.of(on.recovery()));
+    return new ShopServer(database, true, on -> List.of(on.operations()));
   }
 
   private static Procedure packed(MethodDescriptor<OrderRequest, Order> method) {

@@ -59,14 +59,13 @@ final class WorkServer implements AutoCloseable {
   /** What is known of one key. */
   private static final class Work {
     final UUID id = UUID.randomUUID();
-    final Instant expires;
+    final Instant expires = Instant.now().plus(Duration.ofHours(24));
     final Order order;
     final CompletableFuture<Reply.Status> ended = new CompletableFuture<>();
     volatile boolean answered = true;
 
-    Work(Order order, Duration retention) {
+    Work(Order order) {
       this.order = order;
-      this.expires = Instant.now().plus(retention);
     }
 
     Reply.Status status() {
@@ -86,27 +85,14 @@ final class WorkServer implements AutoCloseable {
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicInteger runs = new AtomicInteger();
   private final AtomicInteger calls = new AtomicInteger();
-  private final List<Boolean> retries = new CopyOnWriteArrayList<>();
   private final List<ManagedChannel> channels = new ArrayList<>();
-  private volatile Duration retention = Duration.ofHours(24);
-  private volatile Duration pushback = Duration.ofSeconds(30);
   private volatile boolean patient = true;
   private volatile boolean plainOperations;
-  private volatile boolean silentOfExpiry;
   private volatile boolean silentOfOperations;
-  private volatile boolean silentOfReplays;
-  private boolean operations = true;
   private Server server;
 
   WorkServer() {
     this.server = start(0);
-  }
-
-  /** Serves without {@code google.longrunning.Operations}, from now on. */
-  WorkServer withoutOperations() {
-    operations = false;
-    restart();
-    return this;
   }
 
   /** Answers waits at once, from now on. */
@@ -121,33 +107,9 @@ final class WorkServer implements AutoCloseable {
     return this;
   }
 
-  /** Keeps the records of later calls so long. */
-  WorkServer retaining(Duration time) {
-    retention = time;
-    return this;
-  }
-
-  /** Refuses later calls that run elsewhere for so long. */
-  WorkServer refusingFor(Duration time) {
-    pushback = time;
-    return this;
-  }
-
-  /** Says no more until when records are kept. */
-  WorkServer silentOfExpiry() {
-    silentOfExpiry = true;
-    return this;
-  }
-
   /** Names operations no more. */
   WorkServer silentOfOperations() {
     silentOfOperations = true;
-    return this;
-  }
-
-  /** Answers no retry of an answered call. */
-  WorkServer silentOfReplays() {
-    silentOfReplays = true;
     return this;
   }
 
@@ -160,12 +122,6 @@ final class WorkServer implements AutoCloseable {
   /** Answers the next calls so, whatever is on record. */
   WorkServer failingCalls(Status... errors) {
     List.of(errors).forEach(error -> callErrors.add(error.asRuntimeException()));
-    return this;
-  }
-
-  /** Answers the next call so, whatever is on record. */
-  WorkServer failingCall(StatusRuntimeException error) {
-    callErrors.add(error);
     return this;
   }
 
@@ -186,24 +142,14 @@ final class WorkServer implements AutoCloseable {
 
   /** Runs a call of which nobody hears the answer. */
   void runElsewhere(Intent intent) {
-    Work work = new Work(Order.newBuilder().setId("elsewhere").build(), retention);
+    Work work = new Work(Order.newBuilder().setId("elsewhere").build());
     work.answered = false;
     works.put(intent.toString(), work);
-  }
-
-  /** Answers what runs elsewhere. */
-  void answer() {
-    works.values().forEach(work -> work.answered = true);
   }
 
   /** Ends the work behind all answers. */
   void end(Reply.Status status) {
     works.values().forEach(work -> work.ended.complete(status));
-  }
-
-  /** Loses all records. */
-  void forget() {
-    works.clear();
   }
 
   List<Wait> waits() {
@@ -223,11 +169,6 @@ final class WorkServer implements AutoCloseable {
   /** Returns how often it was called, replays included. */
   int calls() {
     return calls.get();
-  }
-
-  /** Returns of each call whether it said that it was a retry. */
-  List<Boolean> retries() {
-    return List.copyOf(retries);
   }
 
   /** Opens a channel, closed with the server. */
@@ -256,7 +197,7 @@ final class WorkServer implements AutoCloseable {
     StatusRuntimeException error =
         error(Status.ABORTED, WireNames.IN_PROGRESS, Map.of("operation", id.toString()));
     Objects.requireNonNull(error.getTrailers())
-        .put(ascii(WireNames.PUSHBACK), Long.toString(pushback.toMillis()));
+        .put(ascii(WireNames.PUSHBACK), Long.toString(Duration.ofSeconds(30).toMillis()));
     return error;
   }
 
@@ -280,10 +221,8 @@ final class WorkServer implements AutoCloseable {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .addService(new Orders())
+            .addService(new Operations())
             .intercept(new Exchange());
-    if (operations) {
-      builder.addService(new Operations());
-    }
     try {
       return builder.build().start();
     } catch (IOException failure) {
@@ -294,7 +233,6 @@ final class WorkServer implements AutoCloseable {
   private final class Orders extends OrderServiceGrpc.OrderServiceImplBase {
     @Override
     public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
-      retries.add("true".equals(Exchange.HEADERS.get().get(ascii(WireNames.RETRY))));
       calls.incrementAndGet();
       StatusRuntimeException error = callErrors.poll();
       if (error != null) {
@@ -307,9 +245,6 @@ final class WorkServer implements AutoCloseable {
         observer.onError(inProgress(before.id));
         return;
       }
-      if (before != null && silentOfReplays) {
-        return;
-      }
       Work work = before == null ? run(request) : before;
       works.put(key, work);
       Metadata trailers = Exchange.TRAILERS.get();
@@ -317,9 +252,7 @@ final class WorkServer implements AutoCloseable {
       if (!silentOfOperations) {
         trailers.put(ascii(WireNames.OPERATION), work.id.toString());
       }
-      if (!silentOfExpiry) {
-        trailers.put(ascii(WireNames.EXPIRES), work.expires.toString());
-      }
+      trailers.put(ascii(WireNames.EXPIRES), work.expires.toString());
       if (before != null) {
         trailers.put(ascii(WireNames.REPLAYED), "true");
       }
@@ -334,7 +267,7 @@ final class WorkServer implements AutoCloseable {
               .setName(request.getName())
               .setSecret("secret")
               .build();
-      return new Work(order, retention);
+      return new Work(order);
     }
   }
 
