@@ -6,10 +6,7 @@ import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
 import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
-import io.github.grpcidempotency.benchmarks.scenario.Records;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
-import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
-import io.github.grpcidempotency.benchmarks.scenario.Sweep;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -40,11 +37,7 @@ public final class Benchmarks implements Callable<Integer> {
       List.of(
           new Scenario("cost of a call", CostOfCall::run),
           new Scenario("calls", Calls::onOneMachine),
-          new Scenario("calls across a network", Calls::acrossNetwork),
-          new Scenario("sweep", Sweep::run),
-          new Scenario("record size", Records::size),
-          new Scenario("life of a record", Records::life),
-          new Scenario("steady state", SteadyState::run));
+          new Scenario("calls across a network", Calls::acrossNetwork));
 
   @Mixin private Options options = new Options();
   @Mixin private Pace pace = new Pace();

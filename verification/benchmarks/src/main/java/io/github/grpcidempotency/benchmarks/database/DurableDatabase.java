@@ -47,7 +47,7 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("full_page_writes", "on")
               .setServerConfig("max_connections", "200")
               .setServerConfig("shared_buffers", "512MB")
-              // Checkpoints only where a scenario asks for one, and not at random within a round.
+              // No checkpoints at random within a round.
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
       settings.parameters().forEach(builder::setServerConfig);
@@ -89,12 +89,10 @@ public final class DurableDatabase implements AutoCloseable {
         script("resource_types").replace("${types}", Integer.toString(settings.resourceTypes())));
   }
 
-  /** Returns a pool of the application's connections; its round trips are counted. */
-  public HikariDataSource newPool(int size) {
-    return newPool(size, Duration.ZERO);
-  }
-
-  /** Returns a pool whose round trips have an additional delay. */
+  /**
+   * Returns a pool of the application's connections. Its round trips are counted, and have an
+   * additional delay.
+   */
   public HikariDataSource newPool(int size, Duration delay) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(
@@ -114,16 +112,6 @@ public final class DurableDatabase implements AutoCloseable {
   /** Executes SQL as a superuser. */
   public void execute(String sql) {
     superuser.useHandle(handle -> handle.execute(sql));
-  }
-
-  /** Returns the single number that a query returns, executed as a superuser. */
-  public double number(String query) {
-    return superuser.withHandle(handle -> handle.createQuery(query).mapTo(Double.class).one());
-  }
-
-  /** Returns how many bytes of log were written so far. */
-  public double logPosition() {
-    return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
   }
 
   /** Returns the server's version, and its settings that matter for speed. */
