@@ -267,26 +267,6 @@ class AwaitTest {
   }
 
   @Test
-  void aCallThatStillRunsElsewhereAtTheDeadlineHasAnUnknownOutcome() {
-    Intent intent = Intent.create();
-    server.runElsewhere(intent);
-
-    CallFailedException failure =
-        catchThrowableOfType(
-            CallFailedException.class,
-            () ->
-                quick()
-                    .within(Duration.ofSeconds(2))
-                    .build()
-                    .callAndAwait(intent.on(stub), CREATE, REQUEST));
-
-    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.ABORTED);
-    assertThat(failure.outcome()).isEqualTo(CallFailedException.Outcome.UNKNOWN);
-    assertThat(failure.operationId()).isPresent();
-    assertThat(failure.attempts()).isEqualTo(1);
-  }
-
-  @Test
   void atTheDeadlineTheFailureContainsTheLastKnownStatus() {
     Intent intent = Intent.create();
 
@@ -389,10 +369,10 @@ class AwaitTest {
     int before = ManagementFactory.getThreadMXBean().getThreadCount();
 
     List<CompletableFuture<Reply<Order>>> replies =
-        Stream.generate(() -> start(caller)).limit(500).toList();
-    await().until(() -> server.waiting() == 500);
+        Stream.generate(() -> start(caller)).limit(200).toList();
+    await().until(() -> server.waiting() == 200);
 
-    assertThat(ManagementFactory.getThreadMXBean().getThreadCount()).isLessThan(before + 100);
+    assertThat(ManagementFactory.getThreadMXBean().getThreadCount()).isLessThan(before + 50);
     server.end(Reply.Status.COMPLETED);
     assertThat(replies)
         .allSatisfy(reply -> assertThat(reply).succeedsWithin(Duration.ofSeconds(10)));

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.client;
 
-import com.google.longrunning.GetOperationRequest;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
@@ -39,7 +38,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -62,7 +60,6 @@ final class WorkServer implements AutoCloseable {
     final Instant expires = Instant.now().plus(Duration.ofHours(24));
     final Order order;
     final CompletableFuture<Reply.Status> ended = new CompletableFuture<>();
-    volatile boolean answered = true;
 
     Work(Order order) {
       this.order = order;
@@ -140,13 +137,6 @@ final class WorkServer implements AutoCloseable {
     }
   }
 
-  /** Runs a call of which nobody hears the answer. */
-  void runElsewhere(Intent intent) {
-    Work work = new Work(Order.newBuilder().setId("elsewhere").build());
-    work.answered = false;
-    works.put(intent.toString(), work);
-  }
-
   /** Ends the work behind all answers. */
   void end(Reply.Status status) {
     works.values().forEach(work -> work.ended.complete(status));
@@ -190,29 +180,14 @@ final class WorkServer implements AutoCloseable {
 
   /** What the library says of an operation that it does not know, or not for this caller. */
   static StatusRuntimeException operationUnknown() {
-    return error(Status.NOT_FOUND, WireNames.OPERATION_UNKNOWN, Map.of());
-  }
-
-  private StatusRuntimeException inProgress(UUID id) {
-    StatusRuntimeException error =
-        error(Status.ABORTED, WireNames.IN_PROGRESS, Map.of("operation", id.toString()));
-    Objects.requireNonNull(error.getTrailers())
-        .put(ascii(WireNames.PUSHBACK), Long.toString(Duration.ofSeconds(30).toMillis()));
-    return error;
-  }
-
-  private static StatusRuntimeException error(
-      Status status, String reason, Map<String, String> metadata) {
     return StatusProto.toStatusRuntimeException(
         com.google.rpc.Status.newBuilder()
-            .setCode(status.getCode().value())
-            .setMessage(reason)
+            .setCode(Code.NOT_FOUND_VALUE)
             .addDetails(
                 Any.pack(
                     ErrorInfo.newBuilder()
                         .setDomain(WireNames.ERROR_DOMAIN)
-                        .setReason(reason)
-                        .putAllMetadata(metadata)
+                        .setReason(WireNames.OPERATION_UNKNOWN)
                         .build()))
             .build());
   }
@@ -241,10 +216,6 @@ final class WorkServer implements AutoCloseable {
       }
       String key = Optional.ofNullable(Exchange.HEADERS.get().get(KEY)).orElseThrow();
       Work before = works.get(key);
-      if (before != null && !before.answered) {
-        observer.onError(inProgress(before.id));
-        return;
-      }
       Work work = before == null ? run(request) : before;
       works.put(key, work);
       Metadata trailers = Exchange.TRAILERS.get();
@@ -272,11 +243,6 @@ final class WorkServer implements AutoCloseable {
   }
 
   private final class Operations extends OperationsGrpc.OperationsImplBase {
-    @Override
-    public void getOperation(GetOperationRequest request, StreamObserver<Operation> observer) {
-      answer(request.getName(), observer);
-    }
-
     @Override
     public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
       Duration left =
@@ -329,11 +295,11 @@ final class WorkServer implements AutoCloseable {
         operation.setMetadata(
             Any.pack(
                 OperationMetadata.newBuilder()
-                    .setState(state(work))
+                    .setState(OperationMetadata.State.valueOf("STATE_" + work.status()))
                     .setExpireTime(Timestamp.newBuilder().setSeconds(work.expires.getEpochSecond()))
                     .build()));
       }
-      if (work.answered && work.status() != Reply.Status.PROCESSING) {
+      if (work.status() != Reply.Status.PROCESSING) {
         operation.setDone(true).setResponse(Any.pack(work.order));
         if (plainOperations && work.status() == Reply.Status.FAILED) {
           operation.setError(com.google.rpc.Status.newBuilder().setCode(Code.INTERNAL_VALUE));
@@ -341,12 +307,6 @@ final class WorkServer implements AutoCloseable {
       }
       observer.onNext(operation.build());
       observer.onCompleted();
-    }
-
-    private static OperationMetadata.State state(Work work) {
-      return work.answered
-          ? OperationMetadata.State.valueOf("STATE_" + work.status())
-          : OperationMetadata.State.STATE_RUNNING;
     }
 
     private Optional<Work> find(String name) {

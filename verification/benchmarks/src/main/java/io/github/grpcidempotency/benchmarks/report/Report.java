@@ -44,8 +44,8 @@ public final class Report {
   }
 
   /**
-   * Prints the sections that have not been written yet, and writes each as {@code <scenario>.md}
-   * and {@code .csv}, and as {@code .svg} where there are plots of it. Other files stay.
+   * Prints the sections that have not been written yet, and writes each as {@code
+   * <scenario>.md}, and as {@code .svg} where there are plots of it. Other files stay.
    *
    * @throws IOException if they cannot be written
    */
@@ -140,7 +140,6 @@ public final class Report {
       String name = scenario.replace(' ', '-');
       String table = "# " + scenario + "\n\n" + table();
       console.printf("%n%s%n", table);
-      CsvFile.write(directory.resolve(name + ".csv"), results());
       StringBuilder page = new StringBuilder(table);
       page.append("\nWritten by the benchmark program. Median of the rounds (least–most); ");
       page.append("✓ and ✗ say whether an aim is met.\n\n");
@@ -148,7 +147,7 @@ public final class Report {
       notes.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
       page.append("\n").append(aims(results()));
       Files.writeString(directory.resolve(name + ".md"), page);
-      console.printf("Written to %s: %s.md, %s.csv%n%n", directory, name, name);
+      console.printf("Written to %s: %s.md%n%n", directory, name);
       Plots.write(directory, name, results());
     }
 
