@@ -44,8 +44,8 @@ public final class Report {
   }
 
   /**
-   * Prints the sections that have not been written yet, and writes each as {@code
-   * <scenario>.md}, and as {@code .svg} where there are plots of it. Other files stay.
+   * Prints the sections that have not been written yet, and writes each as {@code <scenario>.md},
+   * and as {@code .svg} where there are plots of it. Other files stay.
    *
    * @throws IOException if they cannot be written
    */
