@@ -1,9 +1,7 @@
 package io.github.grpcidempotency.client;
 
 import com.google.longrunning.Operation;
-import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -99,7 +97,9 @@ final class AwaitLoop<RequestT, T> {
             .map(time -> Instant.ofEpochSecond(time.getSeconds(), time.getNanos()));
     if (operation.getDone()) {
       Reply.Status status =
-          hasFailed(operation, metadata) ? Reply.Status.FAILED : Reply.Status.COMPLETED;
+          metadata.getState() == OperationMetadata.State.STATE_FAILED
+              ? Reply.Status.FAILED
+              : Reply.Status.COMPLETED;
       chain.result().complete(known.orElseThrow().updated(status, expires));
       return;
     }
@@ -123,7 +123,7 @@ final class AwaitLoop<RequestT, T> {
         result.mayBeCut() && !chain.isCancelled()
             ? Optional.of(backoff.delay(failures))
             : result.retryAfter(backoff, failures);
-    if (result.reason().equals(Optional.of(WireNames.OPERATION_UNKNOWN)) || wait.isEmpty()) {
+    if (wait.isEmpty()) {
       end(result.status(), result.trailers());
     } else if (!call.endsWithin(wait.get())) {
       chain.after(wait.get(), () -> waitFor(operationId));
@@ -138,17 +138,10 @@ final class AwaitLoop<RequestT, T> {
     chain.result().completeExceptionally(failure(status, trailers).orElseThrow());
   }
 
-  private static boolean hasFailed(Operation operation, OperationMetadata metadata) {
-    return operation.hasError() || metadata.getState() == OperationMetadata.State.STATE_FAILED;
-  }
-
   private static OperationMetadata metadata(Operation operation) {
-    Any metadata = operation.getMetadata();
     try {
-      return metadata.is(OperationMetadata.class)
-          ? metadata.unpack(OperationMetadata.class)
-          : OperationMetadata.getDefaultInstance();
-    } catch (InvalidProtocolBufferException malformed) {
+      return operation.getMetadata().unpack(OperationMetadata.class);
+    } catch (InvalidProtocolBufferException ofAnotherLibrary) {
       return OperationMetadata.getDefaultInstance();
     }
   }

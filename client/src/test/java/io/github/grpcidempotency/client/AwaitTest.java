@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.client.WorkServer.Wait;
+import io.github.grpcidempotency.client.Waits.Wait;
 import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
@@ -18,6 +18,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -26,12 +27,16 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A client waits until the work behind an answer has ended. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AwaitTest {
   private static final MethodDescriptor<OrderRequest, Order> CREATE =
       OrderServiceGrpc.getCreateOrderMethod();
@@ -39,46 +44,42 @@ class AwaitTest {
   private static final Metadata.Key<String> KEY = ascii("idempotency-key");
   private static final Metadata.Key<String> TOKEN = ascii("x-token");
 
-  private final WorkServer server = new WorkServer();
-  private final OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(server.channel());
+  private static final Databases.Database shop = Databases.packingShop();
+
+  private final Waits waits = new Waits();
+  private final ShopServer server = ShopServer.packing(shop, waits);
+  private final OrderServiceBlockingStub stub =
+      OrderServiceGrpc.newBlockingStub(server.channel(builder -> builder));
   private final RetryingCaller caller = quick().build();
 
-  @AfterEach
+  @BeforeEach
+  void begin() {
+    server.reset();
+    waits.reset();
+  }
+
+  @AfterAll
   void close() {
     server.close();
   }
 
-  @Test
-  void oneCallWaitsUntilTheWorkIsCompleted() throws Exception {
+  @ParameterizedTest
+  @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
+  void oneCallWaitsUntilTheWorkHasEnded(String state, Reply.Status status) {
     CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
     assertThat(reply).isNotDone();
 
-    server.end(Reply.Status.COMPLETED);
+    outbox(state);
 
-    assertThat(reply.get().status()).contains(Reply.Status.COMPLETED);
-    assertThat(reply.get().response().getSecret()).isEqualTo("secret");
-    assertThat(reply.get().replayed()).isFalse();
-    assertThat(server.waits())
+    Reply<Order> done = reply.join();
+    assertThat(done.status()).contains(status);
+    assertThat(done.response().getSecret()).isEqualTo("secret");
+    assertThat(done.replayed()).isFalse();
+    assertThat(waits.seen())
         .extracting(wait -> wait.request().getName())
-        .containsExactly(reply.get().operationId().orElseThrow().toString());
-    assertThat(server.calls()).isEqualTo(1);
-  }
-
-  @ParameterizedTest
-  @EnumSource(
-      value = Reply.Status.class,
-      names = {"COMPLETED", "FAILED"})
-  void anOperationWithoutOurMetadataHasFailedIfItHasAnError(Reply.Status status) {
-    server.withPlainOperations();
-    CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.waiting() == 1);
-
-    server.end(status);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(done -> assertThat(done.status()).contains(status));
+        .containsExactly(done.operationId().orElseThrow().toString());
+    assertThat(server.runs()).isEqualTo(1);
   }
 
   @Test
@@ -86,13 +87,13 @@ class AwaitTest {
     Intent intent = Intent.create();
     Reply<Order> answer = caller.call(intent.on(stub), CREATE, REQUEST);
     assertThat(answer.status()).contains(Reply.Status.PROCESSING);
-    server.end(Reply.Status.COMPLETED);
+    outbox("packed");
 
     Reply<Order> replay = caller.callAndAwait(intent.on(stub), CREATE, REQUEST);
 
     assertThat(replay.status()).contains(Reply.Status.COMPLETED);
     assertThat(replay.replayed()).isTrue();
-    assertThat(server.waits()).isEmpty();
+    assertThat(waits.seen()).isEmpty();
   }
 
   @Test
@@ -111,9 +112,7 @@ class AwaitTest {
 
   @Test
   void aCallWithoutAnAnswerFailsAsWithoutAWait() {
-    server.failingCalls(Status.INVALID_ARGUMENT.withDescription("no"));
-
-    assertThatThrownBy(() -> caller.callAndAwait(stub, CREATE, REQUEST))
+    assertThatThrownBy(() -> caller.callAndAwait(stub, CREATE, OrderRequest.getDefaultInstance()))
         .isInstanceOfSatisfying(
             CallFailedException.class,
             failure ->
@@ -127,29 +126,29 @@ class AwaitTest {
   void everyWaitHasADeadlineInsideTheWhole() throws Exception {
     CompletableFuture<Reply<Order>> reply =
         start(quick().attemptTimeout(Duration.ofMillis(400)).build());
-    await().until(() -> server.waits().size() > 3);
-    server.end(Reply.Status.COMPLETED);
+    await().until(() -> waits.seen().size() > 3);
+    outbox("packed");
 
     assertThat(reply.get().status()).contains(Reply.Status.COMPLETED);
-    assertThat(server.waits())
+    assertThat(waits.seen())
         .allSatisfy(
             wait -> {
               assertThat(wait.deadline()).isLessThanOrEqualTo(Duration.ofMillis(400));
               assertThat(timeout(wait)).isBetween(Duration.ofMillis(200), Duration.ofMillis(360));
             });
-    assertThat(server.calls()).isEqualTo(1);
+    assertThat(server.runs()).isEqualTo(1);
   }
 
   @Test
   void aServerThatDoesNotWaitIsCalledAfterAPause() {
-    server.withoutPatience();
+    waits.withoutPatience();
     long begin = System.nanoTime();
     CompletableFuture<Reply<Order>> reply = start(caller);
 
-    await().until(() -> server.waits().size() > 3);
+    await().until(() -> waits.seen().size() > 3);
 
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(500));
-    server.end(Reply.Status.COMPLETED);
+    outbox("packed");
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
   }
 
@@ -168,11 +167,11 @@ class AwaitTest {
     CompletableFuture<Reply<Order>> reply =
         caller.callAndAwaitAsync(
             Intent.create().on(stub).withCallCredentials(token), CREATE, REQUEST);
-    await().until(() -> server.waiting() == 1);
-    server.end(Reply.Status.COMPLETED);
+    await().until(() -> waits.running() == 1);
+    outbox("packed");
 
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-    assertThat(server.waits())
+    assertThat(waits.seen())
         .singleElement()
         .satisfies(
             wait -> {
@@ -182,14 +181,14 @@ class AwaitTest {
   }
 
   @Test
-  void aWaitOutlivesARestartOfItsServer() {
+  void aWaitOutlivesARestartOfItsServer() throws Exception {
     CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
 
     server.restart();
 
-    await().until(() -> server.waiting() == 1 && server.waits().size() > 1);
-    server.end(Reply.Status.COMPLETED);
+    await().until(() -> waits.running() == 1 && waits.seen().size() > 1);
+    outbox("packed");
     assertThat(reply)
         .succeedsWithin(Duration.ofSeconds(10))
         .satisfies(done -> assertThat(done.status()).contains(Reply.Status.COMPLETED));
@@ -198,21 +197,21 @@ class AwaitTest {
 
   @Test
   void aCallIsRepeatedAfterThePushbackOfAFullServer() {
-    server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(300)));
+    waits.failing(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(300)));
     long begin = System.nanoTime();
 
     CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
 
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(300));
-    server.end(Reply.Status.COMPLETED);
+    outbox("packed");
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
-    assertThat(server.calls()).isEqualTo(1);
+    assertThat(server.runs()).isEqualTo(1);
   }
 
   @Test
   void aServerThatIsFullForLongerThanTheDeadlineEndsTheWait() {
-    server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(600_000)));
+    waits.failing(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(600_000)));
 
     AwaitFailedException failure = failure(start(quick().within(Duration.ofMinutes(5)).build()));
 
@@ -230,13 +229,13 @@ class AwaitTest {
         "NOT_FOUND"
       })
   void aServerThatRefusesAWaitEndsIt(Status.Code code) {
-    server.failingWaits(code.toStatus().asRuntimeException());
+    waits.failing(code.toStatus().asRuntimeException());
 
     AwaitFailedException failure = failure(start(caller));
 
     assertThat(failure.getStatus().getCode()).isEqualTo(code);
     assertThat(failure.reply(CREATE).response().getSecret()).isEqualTo("secret");
-    assertThat(server.calls()).isEqualTo(1);
+    assertThat(server.runs()).isEqualTo(1);
   }
 
   @ParameterizedTest
@@ -244,26 +243,28 @@ class AwaitTest {
       value = Status.Code.class,
       names = {"CANCELLED", "UNKNOWN", "INTERNAL"})
   void afterAFaultThatMayPassTheServerIsAskedToWaitAgain(Status.Code code) {
-    server.failingWaits(code.toStatus().asRuntimeException(), code.toStatus().asRuntimeException());
+    waits.failing(code.toStatus().asRuntimeException(), code.toStatus().asRuntimeException());
     CompletableFuture<Reply<Order>> reply = start(caller);
 
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
 
-    assertThat(server.calls()).isEqualTo(1);
     assertThat(server.runs()).isEqualTo(1);
-    server.end(Reply.Status.COMPLETED);
+    outbox("packed");
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
   }
 
   @Test
-  void anUnknownOperationEndsTheWait() {
-    server.failingWaits(WorkServer.operationUnknown());
+  void aRecordThatIsGoneEndsTheWaitAndRunsNothing() {
+    CompletableFuture<Reply<Order>> reply =
+        start(quick().attemptTimeout(Duration.ofSeconds(1)).build());
+    await().until(() -> waits.running() == 1);
 
-    AwaitFailedException failure = failure(start(caller));
+    shop.execute("UPDATE idempotency.idempotency_keys SET expires = now() - interval '1 second'");
 
+    AwaitFailedException failure = failure(reply);
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND);
     assertThat(failure.reply(CREATE).status()).contains(Reply.Status.PROCESSING);
-    assertThat(server.calls()).isEqualTo(1);
+    assertThat(server.runs()).isEqualTo(1);
   }
 
   @Test
@@ -290,27 +291,18 @@ class AwaitTest {
     assertThatThrownBy(() -> failure.reply(OrderServiceGrpc.getGetOrderMethod()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("GetOrder");
-    await().until(() -> server.waiting() == 0);
-  }
-
-  @Test
-  void anAnswerThatNamesNoOperationIsReturnedAsItIs() {
-    server.silentOfOperations();
-
-    assertThat(caller.callAndAwait(stub, CREATE, REQUEST).status())
-        .contains(Reply.Status.PROCESSING);
-    assertThat(server.waits()).isEmpty();
+    await().until(() -> waits.running() == 0);
   }
 
   @Test
   void aCancelledFutureCancelsItsWait() {
     CompletableFuture<Reply<Order>> reply = start(caller);
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
 
     assertThat(reply.cancel(true)).isTrue();
 
-    await().until(() -> server.waiting() == 0);
-    await().during(Duration.ofMillis(300)).until(() -> server.waits().size() == 1);
+    await().until(() -> waits.running() == 0);
+    await().during(Duration.ofMillis(300)).until(() -> waits.seen().size() == 1);
   }
 
   @Test
@@ -333,7 +325,7 @@ class AwaitTest {
   void aCancelledContextEndsTheWait() throws Exception {
     Context.CancellableContext context = Context.current().withCancellation();
     CompletableFuture<Reply<Order>> reply = context.call(() -> start(caller));
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
 
     context.cancel(null);
 
@@ -354,28 +346,34 @@ class AwaitTest {
               thrown.complete(failure);
             });
     thread.start();
-    await().until(() -> server.waiting() == 1);
+    await().until(() -> waits.running() == 1);
 
     thread.interrupt();
 
     AwaitFailedException failure = thrown.get(10, TimeUnit.SECONDS);
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.CANCELLED);
     assertThat(failure.reply(CREATE).response().getName()).isEqualTo("tea");
-    await().until(() -> server.waiting() == 0);
+    await().until(() -> waits.running() == 0);
   }
 
   @Test
   void manyWaitsNeedNoThreadEach() {
     int before = ManagementFactory.getThreadMXBean().getThreadCount();
 
-    List<CompletableFuture<Reply<Order>>> replies =
-        Stream.generate(() -> start(caller)).limit(200).toList();
-    await().until(() -> server.waiting() == 200);
+    List<CompletableFuture<Reply<Order>>> replies = new ArrayList<>();
+    while (replies.size() < 200) { // not all at once, because each running handler has a thread
+      Stream.generate(() -> start(caller)).limit(20).forEach(replies::add);
+      await().until(() -> waits.running() == replies.size());
+    }
 
     assertThat(ManagementFactory.getThreadMXBean().getThreadCount()).isLessThan(before + 50);
-    server.end(Reply.Status.COMPLETED);
+    outbox("packed");
     assertThat(replies)
         .allSatisfy(reply -> assertThat(reply).succeedsWithin(Duration.ofSeconds(10)));
+  }
+
+  private static void outbox(String state) {
+    shop.execute("UPDATE shop.outbox SET state = '%s' WHERE state = 'pending'".formatted(state));
   }
 
   private static RetryingCaller.Builder quick() {
