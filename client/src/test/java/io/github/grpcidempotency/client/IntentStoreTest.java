@@ -8,8 +8,8 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
 import io.github.grpcidempotency.client.EchoServer.Answer;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
-import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.sql.Connection;
@@ -316,30 +316,6 @@ class IntentStoreTest {
   }
 
   @Test
-  void anInterruptedThreadEitherStoresAnIntentOrThrowsAndTheStoreStaysUsable() throws Exception {
-    Intent intent = Intent.create();
-    CompletableFuture<Boolean> stored = new CompletableFuture<>();
-    new Thread(
-            () -> {
-              Thread.currentThread().interrupt();
-              try {
-                write(intent, "tea");
-                stored.complete(true);
-              } catch (SQLException refused) {
-                stored.complete(false);
-              }
-            })
-        .start();
-
-    boolean expected = stored.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-    try (ClientDatabase other = ClientDatabase.of(BUYER)) {
-      assertThat(other.keys()).isEqualTo(expected ? List.of(intent.toString()) : List.of());
-    }
-    Intent later = write("milk");
-    assertThat(keys()).contains(later.toString());
-  }
-
-  @Test
   void aRequestWithoutAFieldIsKept() throws Exception {
     write("");
 
@@ -379,11 +355,16 @@ class IntentStoreTest {
   }
 
   private Intent write(String name) throws SQLException {
-    return intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+    Intent intent = Intent.create();
+    write(intent, name);
+    return intent;
   }
 
   private void write(Intent intent, String name) throws SQLException {
-    intents.write(intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+    try (Connection connection = buyer.connection()) {
+      intents.write(
+          connection, intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+    }
   }
 
   private List<String> keys() {
