@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.benchmarks;
 
-import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
@@ -55,7 +54,6 @@ public final class Benchmarks implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS, pace));
-    DatabaseSettings settings = checked(options::database);
     Report report = new Report();
     describe(report);
     for (Scenario scenario : chosen) {
@@ -66,13 +64,12 @@ public final class Benchmarks implements Callable<Integer> {
               "%.2f on average in the minute before",
               ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
       // A database of its own, so that no scenario is slowed down by the rows of another.
-      try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
+      try (DurableDatabase database = DurableDatabase.start()) {
         report.circumstance("database", database.description());
         scenario.measurement().run(database, pace, report.of(scenario.name()));
       }
       report.writeNew(options.results());
     }
-    report.sumUp();
     return 0;
   }
 

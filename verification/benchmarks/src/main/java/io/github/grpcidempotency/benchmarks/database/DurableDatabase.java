@@ -23,21 +23,19 @@ public final class DurableDatabase implements AutoCloseable {
   private static final String APP = "benchmark_app";
 
   private final EmbeddedPostgres postgres;
-  private final DatabaseSettings settings;
   private final Jdbi superuser;
 
-  private DurableDatabase(EmbeddedPostgres postgres, DatabaseSettings settings) {
+  private DurableDatabase(EmbeddedPostgres postgres) {
     this.postgres = postgres;
-    this.settings = settings;
     this.superuser = Jdbi.create(postgres.getDatabase("postgres", DATABASE));
   }
 
   /**
    * Starts PostgreSQL in a new temporary directory.
    *
-   * @throws IllegalArgumentException if it would not be durable
+   * @throws IllegalStateException if it would not be durable
    */
-  public static DurableDatabase start(DatabaseSettings settings) {
+  public static DurableDatabase start() {
     try {
       EmbeddedPostgres.Builder builder =
           EmbeddedPostgres.builder()
@@ -50,8 +48,7 @@ public final class DurableDatabase implements AutoCloseable {
               // No checkpoints at random within a round.
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
-      settings.parameters().forEach(builder::setServerConfig);
-      DurableDatabase database = new DurableDatabase(builder.start(), settings);
+      DurableDatabase database = new DurableDatabase(builder.start());
       try {
         database.prepare();
       } catch (RuntimeException failure) {
@@ -70,7 +67,7 @@ public final class DurableDatabase implements AutoCloseable {
         postgresDatabase.withHandle(
             handle -> handle.createQuery(script("not_durable")).mapTo(String.class).list());
     if (!off.isEmpty()) {
-      throw new IllegalArgumentException("PostgreSQL would not be durable: " + off);
+      throw new IllegalStateException("PostgreSQL would not be durable: " + off);
     }
     postgresDatabase.useHandle(
         handle -> {
@@ -85,8 +82,7 @@ public final class DurableDatabase implements AutoCloseable {
   /** Creates the library's tables, with a foreign key for each resource type. */
   private void migrate() {
     IdempotencySchema.migrate(owner());
-    runAsOwner(
-        script("resource_types").replace("${types}", Integer.toString(settings.resourceTypes())));
+    runAsOwner(script("resource_types"));
   }
 
   /**
@@ -116,11 +112,8 @@ public final class DurableDatabase implements AutoCloseable {
 
   /** Returns the server's version, and its settings that matter for speed. */
   public String description() {
-    String server =
-        superuser.withHandle(
-            handle -> handle.createQuery(script("description")).mapTo(String.class).one());
-    return "%s, set %s; resource types: %d"
-        .formatted(server, settings.parameters(), settings.resourceTypes());
+    return superuser.withHandle(
+        handle -> handle.createQuery(script("description")).mapTo(String.class).one());
   }
 
   @Override

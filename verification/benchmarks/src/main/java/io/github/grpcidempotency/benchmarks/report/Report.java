@@ -59,27 +59,6 @@ public final class Report {
     }
   }
 
-  /** Prints the aims and whether they were met. */
-  public void sumUp() {
-    console.print(
-        aims(sections.values().stream().flatMap(each -> each.results().stream()).toList()));
-  }
-
-  private static String aims(List<Result> results) {
-    List<Result> aimed = results.stream().filter(result -> result.aim().isPresent()).toList();
-    List<String> missed =
-        aimed.stream()
-            .filter(result -> !result.aim().orElseThrow().isMetBy(result))
-            .map(
-                each ->
-                    "- missed: %s, %s, %d calls, %s: %s%n"
-                        .formatted(
-                            each.scenario(), each.variant(), each.calls(), each.metric(), each))
-            .toList();
-    String met = "%d of %d aims met.%n".formatted(aimed.size() - missed.size(), aimed.size());
-    return aimed.isEmpty() ? "" : met + String.join("", missed);
-  }
-
   /** The numbers of one scenario. */
   public final class Section {
     private final String scenario;
@@ -141,11 +120,9 @@ public final class Report {
       String table = "# " + scenario + "\n\n" + table();
       console.printf("%n%s%n", table);
       StringBuilder page = new StringBuilder(table);
-      page.append("\nWritten by the benchmark program. Median of the rounds (least–most); ");
-      page.append("✓ and ✗ say whether an aim is met.\n\n");
+      page.append("\nWritten by the benchmark program. Median of the rounds (least–most).\n\n");
       circumstances.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
       notes.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
-      page.append("\n").append(aims(results()));
       Files.writeString(directory.resolve(name + ".md"), page);
       console.printf("Written to %s: %s.md%n%n", directory, name);
       Plots.write(directory, name, results());
