@@ -4,11 +4,6 @@ import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -39,25 +34,13 @@ final class ConsoleShop {
     return Console.start(administration, "ann", 0, true, Optional.empty());
   }
 
-  /** Runs the how-to page's statements; the role is there already if another class has made it. */
   private DataSource operator() {
-    List<String> statements = statements();
     if (count("SELECT count(*) FROM pg_roles WHERE rolname = ?", OPERATOR) == 0) {
-      execute(statements.get(0));
+      execute("CREATE ROLE shop_operator LOGIN"); // another class may have made it
     }
-    execute(statements.get(1));
+    execute("SELECT idempotency.grant_operator_to('shop_operator')");
     execute("SELECT idempotency.add_in_flight_index()");
     return database.as(OPERATOR);
-  }
-
-  private static List<String> statements() {
-    try (InputStream file = ConsoleShop.class.getResourceAsStream("operator.sql")) {
-      return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
-          .lines()
-          .toList();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
   }
 
   /** Begins a record: completed, of nobody's tenant. */
