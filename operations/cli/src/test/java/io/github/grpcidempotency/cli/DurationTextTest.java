@@ -11,13 +11,7 @@ import picocli.CommandLine.TypeConversionException;
 
 class DurationTextTest {
   @ParameterizedTest
-  @CsvSource({
-    "90s,PT90S",
-    "15m,PT15M",
-    "1h30m,PT90M",
-    "2d,P2D",
-    "0s,PT0S"
-  })
+  @CsvSource({"90s,PT90S", "15m,PT15M", "1h30m,PT90M", "2d,P2D", "0s,PT0S"})
   void operatorsWriteThemShort(String text, Duration meant) {
     assertThat(new DurationText().convert(text)).isEqualTo(meant);
   }
