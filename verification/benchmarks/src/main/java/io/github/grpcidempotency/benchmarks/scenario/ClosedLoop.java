@@ -53,10 +53,7 @@ public final class ClosedLoop implements AutoCloseable {
       throw new IllegalStateException("a call failed: " + failed.status());
     }
     return new Load(
-        seen.getTotalCount() / seconds,
-        new Load.Latencies(
-            millis(seen, 50), millis(seen, 90), millis(seen, 99), millis(seen, 99.9)),
-        seen.getTotalCount());
+        seen.getTotalCount() / seconds, millis(seen, 50), millis(seen, 99), seen.getTotalCount());
   }
 
   /** Lets the callers finish their operations. Blocks. */
