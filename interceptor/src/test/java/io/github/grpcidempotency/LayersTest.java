@@ -102,7 +102,7 @@ class LayersTest {
                             ROOT + ".grpc",
                             ROOT + ".client",
                             ROOT + ".internal.context",
-                            ROOT + ".internal.method",
+                            ROOT + ".internal.schema",
                             ROOT + ".internal.service",
                             ROOT + ".internal.wire",
                             ROOT + ".procedure"))))

@@ -41,11 +41,6 @@ record GrpcError(Status status, FailurePolicy policy, Runnable leaveToGrpc) impl
   }
 
   @Override
-  public void sendError(UUID operationId) {
-    leaveToGrpc.run();
-  }
-
-  @Override
   public void sendUnrecorded() {
     leaveToGrpc.run();
   }

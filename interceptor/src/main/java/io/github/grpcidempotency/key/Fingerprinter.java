@@ -3,7 +3,7 @@ package io.github.grpcidempotency.key;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnsafeByteOperations;
-import io.github.grpcidempotency.internal.field.FieldPath;
+import io.github.grpcidempotency.internal.schema.FieldPath;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;

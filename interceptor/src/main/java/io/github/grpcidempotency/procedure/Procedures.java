@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.util.ArrayList;
@@ -81,7 +82,7 @@ public final class Procedures {
     public Builder addAnnotated(ServiceDescriptor service) {
       services.add(service.getName());
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
-        if (MethodOption.find(method).isPresent()) {
+        if (MethodSchema.optionOf(method).isPresent()) {
           annotated.put(method.getFullMethodName(), (MethodDescriptor<Message, Message>) method);
         }
       }

@@ -223,11 +223,6 @@ final class WorkTransport<T extends Message> implements Transport {
     }
 
     @Override
-    public void sendError(UUID operationId) {
-      throw new AssertionError("the work has a result");
-    }
-
-    @Override
     public void sendUnrecorded() {
       throw new AssertionError("work has a token");
     }
@@ -271,11 +266,6 @@ final class WorkTransport<T extends Message> implements Transport {
 
     @Override
     public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
-      end(exception);
-    }
-
-    @Override
-    public void sendError(UUID operationId) {
       end(exception);
     }
 

@@ -209,11 +209,6 @@ public final class Engine implements AutoCloseable {
    * procedure requires that. If this fails, the record keeps its expiry time, and the answer is
    * still sent.
    */
-  public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded, CallEvents events) {
-    return retain(request.procedure(), request.claim(), recorded, events);
-  }
-
-  /** Returns the expiry time of a record that was found and is about to be reported. */
   public Instant retain(
       Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded, CallEvents events) {
     if (!procedure.retainedFromLastReplay()) {

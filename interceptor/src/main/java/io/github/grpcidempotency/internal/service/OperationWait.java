@@ -184,8 +184,7 @@ final class OperationWait implements Drain.Call {
     VisibleOperation seen;
     try {
       StoredOperation stored =
-          found.orElseThrow(
-              () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
+          found.orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
       seen = call.see(stored, operations.procedure(stored));
     } catch (RuntimeException failure) {
       fail(failure);

@@ -78,7 +78,7 @@ final class OperationsCall {
   }
 
   StatusRuntimeException failed(RuntimeException failure) {
-    return ServiceError.of(failure, events, operationId);
+    return ServiceError.of(failure, events, operationId, "name");
   }
 
   void within(Runnable action) {

@@ -12,7 +12,6 @@ import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
@@ -119,10 +118,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
           StoredOperation stored = stored(call, asked, request.getName());
           Procedure procedure = asked.operations().procedure(stored);
           if (!VisibleOperation.isDone(call.stateOf(stored, procedure))) {
-            throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED));
+            throw RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
           }
           if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
-            throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
+            throw RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
           }
           return Empty.getDefaultInstance();
         });
@@ -142,8 +141,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     Caller caller =
         callers
             .resolve()
-            .orElseThrow(
-                () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED)));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
     Engine engine = call.by(caller);
     return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
@@ -157,8 +155,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .canonicalize(name)
         .filter(name::equals)
         .map(UUID::fromString)
-        .orElseThrow(
-            () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
+        .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
   }
 
   private VisibleOperation find(OperationsCall call, Asked asked, String name) {
@@ -170,9 +167,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     StoredOperation stored =
         asked.operations().catalog().find(asked.caller(), List.of(idOf(name))).stream()
             .findFirst()
-            .orElseThrow(
-                () ->
-                    new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
     call.about(stored, asked.operations().procedure(stored));
     return stored;
   }
