@@ -129,9 +129,9 @@ final class HandlerCall<RequestT, ResponseT>
     @Override
     public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> work) {
       if (response().isPresent()) {
-        ResponseWriter.stamp(trailers, operationId, expires, work);
+        IdempotencyMetadata.stamp(trailers, operationId, expires, work);
       } else {
-        ResponseWriter.stampError(trailers, operationId);
+        IdempotencyMetadata.stampError(trailers, operationId);
       }
       send();
     }

@@ -120,8 +120,7 @@ public final class Procedures {
       ProcedureBuilder<Message> builder =
           Procedure.annotated(method).defaultExecution(() -> defaultExecution.apply(method));
       builder
-          .build()
-          .resourceType()
+          .resourceType
           .flatMap(type -> Optional.ofNullable(statuses.get(type.name())))
           .ifPresent(source -> builder.status(source));
       return builder.build();

@@ -95,7 +95,6 @@ public record FieldPath(List<FieldDescriptor> fields) {
     return left;
   }
 
-  /** Returns the message without the field. */
   public Message without(Message message) {
     return without(message, 0);
   }

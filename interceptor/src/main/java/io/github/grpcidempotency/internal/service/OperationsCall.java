@@ -56,7 +56,6 @@ final class OperationsCall {
     return operationId;
   }
 
-  /** Returns the part of an operation that the caller may see. */
   VisibleOperation see(StoredOperation stored, Procedure procedure) {
     return VisibleOperation.of(stored, stateOf(stored, procedure), procedure);
   }

@@ -81,15 +81,17 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
     try {
       Asked asked = ask(call);
+      VisibleOperation seen = find(call, asked, request.getName());
       OperationWait wait =
           new OperationWait(
               engines.drain(),
               asked.engine(),
               asked.operations(),
               call,
+              seen.stored(),
               (ServerCallStreamObserver<Operation>) observer,
               limit);
-      wait.begin(find(call, asked, request.getName()));
+      wait.begin(seen);
     } catch (RuntimeException failure) {
       observer.onError(call.failed(failure));
     }

@@ -22,7 +22,6 @@ final class RecordedAnswer {
     return responseType(procedure).isPresent();
   }
 
-  /** Returns a recorded response. */
   static Any response(Procedure procedure, ByteString bytes) {
     return Any.newBuilder()
         .setTypeUrl(

@@ -108,9 +108,7 @@ class OperationWaitersTest extends CallTest {
   @Test
   void aWaiterForWhomThereIsNoRoomIsAnsweredAtOnce() throws Exception {
     ThingServer server =
-        start(
-            serving()
-                .settings(settings -> settings.waitLimits(WaitLimits.defaults().withCalls(0, 0))));
+        start(serving().settings(settings -> settings.waitLimits(new WaitLimits(0, 0, 0, 0))));
     TestCall.Started first = keepOneRunning(server);
     String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
 
