@@ -6,7 +6,7 @@ import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.grpc.Metadata;
 import io.grpc.Status;

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;

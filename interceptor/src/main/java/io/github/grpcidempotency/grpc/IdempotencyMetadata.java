@@ -3,8 +3,8 @@ package io.github.grpcidempotency.grpc;
 import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
 
 import io.github.grpcidempotency.internal.wire.WireMetadata;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.proto.WireNames;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.grpc.Metadata;
 import java.time.Instant;
 import java.util.List;

@@ -7,6 +7,7 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.schema.ProtobufDurations;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.resource.ResourceType;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;

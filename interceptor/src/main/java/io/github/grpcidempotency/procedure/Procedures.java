@@ -2,6 +2,9 @@ package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
+import io.github.grpcidempotency.resource.ResourceType;
+import io.github.grpcidempotency.resource.StatusResolver;
+import io.github.grpcidempotency.resource.StatusSource;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.util.ArrayList;

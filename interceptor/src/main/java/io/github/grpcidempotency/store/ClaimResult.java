@@ -2,7 +2,7 @@ package io.github.grpcidempotency.store;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.store;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Optional;
 
 /** The answer that every retry gets. Its bytes are opaque to a store. */

@@ -17,6 +17,8 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.MarkedRequest;
 import io.github.grpcidempotency.testing.v1.Nested;

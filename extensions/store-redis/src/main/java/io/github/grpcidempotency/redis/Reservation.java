@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.redis;
 
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;

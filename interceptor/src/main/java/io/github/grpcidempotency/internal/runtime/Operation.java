@@ -9,7 +9,7 @@ import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.schema.FieldPath;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;

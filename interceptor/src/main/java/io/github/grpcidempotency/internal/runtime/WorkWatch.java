@@ -5,8 +5,8 @@ import static java.util.stream.Collectors.toSet;
 
 import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.internal.wait.WaitQueues;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
