@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
@@ -15,11 +15,11 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;

@@ -1,17 +1,17 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,20 +10,20 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.util.List;

@@ -5,7 +5,7 @@ import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.OutcomeParameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.Connection;

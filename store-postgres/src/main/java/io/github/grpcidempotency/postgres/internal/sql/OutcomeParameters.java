@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 

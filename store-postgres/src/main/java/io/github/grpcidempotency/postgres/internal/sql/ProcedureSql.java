@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

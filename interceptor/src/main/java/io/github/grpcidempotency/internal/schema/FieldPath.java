@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.field;
+package io.github.grpcidempotency.internal.schema;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
@@ -7,6 +7,7 @@ import com.google.protobuf.Message;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
@@ -44,8 +45,13 @@ public record FieldPath(List<FieldDescriptor> fields) {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
 
-  public FieldDescriptor.Type type() {
-    return last().getType();
+  public boolean isSingularInteger() {
+    return isSingular(JavaType.LONG) || isSingular(JavaType.INT);
+  }
+
+  /** Returns the type of the field as in a schema, such as {@code int64}. */
+  public String type() {
+    return last().getType().name().toLowerCase(Locale.ROOT);
   }
 
   public boolean isRequired() {
@@ -67,6 +73,18 @@ public record FieldPath(List<FieldDescriptor> fields) {
     return Optional.of(at.getField(last()));
   }
 
+  /** Returns the value of a singular field of text or of an integer type, as text. */
+  public Optional<String> readText(Message message) {
+    return read(message)
+        .map(
+            value ->
+                switch (last().getType()) {
+                  case UINT64, FIXED64 -> Long.toUnsignedString((Long) value);
+                  case UINT32, FIXED32 -> Integer.toUnsignedString((Integer) value);
+                  default -> value.toString();
+                });
+  }
+
   /** Returns a message without some of its fields. */
   public static Message without(Message message, Collection<String> paths) {
     Message left = message;
@@ -77,7 +95,6 @@ public record FieldPath(List<FieldDescriptor> fields) {
     return left;
   }
 
-  /** Returns the message without the field. */
   public Message without(Message message) {
     return without(message, 0);
   }

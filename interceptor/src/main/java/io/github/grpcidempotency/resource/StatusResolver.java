@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.procedure;
+package io.github.grpcidempotency.resource;
 
 /**
  * Finds the status of a created resource when its creation is replayed.

@@ -1,8 +1,10 @@
-package io.github.grpcidempotency.internal.decision;
+package io.github.grpcidempotency.internal.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -15,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class KeyDeciderTest {
+class KeyFinderTest {
   private static final String SOURCE = "x-event-id";
   private static final Caller CALLER = Caller.of(new UUID(1, 2));
   private static final Caller PRINCIPAL = Caller.of(new UUID(3, 4));
@@ -46,7 +48,7 @@ class KeyDeciderTest {
   void theKeyPolicyDecidesByKeyAndCaller(
       KeyPolicy policy, boolean key, boolean caller, Verdict verdict) {
     assertThat(
-            KeyDecider.decide(
+            KeyFinder.decide(
                 policy,
                 key ? Optional.of(FoundKey.of(KEY)) : Optional.empty(),
                 caller ? Optional.of(CALLER) : Optional.empty(),
@@ -59,9 +61,9 @@ class KeyDeciderTest {
     FoundKey key = FoundKey.of(KEY, PRINCIPAL);
 
     KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
-    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
+    assertThat(KeyFinder.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(decision);
-    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
+    assertThat(KeyFinder.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(decision);
   }
 
@@ -69,9 +71,9 @@ class KeyDeciderTest {
   void theNameOfAKeyOverridesTheNameOfItsSource() {
     FoundKey key = new FoundKey(KEY, Optional.empty(), Optional.of("request_id"));
 
-    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
+    assertThat(KeyFinder.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), "request_id"));
-    assertThat(KeyDecider.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
+    assertThat(KeyFinder.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(
             new KeyDecision.Refuse(
                 Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), "request_id"));
@@ -81,7 +83,7 @@ class KeyDeciderTest {
   void aKeyThatNoStoreCanKeepIsRefused() {
     for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED)) {
       assertThat(
-              KeyDecider.decide(
+              KeyFinder.decide(
                   policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER), SOURCE))
           .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey(KeyProblem.TOO_LONG), SOURCE));
     }

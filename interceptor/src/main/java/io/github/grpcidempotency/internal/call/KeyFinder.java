@@ -1,44 +1,66 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.call;
 
-import com.google.common.collect.ImmutableList;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.internal.decision.KeyDecider;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.store.StoreException;
-import io.grpc.Metadata;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Looks for the key of one call in the procedure's key source, and decides how the call continues.
+ * The first rule that applies decides:
+ *
+ * <ol>
+ *   <li>The handler manages keys itself: pass the call through.
+ *   <li>A prohibited key is present, or a required key is missing: refuse.
+ *   <li>No key: pass the call through.
+ *   <li>The key has no caller: refuse if a key is required; otherwise pass the call through and
+ *       emit an event.
+ *   <li>The key has characters that no store can keep: refuse.
+ *   <li>Otherwise the call is an operation. It belongs to the caller that the key source found, or
+ *       else to the authenticated caller.
+ * </ol>
  */
-final class KeyFinder {
+public final class KeyFinder {
   private final Procedure procedure;
   private final KeyPolicy policy;
   private final Optional<Caller> caller;
-  private final Metadata headers;
+  private final Function<String, List<String>> headers;
   private final CallEvents events;
   private final KeySource source;
 
-  KeyFinder(Procedure procedure, Optional<Caller> caller, Metadata headers, CallEvents events) {
+  /**
+   * Creates the finder of one call.
+   *
+   * @param policy the procedure's key policy, or a stricter one that the client demands
+   * @param headers returns all values of a header
+   */
+  public KeyFinder(
+      Procedure procedure,
+      KeyPolicy policy,
+      Optional<Caller> caller,
+      Function<String, List<String>> headers,
+      CallEvents events) {
     this.procedure = procedure;
-    this.policy = RequestHeaders.keyPolicy(procedure, headers);
+    this.policy = policy;
     this.caller = caller;
     this.headers = headers;
     this.events = events;
@@ -46,11 +68,10 @@ final class KeyFinder {
         procedure
             .keySource()
             .filter(given -> policy != KeyPolicy.PROHIBITED)
-            .orElseGet(
-                () -> KeySource.metadata(IdempotencyMetadata.KEY.name()).as(procedure.keyFormat()));
+            .orElseGet(() -> KeySource.metadata(WireNames.KEY).as(procedure.keyFormat()));
   }
 
-  boolean readsRequest() {
+  public boolean readsRequest() {
     return policy != KeyPolicy.HANDLER_INTERNAL && source.readsRequest();
   }
 
@@ -59,7 +80,7 @@ final class KeyFinder {
    *
    * @param request the request; empty if the decision does not {@linkplain #readsRequest need} it
    */
-  KeyDecision decide(Optional<Message> request) {
+  public KeyDecision decide(Optional<Message> request) {
     if (policy == KeyPolicy.HANDLER_INTERNAL) {
       return new KeyDecision.Unkeyed();
     }
@@ -102,7 +123,7 @@ final class KeyFinder {
   }
 
   private KeyDecision decide(Optional<FoundKey> key, String where) {
-    KeyDecision decision = KeyDecider.decide(policy, key, caller, where);
+    KeyDecision decision = decide(policy, key, caller, where);
     if (key.isPresent() && decision instanceof KeyDecision.Unkeyed) {
       return noCaller();
     }
@@ -121,6 +142,35 @@ final class KeyFinder {
   private KeyDecision noCaller() {
     events.unprotected(UnprotectedCause.NO_CALLER, null);
     return new KeyDecision.Unkeyed();
+  }
+
+  /** Applies the rules to a key that was found, or to a call without one. */
+  public static KeyDecision decide(
+      KeyPolicy policy, Optional<FoundKey> key, Optional<Caller> caller, String sourceName) {
+    String keyName = key.flatMap(FoundKey::name).orElse(sourceName);
+    boolean required = policy == KeyPolicy.REQUIRED;
+    if (policy == KeyPolicy.HANDLER_INTERNAL) {
+      return new KeyDecision.Unkeyed();
+    }
+    if (key.isEmpty()) {
+      return required
+          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED), keyName)
+          : new KeyDecision.Unkeyed();
+    }
+    if (policy == KeyPolicy.PROHIBITED) {
+      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), keyName);
+    }
+    Optional<Caller> owner = key.get().caller().or(() -> caller);
+    if (owner.isEmpty()) {
+      return required
+          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), keyName)
+          : new KeyDecision.Unkeyed();
+    }
+    Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());
+    if (problem.isPresent()) {
+      return new KeyDecision.Refuse(Refusal.invalidKey(problem.get()), keyName);
+    }
+    return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()), keyName);
   }
 
   private final class Call implements KeyCall {
@@ -142,8 +192,7 @@ final class KeyFinder {
 
     @Override
     public List<String> metadata(String name) {
-      Iterable<String> values = headers.getAll(WireMetadata.ascii(name));
-      return values == null ? List.of() : ImmutableList.copyOf(values);
+      return headers.apply(name);
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.procedure;
+package io.github.grpcidempotency.resource;
 
 /** The status of the asynchronous work behind a created resource. */
 public enum IdempotencyStatus {

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.field;
+package io.github.grpcidempotency.internal.schema;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

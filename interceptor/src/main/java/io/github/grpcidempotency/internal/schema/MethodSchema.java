@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.method;
+package io.github.grpcidempotency.internal.schema;
 
 import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.Descriptors.Descriptor;
@@ -25,6 +25,11 @@ public final class MethodSchema {
     return method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier supplier
         ? Optional.of(supplier.getMethodDescriptor())
         : Optional.empty();
+  }
+
+  /** Returns the option of a generated method, if it has one. */
+  public static Optional<Procedure> optionOf(io.grpc.MethodDescriptor<?, ?> method) {
+    return schema(method).flatMap(MethodSchema::option);
   }
 
   /** Returns the option of a method, if it has one. */

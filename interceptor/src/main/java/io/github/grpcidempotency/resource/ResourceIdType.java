@@ -1,6 +1,5 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.resource;
 
-import io.github.grpcidempotency.procedure.ResourceId;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;

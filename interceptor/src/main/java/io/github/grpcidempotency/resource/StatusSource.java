@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.procedure;
+package io.github.grpcidempotency.resource;
 
 /**
  * Where the status of the asynchronous work behind a created resource comes from: a query of the

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.procedure;
+package io.github.grpcidempotency.resource;
 
 import java.util.Optional;
 import java.util.OptionalLong;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.field;
+package io.github.grpcidempotency.internal.schema;
 
 import java.time.Duration;
 import java.util.Optional;
