@@ -58,6 +58,7 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
     this.connection = connection;
   }
 
+  /** Returns a carrier, whose {@link #proxy} is for the user of a connection. */
   public static StatementCarrier on(Connection connection) {
     return new StatementCarrier(connection);
   }
@@ -76,11 +77,6 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
       throw new TransactionException(
           "could not use the connection of the host's transaction", failure);
     }
-  }
-
-  /** Returns the connection for its user; {@code unwrap} returns this carrier from it. */
-  public Connection connection() {
-    return proxy();
   }
 
   /** Sets another connection that {@code Statement.getConnection} returns to the user. */

@@ -86,11 +86,10 @@ public final class SchemaCheck {
 
   /** Returns the problem of the column for a procedure's resource, given the types by name. */
   Optional<String> problemOfColumn(RecordedProcedure procedure, Map<String, String> columns) {
-    return procedure.resourceType().flatMap(type -> problemOfColumn(procedure, type, columns));
-  }
-
-  private Optional<String> problemOfColumn(
-      RecordedProcedure procedure, ResourceType resource, Map<String, String> columns) {
+    if (procedure.resourceType().isEmpty()) {
+      return Optional.empty();
+    }
+    ResourceType resource = procedure.resourceType().get();
     String type = columns.get(resource.column());
     if (type == null) {
       return Optional.of(

@@ -112,7 +112,7 @@ public final class StartupCheck {
 
   private ProbeCall probe() {
     // The renewal makes the server's lease known to the database, if it is the longest.
-    Duration lease = Comparators.max(database.settings().lease(), MIN_TRIAL_LEASE);
+    Duration lease = Comparators.max(database.lease(), MIN_TRIAL_LEASE);
     return new ProbeCall(storeOfLease.apply(lease), database);
   }
 

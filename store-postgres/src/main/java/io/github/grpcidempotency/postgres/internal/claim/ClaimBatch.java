@@ -32,9 +32,7 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
         .resultsById(
             StatementBatch.runForRows(
                 connection,
-                asynchronous
-                    ? database.reservationSql().claimBatchOfSameDatabase()
-                    : database.reservationSql().claimBatch(),
+                asynchronous ? database.sql().claimBatchOfSameDatabase : database.sql().claimBatch,
                 values ->
                     all.identify(values, call -> call.request().key(), Call::id)
                         .bind("procedures", all.texts(call -> call.request().procedure().name()))
@@ -47,7 +45,7 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
                         .bind(
                             "retentions", all.longs(call -> call.request().retention().toMillis()))
                         .bind("traces", all.bytes(call -> call.request().trace()))
-                        .bind("lease_millis", database.settings().lease().toMillis())
+                        .bind("lease_millis", database.lease().toMillis())
                         .bind("server", database.settings().serverName()),
                 row -> Inserted.read(row, sent)),
             Inserted::id,

@@ -1,5 +1,10 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -51,6 +56,40 @@ public final class Parameters {
   public Parameters bindLate(String name, Supplier<?> value) {
     values.put(name, value);
     return this;
+  }
+
+  public Parameters bindKey(IdempotencyKey key) {
+    return bind("user", key.caller().userId().toString())
+        .bind("key", key.stored())
+        .bindLate("lock", () -> LockId.of(key));
+  }
+
+  public Parameters bindOperation(ClaimRequest request, UUID id) {
+    return bindKey(request.key())
+        .bind("id", id)
+        .bind("procedure", request.procedure().name())
+        .bind("hash", request.fingerprint().hash().toByteArray())
+        .bind("hash_version", request.fingerprint().version())
+        .bind("retention_millis", request.retention().toMillis())
+        .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
+  }
+
+  public Parameters bindOutcome(RecordedOutcome outcome) {
+    return bind("response", "bytea", response(outcome).map(ByteString::toByteArray))
+        .bind("status", "bytea", status(outcome).map(ByteString::toByteArray))
+        .bind("resource_id", "text", outcome.resourceId().map(ResourceId::toString));
+  }
+
+  public static Optional<ByteString> response(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Response response
+        ? Optional.of(response.bytes())
+        : Optional.empty();
+  }
+
+  public static Optional<ByteString> status(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Failure failure
+        ? Optional.of(failure.bytes())
+        : Optional.empty();
   }
 
   public void setOn(PreparedStatement statement) throws SQLException {

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.watch;
 
 import com.google.common.primitives.Longs;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.store.CompletionWatch;
@@ -23,7 +24,6 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -95,7 +95,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     try {
       return handle.getConnection().unwrap(PGConnection.class);
     } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
+      throw Failures.asJdbiException(failure);
     }
   }
 
