@@ -49,15 +49,15 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
 
   @Override
   public List<Optional<Settled>> run(Connection connection, List<Call> calls) {
-    BatchParameters<Call> all = new BatchParameters<>(calls);
+    BatchParameters<Call> all =
+        new BatchParameters<>(calls, call -> call.row().request().key(), call -> call.row().id());
     return all
         .resultsById(
             StatementBatch.runForRows(
                 connection,
                 sql,
                 values ->
-                    all.identify(
-                            values, call -> call.row().request().key(), call -> call.row().id())
+                    all.identify(values)
                         .bind("attempts", all.integers(call -> call.row().attempt()))
                         .bindLate(
                             "locks", () -> all.longs(call -> LockId.of(call.row().request().key())))
@@ -66,8 +66,7 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
                         .bind("resource_ids", all.texts(Call::resourceId))
                         .bind("time_lines", all.texts(call -> call.row().timeLine().orElse(null))),
                 row -> row.getObject("id", UUID.class)),
-            id -> id,
-            call -> call.row().id())
+            id -> id)
         .stream()
         .map(settled -> settled.map(id -> Settled.DONE))
         .toList();

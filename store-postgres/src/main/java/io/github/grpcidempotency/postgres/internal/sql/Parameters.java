@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ResourceId;
@@ -21,6 +23,14 @@ import org.postgresql.util.PGobject;
  * thread-safe.
  */
 public final class Parameters {
+  private static final Map<Class<?>, String> ARRAY_TYPES =
+      Map.of(
+          String[].class, "text",
+          UUID[].class, "uuid",
+          Integer[].class, "int4",
+          Long[].class, "int8",
+          byte[][].class, "bytea");
+
   private final List<String> names;
   private final Map<String, Object> values = new HashMap<>();
 
@@ -122,7 +132,8 @@ public final class Parameters {
   private static void set(PreparedStatement statement, int index, Object value)
       throws SQLException {
     if (value instanceof Object[] array) {
-      statement.setArray(index, statement.getConnection().createArrayOf(typeOf(array), array));
+      String type = requireNonNull(ARRAY_TYPES.get(array.getClass()));
+      statement.setArray(index, statement.getConnection().createArrayOf(type, array));
       return;
     }
     if (value instanceof Absent absent) {
@@ -130,19 +141,6 @@ public final class Parameters {
       return;
     }
     statement.setObject(index, value instanceof String text ? textOf(text) : value);
-  }
-
-  private static String typeOf(Object[] array) {
-    if (array instanceof UUID[]) {
-      return "uuid";
-    }
-    if (array instanceof Integer[]) {
-      return "int4";
-    }
-    if (array instanceof Long[]) {
-      return "int8";
-    }
-    return array instanceof byte[][] ? "bytea" : "text";
   }
 
   private static PGobject textOf(String value) throws SQLException {
