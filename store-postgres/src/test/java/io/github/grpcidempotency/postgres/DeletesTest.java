@@ -8,8 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
-import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
+import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -256,10 +255,8 @@ class DeletesTest {
           new ProcedureSql(
               RecordedProcedure.of(procedure),
               ResourceIdType.UUID,
-              IdempotencySchema.DEFAULT_NAME,
-              TransactionBoundaries.OF_THE_STORE,
               true,
-              TimeLineSql.of(true));
+              new StoreSql(IdempotencySchema.DEFAULT_NAME, false, true));
 
       assertThat(Stream.of(sql.complete, sql.join.alone(), sql.record.withCommit()))
           .allMatch(

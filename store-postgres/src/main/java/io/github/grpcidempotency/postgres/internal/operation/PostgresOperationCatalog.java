@@ -155,7 +155,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
         database.inStore(
             "read operations",
             connection ->
-                StatementBatch.runForAll(
+                StatementBatch.runForRows(
                     connection,
                     sql,
                     values -> bindings.apply(scope(values, caller, wanted)),
