@@ -37,11 +37,13 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two servers of one service on two database servers, one of which is killed and comes back. */
+@Tag("torture")
 class ShardRecoveryTest {
   @RegisterExtension static final TestDatabase east = TestDatabase.create();
 
@@ -92,7 +94,7 @@ class ShardRecoveryTest {
     CompletableFuture<Reply> inWest = start(bob, "a thing");
     await().until(() -> a.runs() == 2);
     CompletableFuture<Reply> waitingInEast = start(aliceToB, "a thing");
-    await().until(() -> b.events().contains("attached"));
+    await().until(() -> b.events().contains("Attached"));
     String running = OperationsClient.of(bobToB).list("").get(0).getName();
     assertThat(state(OperationsClient.of(bob).get(running))).isEqualTo(State.STATE_RUNNING);
     server.kill();
