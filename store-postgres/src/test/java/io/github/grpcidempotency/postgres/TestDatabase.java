@@ -73,7 +73,12 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   /** Creates a database on the shared server. */
   static TestDatabase create() {
-    return new TestDatabase(SHARED.create());
+    return new TestDatabase(fixture());
+  }
+
+  /** Creates such a database for tests that use it as a user's tests would. */
+  static PostgresFixture fixture() {
+    return SHARED.create();
   }
 
   /**
