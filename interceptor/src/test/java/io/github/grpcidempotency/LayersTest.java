@@ -147,7 +147,12 @@ class LayersTest {
         .should()
         .dependOnClassesThat(
             resideInAPackage("io.grpc..")
-                .and(not(belongToAnyOf(MethodDescriptor.class, ServiceDescriptor.class))))
+                .and(
+                    not(
+                        belongToAnyOf(
+                            MethodDescriptor.class,
+                            MethodDescriptor.MethodType.class,
+                            ServiceDescriptor.class))))
         .check(MAIN);
   }
 

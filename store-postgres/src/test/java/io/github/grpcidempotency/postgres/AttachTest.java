@@ -219,7 +219,7 @@ class AttachTest {
   }
 
   private static void awaitAttached(ThingServer server, int duplicates) {
-    await().until(() -> server.events().stream().filter("attached"::equals).count() == duplicates);
+    await().until(() -> server.events().stream().filter("Attached"::equals).count() == duplicates);
   }
 
   private static long polls(FaultProxy proxy) {

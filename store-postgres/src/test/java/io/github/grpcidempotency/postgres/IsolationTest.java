@@ -16,8 +16,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.thing.ThingClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,8 +42,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class IsolationTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
-
-  private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   /** The user on whose behalf a statement runs. */
   private enum Actor {
@@ -150,7 +146,7 @@ class IsolationTest {
           "transaction/use");
 
   private final KeyTable table = new KeyTable(database);
-  private final IdempotencyStore store =
+  private static final IdempotencyStore store =
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
 
   @Test
@@ -499,9 +495,7 @@ class IsolationTest {
   }
 
   private static ClaimRequest requestOf(UUID owner) {
-    try (ThingClient client = ThingClient.to(1)) {
-      return Things.claimOf(client.as(owner), REQUEST);
-    }
+    return Things.claimOf(owner, Things.CREATE_THING);
   }
 
   /** Fills in everything that any statement may ask for, all of it the owner's. */
