@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import io.github.grpcidempotency.postgres.internal.claim.PostgresClaim;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.resource.ResourceIdType;
-import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
