@@ -120,7 +120,7 @@ class OperationWaitTest {
             state(
                 operations
                     .stub()
-                    .withDeadlineAfter(1, TimeUnit.SECONDS)
+                    .withDeadlineAfter(3, TimeUnit.SECONDS)
                     .waitOperation(WaitOperationRequest.newBuilder().setName(name).build())))
         .isEqualTo(State.STATE_PROCESSING);
   }

@@ -60,7 +60,7 @@ public abstract class IdempotencyStoreContract {
   static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
   /** A lease that ends soon. */
-  static final Duration SHORT_LEASE = Duration.ofMillis(150);
+  static final Duration SHORT_LEASE = Duration.ofMillis(300);
 
   private static final Duration ONE_DAY = Duration.ofHours(24);
 
