@@ -97,8 +97,7 @@ public final class KeyFinder {
         return onMalformed(malformed, malformed.keyName().orElse(each.name()));
       } catch (UnauthenticatedKeyException unproven) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAUTHENTICATED, unproven);
-        return new KeyDecision.Refuse(
-            Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), source.name());
+        return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, source.name());
       } catch (StoreException unreachable) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
         return new KeyDecision.Refuse(
@@ -113,7 +112,7 @@ public final class KeyFinder {
 
   private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
     if (policy == KeyPolicy.PROHIBITED) {
-      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), where);
+      return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED, where);
     }
     if (caller.isEmpty() && policy == KeyPolicy.OPTIONAL) {
       return noCaller();
@@ -154,16 +153,16 @@ public final class KeyFinder {
     }
     if (key.isEmpty()) {
       return required
-          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED), keyName)
+          ? KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_REQUIRED, keyName)
           : new KeyDecision.Unkeyed();
     }
     if (policy == KeyPolicy.PROHIBITED) {
-      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), keyName);
+      return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED, keyName);
     }
     Optional<Caller> owner = key.get().caller().or(() -> caller);
     if (owner.isEmpty()) {
       return required
-          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), keyName)
+          ? KeyDecision.refuse(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, keyName)
           : new KeyDecision.Unkeyed();
     }
     Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());

@@ -53,7 +53,7 @@ import org.jspecify.annotations.Nullable;
  * <p>One step runs at a time, on the thread of the transport. {@link #stopWaiting} and {@link
  * #cutOff} are thread-safe.
  */
-public final class KeyedCall implements Drain.Call {
+public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   final Transport transport;
   final Engine engine;
   final CallEvents events;
@@ -255,35 +255,30 @@ public final class KeyedCall implements Drain.Call {
     }
     operationId = running.operationId();
     request = request.again();
-    Executor rest = transport.resumption();
-    InFlightWaiter.Waiter waiter = engine.waiter().toRun(request, new Resumption(rest));
-    turn = Optional.of(new Turn(waiter, rest));
+    InFlightWaiter.Waiter waiter = engine.waiter().toRun(request, this);
+    turn = Optional.of(new Turn(waiter, transport.resumption()));
     waiter.begin(running, limit);
     drain.stopIfDraining(this);
   }
 
+  @Override
+  public void found(ClaimResult result, Duration took) {
+    resume(() -> decide(result, took));
+  }
+
+  @Override
+  public void free() {
+    resume(this::claimInTurn);
+  }
+
+  @Override
+  public void over(ClaimResult.InFlight running) {
+    resume(() -> giveUpWaiting(running));
+  }
+
   /** Continues the call after a wait. */
-  private final class Resumption implements InFlightWaiter.Waiting {
-    private final Executor rest;
-
-    Resumption(Executor rest) {
-      this.rest = rest;
-    }
-
-    @Override
-    public void found(ClaimResult result, Duration took) {
-      rest.execute(() -> decide(result, took));
-    }
-
-    @Override
-    public void free() {
-      rest.execute(KeyedCall.this::claimInTurn);
-    }
-
-    @Override
-    public void over(ClaimResult.InFlight running) {
-      rest.execute(() -> giveUpWaiting(running));
-    }
+  private void resume(Runnable step) {
+    turn.orElseThrow().rest().execute(step);
   }
 
   /**

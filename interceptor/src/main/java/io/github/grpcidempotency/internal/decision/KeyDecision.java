@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.decision;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.IdempotencyKey;
 
 /** How a call continues, with or without a key. */
@@ -16,4 +17,8 @@ public sealed interface KeyDecision {
 
   /** Answer with an error. */
   record Refuse(Refusal refusal, String keyName) implements KeyDecision {}
+
+  static KeyDecision refuse(RefusalReason reason, String keyName) {
+    return new Refuse(Refusal.of(reason), keyName);
+  }
 }
