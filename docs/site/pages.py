@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAGED = ROOT / "target" / "site-pages"
 API = ROOT / "target" / "reports" / "apidocs"
 INDEX = "docs/README.md"
-COPIED = {".md", ".svg", ".png", ".csv"}
+COPIED = {".md", ".svg", ".png"}
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ENTRY = re.compile(r"^(?:-|\d+\.) ")

@@ -28,6 +28,11 @@ final class AttemptChain<R> {
     return result;
   }
 
+  /** Returns whether the context of the attempts is cancelled, so that none can succeed. */
+  boolean isCancelled() {
+    return context.isCancelled();
+  }
+
   /** Starts an attempt, and passes its result to the next step. */
   <Q, A> void run(Supplier<Attempt<Q, A>> start, Consumer<AttemptResult<A>> next) {
     Attempt<Q, A> attempt;

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.client;
 
 import static io.github.grpcidempotency.proto.WireNames.ANSWER_TOO_LARGE;
 import static io.github.grpcidempotency.proto.WireNames.CALLER_REQUIRED;
-import static io.github.grpcidempotency.proto.WireNames.IN_PROGRESS;
 import static io.github.grpcidempotency.proto.WireNames.KEY_INVALID;
 import static io.github.grpcidempotency.proto.WireNames.KEY_PROHIBITED;
 import static io.github.grpcidempotency.proto.WireNames.KEY_REQUIRED;
@@ -17,7 +16,6 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 
 /**
  * The result of one attempt of a call.
@@ -147,12 +145,6 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   /** Returns the reason of the library's refusal, if the library refused the call. */
   Optional<String> reason() {
     return ErrorDetails.of(trailers).reason();
-  }
-
-  /** Returns the running operation with the call's key, if the call was refused because of it. */
-  Optional<UUID> operationInProgress() {
-    ErrorDetails details = ErrorDetails.of(trailers);
-    return details.operationId().filter(id -> details.reason().equals(Optional.of(IN_PROGRESS)));
   }
 
   /**

@@ -11,14 +11,11 @@ import io.grpc.StatusRuntimeException;
  * The status and the trailers show why the wait ended:
  *
  * <ul>
- *   <li>{@code DEADLINE_EXCEEDED}: the work is still running; or the record of the call is about to
- *       expire, after which another attempt could run the handler again.
+ *   <li>{@code DEADLINE_EXCEEDED}: the work is still running.
  *   <li>{@code NOT_FOUND}: the server has no such operation for this caller any more.
- *   <li>{@code DATA_LOSS}: the server lost the record of the call before it expired, and ran the
- *       call again.
+ *   <li>{@code UNIMPLEMENTED}: the server does not have {@code google.longrunning.Operations}.
  *   <li>{@code CANCELLED}: the thread was interrupted, or the gRPC context was cancelled.
- *   <li>Any other code is the server's answer to a repeated call, or to the last request for the
- *       status.
+ *   <li>Any other code is the server's answer to {@code WaitOperation}.
  * </ul>
  */
 public final class AwaitFailedException extends StatusRuntimeException {

@@ -91,22 +91,6 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     return new IdempotencyClientInterceptor(required, Optional.of(listener));
   }
 
-  /**
-   * Returns the key of a call with an intent; empty if the server computes it, or the user has set
-   * a field that contains it.
-   */
-  Optional<String> key(MethodDescriptor<?, ?> method, Object request, Intent intent) {
-    KeyPlan plan = KeyPlan.of(method, true);
-    if (plan instanceof KeyPlan.InHeader place) {
-      return place.form().inHeader(intent, true);
-    }
-    return plan instanceof KeyPlan.InField place
-            && request instanceof Message message
-            && place.givenFields().stream().noneMatch(field -> field.isSet(message))
-        ? place.form().inField(intent, true)
-        : Optional.empty();
-  }
-
   @Override
   public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
       MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
@@ -114,41 +98,35 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       return next.newCall(method, options);
     }
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
-    ClientCall<RequestT, ResponseT> call =
-        chosen.isPresent()
-            ? new IntendedCall<>(
-                keyed(
-                    method, options.withStreamTracerFactory(chosen.get().streams()), chosen, next),
-                chosen.get())
-            : keyed(method, options, chosen, next);
-    return KeyPlan.isProtected(method, chosen.isPresent())
-        ? new ProtectedCall<>(
-            call, required, unprotected.map(listener -> () -> listener.accept(method)))
-        : call;
+    CallOptions counted =
+        chosen.map(intent -> options.withStreamTracerFactory(intent.streams())).orElse(options);
+    boolean isProtected = KeyPlan.isProtected(method, chosen.isPresent());
+    return new MarkedCall<>(
+        next.newCall(method, counted),
+        KeyPlan.of(method, chosen.isPresent()),
+        chosen,
+        isProtected && required,
+        unprotected.filter(listener -> isProtected).map(listener -> () -> listener.accept(method)));
   }
 
-  private <RequestT, ResponseT> ClientCall<RequestT, ResponseT> keyed(
-      MethodDescriptor<RequestT, ResponseT> method,
-      CallOptions options,
-      Optional<Intent> chosen,
-      Channel next) {
-    ClientCall<RequestT, ResponseT> call = next.newCall(method, options);
-    KeyPlan plan = KeyPlan.of(method, chosen.isPresent());
-    if (plan instanceof KeyPlan.InHeader place) {
-      return new HeaderCall<>(call, place, chosen);
-    }
-    return plan instanceof KeyPlan.InField place ? new FieldCall<>(call, place, chosen) : call;
-  }
-
-  /** A call that its server should protect. */
-  private static final class ProtectedCall<RequestT, ResponseT>
+  /** A call with the library's headers, or with a key in a field of its request. */
+  private static final class MarkedCall<RequestT, ResponseT>
       extends SimpleForwardingClientCall<RequestT, ResponseT> {
+    private final KeyPlan plan;
+    private final Optional<Intent> chosen;
     private final boolean required;
     private final Optional<Runnable> unprotected;
+    private boolean hasKey;
 
-    ProtectedCall(
-        ClientCall<RequestT, ResponseT> call, boolean required, Optional<Runnable> unprotected) {
+    MarkedCall(
+        ClientCall<RequestT, ResponseT> call,
+        KeyPlan plan,
+        Optional<Intent> chosen,
+        boolean required,
+        Optional<Runnable> unprotected) {
       super(call);
+      this.plan = plan;
+      this.chosen = chosen;
       this.required = required;
       this.unprotected = unprotected;
     }
@@ -158,8 +136,41 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       if (required && !headers.containsKey(REQUIRED)) {
         headers.put(REQUIRED, "true");
       }
+      if (chosen.filter(Intent::mayHaveBeenSent).isPresent() && !headers.containsKey(RETRY)) {
+        headers.put(RETRY, "true");
+      }
+      if (plan instanceof KeyPlan.InHeader place
+          && place.given().stream().noneMatch(headers::containsKey)) {
+        place
+            .form()
+            .inHeader(chosen.orElseGet(Intent::create), chosen.isPresent())
+            .ifPresent(key -> headers.put(place.header(), key));
+      }
+      hasKey =
+          plan instanceof KeyPlan.InField place
+              && place.givenHeaders().stream().anyMatch(headers::containsKey);
       super.start(
           unprotected.isEmpty() ? listener : new Watched<>(listener, unprotected.get()), headers);
+    }
+
+    @Override
+    public void sendMessage(RequestT request) {
+      super.sendMessage(filled(request));
+    }
+
+    @SuppressWarnings("unchecked") // a message with one more field set is of the same type
+    private RequestT filled(RequestT request) {
+      if (hasKey
+          || !(plan instanceof KeyPlan.InField place)
+          || !(request instanceof Message message)
+          || place.givenFields().stream().anyMatch(field -> field.isSet(message))) {
+        return request;
+      }
+      return place
+          .form()
+          .inField(chosen.orElseGet(Intent::create), chosen.isPresent())
+          .map(key -> (RequestT) place.field().with(message, key))
+          .orElse(request);
     }
   }
 
@@ -182,90 +193,6 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       } finally {
         super.onClose(status, trailers);
       }
-    }
-  }
-
-  /** A call with an intent. It is marked as a retry if it may be one. */
-  private static final class IntendedCall<RequestT, ResponseT>
-      extends SimpleForwardingClientCall<RequestT, ResponseT> {
-    private final Intent intent;
-
-    IntendedCall(ClientCall<RequestT, ResponseT> call, Intent intent) {
-      super(call);
-      this.intent = intent;
-    }
-
-    @Override
-    public void start(Listener<ResponseT> listener, Metadata headers) {
-      if (intent.mayHaveBeenSent() && !headers.containsKey(RETRY)) {
-        headers.put(RETRY, "true");
-      }
-      super.start(listener, headers);
-    }
-  }
-
-  /** A call whose key is a header. */
-  private static final class HeaderCall<RequestT, ResponseT>
-      extends SimpleForwardingClientCall<RequestT, ResponseT> {
-    private final KeyPlan.InHeader place;
-    private final Optional<Intent> chosen;
-
-    HeaderCall(
-        ClientCall<RequestT, ResponseT> call, KeyPlan.InHeader place, Optional<Intent> chosen) {
-      super(call);
-      this.place = place;
-      this.chosen = chosen;
-    }
-
-    @Override
-    public void start(Listener<ResponseT> listener, Metadata headers) {
-      if (place.given().stream().noneMatch(headers::containsKey)) {
-        place
-            .form()
-            .inHeader(chosen.orElseGet(Intent::create), chosen.isPresent())
-            .ifPresent(key -> headers.put(place.header(), key));
-      }
-      super.start(listener, headers);
-    }
-  }
-
-  /** A call whose key is a field of its request. */
-  private static final class FieldCall<RequestT, ResponseT>
-      extends SimpleForwardingClientCall<RequestT, ResponseT> {
-    private final KeyPlan.InField place;
-    private final Optional<Intent> chosen;
-    private boolean given;
-
-    FieldCall(
-        ClientCall<RequestT, ResponseT> call, KeyPlan.InField place, Optional<Intent> chosen) {
-      super(call);
-      this.place = place;
-      this.chosen = chosen;
-    }
-
-    @Override
-    public void start(Listener<ResponseT> listener, Metadata headers) {
-      given = place.givenHeaders().stream().anyMatch(headers::containsKey);
-      super.start(listener, headers);
-    }
-
-    @Override
-    public void sendMessage(RequestT request) {
-      super.sendMessage(filled(request));
-    }
-
-    @SuppressWarnings("unchecked") // a message with one more field set is of the same type
-    private RequestT filled(RequestT request) {
-      if (given
-          || !(request instanceof Message message)
-          || place.givenFields().stream().anyMatch(field -> field.isSet(message))) {
-        return request;
-      }
-      return place
-          .form()
-          .inField(chosen.orElseGet(Intent::create), chosen.isPresent())
-          .map(key -> (RequestT) place.field().with(message, key))
-          .orElse(request);
     }
   }
 }

@@ -14,7 +14,6 @@ final class IntentSql {
   static final String DONE = read("done");
   private static final String TAKE = read("take");
   private static final String ANY = read("any");
-  private static final String OTHERS = read("others");
 
   private IntentSql() {}
 
@@ -24,10 +23,6 @@ final class IntentSql {
 
   static String any(int routes) {
     return with(routes, ANY);
-  }
-
-  static String others(int routes) {
-    return with(routes, OTHERS);
   }
 
   private static String read(String name) {

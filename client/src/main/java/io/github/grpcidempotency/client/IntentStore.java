@@ -54,40 +54,6 @@ public final class IntentStore {
   }
 
   /**
-   * Writes a new intent in a separate transaction. The intent is durable when the method returns.
-   *
-   * @param target the name of the server, as it is registered with the {@link IntentWorker}
-   * @return the intent, whose text is its key
-   * @throws SQLException if the intent was not written, or the connection was cut before the
-   *     database confirmed the commit
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
-   */
-  public <RequestT> Intent write(
-      String target, MethodDescriptor<RequestT, ?> method, RequestT request) throws SQLException {
-    Intent intent = Intent.create();
-    write(intent, target, method, request);
-    return intent;
-  }
-
-  /**
-   * Writes an existing intent in a separate transaction. Otherwise like {@link #write(Connection,
-   * Intent, String, MethodDescriptor, Object)}.
-   *
-   * @throws SQLException if the intent was not written, or the connection was cut before the
-   *     database confirmed the commit
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
-   */
-  public <RequestT> void write(
-      Intent intent, String target, MethodDescriptor<RequestT, ?> method, RequestT request)
-      throws SQLException {
-    Route route = route(target, method);
-    ByteString bytes = bytes(method, request);
-    int unused =
-        inTransaction(
-            IntentSql.WRITE, insert -> setIntent(insert, intent, route, bytes).executeUpdate());
-  }
-
-  /**
    * Writes a new intent in a transaction of the caller. The caller commits it.
    *
    * @param target the name of the server, as it is registered with the {@link IntentWorker}
@@ -123,7 +89,11 @@ public final class IntentStore {
       throws SQLException {
     Route route = route(target, method);
     try (PreparedStatement insert = transaction.prepareStatement(IntentSql.WRITE)) {
-      setIntent(insert, intent, route, bytes(method, request)).executeUpdate();
+      insert.setString(1, intent.key());
+      insert.setString(2, route.target());
+      insert.setString(3, route.method());
+      insert.setBytes(4, bytes(method, request).toByteArray());
+      int unused = insert.executeUpdate();
     }
   }
 
@@ -217,17 +187,6 @@ public final class IntentStore {
         });
   }
 
-  /** Returns the intents for all other routes that have been due for some time. */
-  List<UnassignedIntents> others(Set<Route> routes, Duration overdue) {
-    return run(
-        IntentSql.others(routes.size()),
-        others -> {
-          others.setLong(1, -overdue.toMillis());
-          int unused = setRoutes(others, 2, routes);
-          return read(others, IntentStore::unassigned);
-        });
-  }
-
   private static StoredIntent intent(ResultSet row) throws SQLException {
     return new StoredIntent(
         Intent.parse(row.getString("key")),
@@ -238,24 +197,6 @@ public final class IntentStore {
         Duration.ofMillis(row.getLong("age_ms")),
         Optional.ofNullable(row.getBytes("answer")).map(ByteString::copyFrom),
         row.getLong("fence"));
-  }
-
-  private static UnassignedIntents unassigned(ResultSet row) throws SQLException {
-    return new UnassignedIntents(
-        row.getString("target"),
-        row.getString("method"),
-        row.getLong("intents"),
-        Duration.ofMillis(row.getLong("oldest_ms")));
-  }
-
-  private static PreparedStatement setIntent(
-      PreparedStatement insert, Intent intent, Route route, ByteString request)
-      throws SQLException {
-    insert.setString(1, intent.key());
-    insert.setString(2, route.target());
-    insert.setString(3, route.method());
-    insert.setBytes(4, request.toByteArray());
-    return insert;
   }
 
   /** Sets the routes, and returns the number of the next parameter. */
@@ -285,20 +226,11 @@ public final class IntentStore {
     return all;
   }
 
-  private <R> R run(String statement, Work<R> work) {
-    try {
-      return inTransaction(statement, work);
-    } catch (SQLException failure) {
-      throw new IllegalStateException(
-          "the database of the intents failed: " + failure.getMessage(), failure);
-    }
-  }
-
   /**
    * Runs one statement in a separate transaction, independent of the autocommit setting of the
    * connection.
    */
-  private <R> R inTransaction(String statement, Work<R> work) throws SQLException {
+  private <R> R run(String statement, Work<R> work) {
     try (Connection connection = pool.getConnection();
         PreparedStatement prepared = connection.prepareStatement(statement)) {
       R result = work.run(prepared);
@@ -306,6 +238,9 @@ public final class IntentStore {
         connection.commit();
       }
       return result;
+    } catch (SQLException failure) {
+      throw new IllegalStateException(
+          "the database of the intents failed: " + failure.getMessage(), failure);
     }
   }
 

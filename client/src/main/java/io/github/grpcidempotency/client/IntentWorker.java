@@ -43,9 +43,7 @@ import org.slf4j.LoggerFactory;
  * is as old as {@link Builder#giveUpAfter}, even if the server was never reached. Every tenth
  * failed attempt of an intent is logged as a warning.
  *
- * <p>A worker takes only intents of the targets and methods that are registered with it. If no
- * worker takes some intents, because a target or method was renamed, the worker logs a warning:
- * when it starts, every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
+ * <p>A worker takes only intents of the targets and methods that are registered with it.
  *
  * <p>Thread-safe.
  */
@@ -54,7 +52,6 @@ public final class IntentWorker implements AutoCloseable {
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration DRAIN_POLL = Duration.ofMillis(100);
   private static final Backoff OUTAGE = new Backoff(POLL, Duration.ofSeconds(30));
-  private static final Duration LOOK_AROUND = Duration.ofMinutes(10);
 
   private final IntentStore store;
   private final Map<Route, IntentRoute<?, ?>> routes;
@@ -89,9 +86,6 @@ public final class IntentWorker implements AutoCloseable {
   public synchronized IntentWorker start() {
     if (polling.isEmpty() && !closed) {
       polling = Optional.of(clock.schedule(this::poll, 0, TimeUnit.MILLISECONDS));
-      ScheduledFuture<?> unused =
-          clock.scheduleWithFixedDelay(
-              this::lookAround, 0, LOOK_AROUND.toMillis(), TimeUnit.MILLISECONDS);
     }
     return this;
   }
@@ -106,8 +100,7 @@ public final class IntentWorker implements AutoCloseable {
 
   /**
    * Processes intents until none is left for this worker's methods, including those that other
-   * workers have taken, or the time is over. For command-line tools. Logs a warning for intents of
-   * other targets and methods.
+   * workers have taken, or the time is over. For command-line tools.
    *
    * @return whether no intent is left for this worker's methods
    * @throws InterruptedException if the thread is interrupted; intents that were taken are still
@@ -116,7 +109,6 @@ public final class IntentWorker implements AutoCloseable {
    */
   public boolean drain(Duration within) throws InterruptedException {
     long end = System.nanoTime() + within.toNanos();
-    warnOf(unassigned());
     while (store.hasAny(routes.keySet())) {
       if (System.nanoTime() >= end || closed) {
         return false;
@@ -126,17 +118,6 @@ public final class IntentWorker implements AutoCloseable {
       }
     }
     return true;
-  }
-
-  /**
-   * Returns the intents in the store that are due and whose target and method are not registered
-   * with this worker. Unless another worker sends these intents, restore the former target or
-   * method in their rows, or delete the rows.
-   *
-   * @throws IllegalStateException if the store cannot be read
-   */
-  public List<UnassignedIntents> unassigned() {
-    return store.others(routes.keySet(), Duration.ZERO);
   }
 
   /**
@@ -172,32 +153,6 @@ public final class IntentWorker implements AutoCloseable {
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  /**
-   * Logs intents that no worker takes: intents of other routes that have been due for longer than a
-   * lease.
-   */
-  private void lookAround() {
-    try {
-      warnOf(store.others(routes.keySet(), limits.lease()));
-    } catch (RuntimeException outage) {
-      logger.debug("could not read the intents of other workers", outage);
-    }
-  }
-
-  private static void warnOf(List<UnassignedIntents> unassigned) {
-    unassigned.forEach(
-        left ->
-            logger.warn(
-                "{} intents for {} at \"{}\", the oldest written {} ago, are not sent: their"
-                    + " target and method are not registered with this worker. If the target or"
-                    + " method was renamed,"
-                    + " register its old name with a worker again, or update the rows.",
-                left.intents(),
-                left.method(),
-                left.target(),
-                left.oldest()));
   }
 
   private int takeDueOrWarn() throws InterruptedException {

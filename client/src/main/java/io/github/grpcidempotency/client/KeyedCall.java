@@ -3,23 +3,17 @@ package io.github.grpcidempotency.client;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
-import com.google.protobuf.Any;
-import com.google.protobuf.Message;
-import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.proto.v1.RecoverResponse;
-import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.Deadline;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A call that is sent several times, always with the same key, and the requests for its outcome.
+ * A call that is sent several times, always with the same key, and the waits for its operation.
  *
  * @param channel the channel of the stub
  * @param deadline the deadline of all attempts
@@ -37,19 +31,10 @@ record KeyedCall<RequestT, T>(
 
   /** Sends the call. */
   Attempt<RequestT, T> send() {
-    return send(intent, deadline);
-  }
-
-  /** Sends an answered call again, with a deadline. */
-  Attempt<RequestT, T> repeatBefore(Deadline end) {
-    return send(intent.sentBefore(), end);
-  }
-
-  private Attempt<RequestT, T> send(Intent key, Deadline end) {
     return Attempt.start(
         ClientInterceptors.intercept(channel, keys),
         method,
-        options.withOption(Intent.OPTION, key).withDeadline(end.minimum(attemptDeadline())),
+        options.withOption(Intent.OPTION, intent).withDeadline(attemptDeadline()),
         request);
   }
 
@@ -68,33 +53,6 @@ record KeyedCall<RequestT, T>(
             .setTimeout(
                 toProto(Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10)))
             .build());
-  }
-
-  /**
-   * Returns the request for the call's record: by its key, or, if the server computes the key or
-   * the user has set the field that contains it, by the call's request.
-   */
-  Optional<RecoverRequest> question() {
-    RecoverRequest.Builder question =
-        RecoverRequest.newBuilder().setMethod(method.getFullMethodName());
-    Optional<String> key = keys.key(method, request, intent);
-    if (key.isPresent()) {
-      return Optional.of(question.setKey(key.get()).build());
-    }
-    return request instanceof Message message
-        ? Optional.of(question.setRequest(Any.pack(message)).build())
-        : Optional.empty();
-  }
-
-  /** Reads the record of the call from its server. Runs no handler. */
-  Attempt<RecoverRequest, RecoverResponse> recover(RecoverRequest question) {
-    return Attempt.start(
-        channel,
-        RecoveryGrpc.getRecoverMethod(),
-        options
-            .withOption(IdempotencyClientInterceptor.WITHOUT_KEY, true)
-            .withDeadline(attemptDeadline()),
-        question);
   }
 
   /** Returns whether a wait would outlast the deadline. */

@@ -71,7 +71,7 @@ public final class RetryingCaller {
    */
   public <RequestT, T> Reply<T> call(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    RetryLoop<RequestT, T> loop = retries(keyed(stub, method, request), false);
+    RetryLoop<RequestT, T> loop = new RetryLoop<>(keyed(stub, method, request), backoff);
     return get(loop.start(), loop::failure);
   }
 
@@ -84,14 +84,21 @@ public final class RetryingCaller {
    */
   public <RequestT, T> CompletableFuture<Reply<T>> callAsync(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    return retries(keyed(stub, method, request), false).start();
+    return new RetryLoop<>(keyed(stub, method, request), backoff).start();
   }
 
   /**
    * Calls the method, and waits for the answer and for the end of the asynchronous work behind it,
-   * within one deadline. See {@link #awaitAsync} for the wait and the reply. If an earlier attempt
-   * is still running, and the refusal contains its operation, the client also waits for that
-   * operation, and sends the call again as soon as the operation is done or deleted.
+   * within one deadline. If the answer has the status {@code PROCESSING}, the client calls {@code
+   * WaitOperation} of {@code google.longrunning.Operations}, over the stub's channel, with the
+   * stub's credentials and other options. Each attempt takes at most {@link
+   * Builder#attemptTimeout}, and is repeated like the attempts of a call. A server without this
+   * service ends the wait with {@code UNIMPLEMENTED}.
+   *
+   * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Failed work
+   * does not cause an exception: check {@link Reply#status}. An answer without a status or an
+   * operation's id is returned unchanged, because the server does not report asynchronous work for
+   * it. To continue a wait that has failed, call this method again with the same intent.
    *
    * @param stub a stub of any kind; its channel and its call options are used
    * @throws CallFailedException if there is no answer
@@ -102,7 +109,7 @@ public final class RetryingCaller {
   public <RequestT, T> Reply<T> callAndAwait(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     KeyedCall<RequestT, T> call = keyed(stub, method, request);
-    RetryLoop<RequestT, T> answer = retries(call, true);
+    RetryLoop<RequestT, T> answer = new RetryLoop<>(call, backoff);
     AwaitLoop<RequestT, T> work = new AwaitLoop<>(call, backoff);
     return get(
         work.startAfter(answer.start()),
@@ -110,69 +117,15 @@ public final class RetryingCaller {
   }
 
   /**
-   * Does the same as {@link #callAndAwait} without blocking. The result fails with the exceptions
-   * of that method. Cancelling the result cancels the running attempt.
+   * Does the same as {@link #callAndAwait} without holding a thread. The result fails with the
+   * exceptions of that method. Cancelling the result cancels the running attempt.
    *
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
    */
   public <RequestT, T> CompletableFuture<Reply<T>> callAndAwaitAsync(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     KeyedCall<RequestT, T> call = keyed(stub, method, request);
-    return new AwaitLoop<>(call, backoff).startAfter(retries(call, true).start());
-  }
-
-  /**
-   * Waits until the asynchronous work behind an answer has ended. See {@link #awaitAsync}.
-   *
-   * @throws AwaitFailedException if the wait failed
-   * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
-   *     prohibits keys
-   */
-  public <RequestT, T> Reply<T> await(
-      AbstractStub<?> stub,
-      MethodDescriptor<RequestT, T> method,
-      RequestT request,
-      Reply<T> answer) {
-    requireIntent(stub);
-    AwaitLoop<RequestT, T> work = new AwaitLoop<>(keyed(stub, method, request), backoff);
-    return get(work.start(answer), status -> work.failure(status).orElseThrow());
-  }
-
-  /**
-   * Waits until the asynchronous work behind an answer has ended, without holding a thread.
-   *
-   * <ol>
-   *   <li>The client calls {@code WaitOperation} of {@code google.longrunning.Operations} over the
-   *       stub's channel, with the stub's credentials and other options. Each attempt takes at most
-   *       {@link Builder#attemptTimeout}, and is repeated like the attempts of a call.
-   *   <li>If the server does not have that service, the client reads the record of the call's key
-   *       through {@code idempotency.v1.Recovery}, with waits from 0.2 to 5 seconds.
-   *   <li>If the server does not have that service either, the call is sent again with the same
-   *       key, with the same waits, until a minute before {@link Reply#expires}, because an expired
-   *       call could run again.
-   *   <li>When the server reports that it has no such operation or key, the client stops.
-   * </ol>
-   *
-   * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Failed work
-   * does not cause an exception: check {@link Reply#status}. An answer without a status is returned
-   * unchanged, because the server does not report asynchronous work for it.
-   *
-   * <p>The result fails with an {@link AwaitFailedException}. Cancelling the result cancels the
-   * running attempt, and no other attempt is made.
-   *
-   * @param stub a stub of any kind, with the {@link Intent} of the answered call
-   * @param request the request of the answered call
-   * @param answer the answer, from {@link #call} or from a static method of {@link Reply}
-   * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
-   *     prohibits keys
-   */
-  public <RequestT, T> CompletableFuture<Reply<T>> awaitAsync(
-      AbstractStub<?> stub,
-      MethodDescriptor<RequestT, T> method,
-      RequestT request,
-      Reply<T> answer) {
-    requireIntent(stub);
-    return new AwaitLoop<>(keyed(stub, method, request), backoff).start(answer);
+    return new AwaitLoop<>(call, backoff).startAfter(new RetryLoop<>(call, backoff).start());
   }
 
   private static <T> Reply<T> get(
@@ -196,11 +149,6 @@ public final class RetryingCaller {
     }
   }
 
-  private <RequestT, T> RetryLoop<RequestT, T> retries(
-      KeyedCall<RequestT, T> call, boolean waitsForOperations) {
-    return new RetryLoop<>(call, backoff, waitsForOperations);
-  }
-
   private <RequestT, T> KeyedCall<RequestT, T> keyed(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     requireKeyed(method);
@@ -216,14 +164,6 @@ public final class RetryingCaller {
             .orElseThrow();
     return new KeyedCall<>(
         stub.getChannel(), keys, method, options, request, intent, deadline, attemptTimeout);
-  }
-
-  private static void requireIntent(AbstractStub<?> stub) {
-    if (stub.getCallOptions().getOption(Intent.OPTION) == null) {
-      throw new IllegalArgumentException(
-          "the stub must have the intent of the answered call: with another key, the server would"
-              + " run the call again");
-    }
   }
 
   /** Throws an exception for a method whose calls must not be sent twice. */

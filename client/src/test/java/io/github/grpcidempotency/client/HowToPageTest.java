@@ -124,7 +124,7 @@ class HowToPageTest {
   @Test
   void theWorkBehindAnAnswerIsAwaitedAsShown() {
     Databases.Database packingShop = Databases.packingShop();
-    try (ShopServer packing = ShopServer.packing(packingShop)) {
+    try (ShopServer packing = ShopServer.packing(packingShop, new Waits())) {
       ManagedChannel channel =
           Grpc.newChannelBuilder("localhost:" + packing.port(), InsecureChannelCredentials.create())
               .build();

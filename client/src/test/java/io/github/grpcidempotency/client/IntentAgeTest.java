@@ -11,6 +11,7 @@ import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.io.IOException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
@@ -184,7 +185,9 @@ class IntentAgeTest {
   }
 
   private void write(Intent intent) throws SQLException {
-    intents.write(intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
+    try (Connection connection = database.connection()) {
+      intents.write(connection, intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
+    }
   }
 
   /** Fails to send, as a process that ends then. */

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RetryingCallerTest {
+  private static final UUID OPERATION = UUID.randomUUID();
   private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
 
   private final EchoServer server = new EchoServer();
@@ -347,7 +348,10 @@ class RetryingCallerTest {
         WireNames.STORE_UNAVAILABLE
       })
   void aCallThatMayHaveRunBeforeOrElsewhereIsUnknown(String reason) {
-    assertThat(failWith(Code.INVALID_ARGUMENT, reason).outcome()).isEqualTo(Outcome.UNKNOWN);
+    CallFailedException failure = failWith(Code.INVALID_ARGUMENT, reason);
+
+    assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
+    assertThat(failure.operationId()).contains(OPERATION);
   }
 
   @ParameterizedTest
@@ -509,7 +513,12 @@ class RetryingCallerTest {
 
   private static Metadata reason(Code code, String reason) {
     return details(
-        code, ErrorInfo.newBuilder().setDomain(WireNames.ERROR_DOMAIN).setReason(reason).build());
+        code,
+        ErrorInfo.newBuilder()
+            .setDomain(WireNames.ERROR_DOMAIN)
+            .setReason(reason)
+            .putMetadata("operation", OPERATION.toString())
+            .build());
   }
 
   private static Metadata details(Code code, Message detail) {

@@ -9,17 +9,15 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.ResourceType;
-import io.grpc.BindableService;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -42,7 +40,6 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -62,64 +59,63 @@ final class ShopServer implements AutoCloseable {
           .map(IdempotencyStatus.FAILED, "out of stock")
           .build();
 
-  private final boolean packs;
   private final HikariDataSource pool;
   private final IdempotencyInterceptor interceptor;
   private final Network network = new Network();
   private final Service service = new Service();
-  private final Server server;
+  private final Optional<Waits> waits;
+  private Server server;
   private final List<ManagedChannel> channels = new ArrayList<>();
 
   ShopServer(Databases.Database database) {
-    this(database, false, interceptor -> List.of());
+    this(database, Optional.empty());
   }
 
-  private ShopServer(
-      Databases.Database database,
-      boolean packs,
-      Function<IdempotencyInterceptor, List<BindableService>> services) {
-    this.packs = packs;
+  /** Starts a server that packs, with the service for operations. */
+  static ShopServer packing(Databases.Database database, Waits waits) {
+    return new ShopServer(database, Optional.of(waits));
+  }
+
+  private ShopServer(Databases.Database database, Optional<Waits> waits) {
+    this.waits = waits;
     this.pool = database.pool();
     Procedures.Builder procedures =
         Procedures.builder()
             .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
             .defaultExecution(method -> Optional.of(Execution.RESERVED));
-    if (packs) {
-      procedures
-          .add(packed(OrderServiceGrpc.getCreateOrderMethod()))
-          .add(packed(OrderServiceGrpc.getCreateWithRequestIdMethod()));
+    if (waits.isPresent()) {
+      procedures.add(
+          Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod())
+              .resource(ResourceType.of("order"), order -> ResourceId.of(order.getId()))
+              .status(OUTBOX)
+              .build());
     }
     this.interceptor =
         IdempotencyInterceptor.builder(procedures.build(), () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(pool).build())
             .build();
+    this.server = start(0);
+  }
+
+  private Server start(int port) {
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .addService(service)
             .intercept(interceptor)
             .intercept(network);
-    services.apply(interceptor).forEach(builder::addService);
+    waits.ifPresent(watch -> builder.addService(interceptor.operations()).intercept(watch));
     try {
-      this.server = builder.build().start();
+      return builder.build().start();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
   }
 
-  /** Starts a server that packs, with the services for operations and for recovery. */
-  static ShopServer packing(Databases.Database database) {
-    return new ShopServer(database, true, on -> List.of(on.operations(), on.recovery()));
-  }
-
-  static ShopServer packingWithRecoveryOnly(Databases.Database database) {
-    return new ShopServer(database, true, on -> List.of(on.recovery()));
-  }
-
-  private static Procedure packed(MethodDescriptor<OrderRequest, Order> method) {
-    return Procedure.annotated(method)
-        .resource(ResourceType.of("order"), order -> ResourceId.of(order.getId()))
-        .status(OUTBOX)
-        .build();
+  /** Cuts all connections, and listens again on the same port. */
+  void restart() throws InterruptedException {
+    int port = port();
+    server.shutdownNow().awaitTermination();
+    server = start(port);
   }
 
   int port() {
@@ -250,7 +246,7 @@ final class ShopServer implements AutoCloseable {
         order.setString(3, request.getName());
         order.executeUpdate();
       }
-      if (packs) {
+      if (waits.isPresent()) {
         try (PreparedStatement outbox =
             connection.prepareStatement("INSERT INTO shop.outbox (order_id) VALUES (?::uuid)")) {
           outbox.setString(1, id);

@@ -37,6 +37,8 @@ class DeletedNamespaceTest {
     assertThat(refusedDelete(grace, id)).isEqualTo(NEVER_THERE);
     delete(id);
     assertThat(refusedDelete(grace, id)).isEqualTo(NEVER_THERE);
+    assertThat(refusedDelete(keyed(UuidCreator.getTimeOrderedEpoch(), ada), id))
+        .isEqualTo(new Refused(Status.Code.NOT_FOUND, "IDEMPOTENCY_RESOURCE_GONE"));
   }
 
   @Test

@@ -15,9 +15,6 @@ public interface CallScope {
   /** A scope without a context. */
   CallScope NONE = action -> action.run();
 
-  /** The maximum length of {@link #trace}, in bytes. */
-  int MAX_TRACE = ClaimRequest.MAX_TRACE;
-
   /**
    * Runs an action within this scope, once, on the current thread. Exceptions of the action are not
    * caught.
@@ -26,8 +23,8 @@ public interface CallScope {
 
   /**
    * Returns the call's position in its trace. It is recorded with the operation, and part of the
-   * {@link IdempotencyEvent.Replayed} event of a replay. A value of more than {@link #MAX_TRACE}
-   * bytes is not recorded.
+   * {@link IdempotencyEvent.Replayed} event of a replay. A value of more than {@link
+   * ClaimRequest#MAX_TRACE} bytes is not recorded.
    */
   default Optional<ByteString> trace() {
     return Optional.empty();

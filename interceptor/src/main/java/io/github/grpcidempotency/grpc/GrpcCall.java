@@ -205,7 +205,12 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public void runHandler(Run run) {
-    run.context().run(() -> runHandler(new HandlerCall<>(this, call, run), copyOf(headers)));
+    run.context()
+        .run(
+            () ->
+                runHandler(
+                    new HandlerCall<>(call, run, procedure.failurePolicy(), engines.log()),
+                    copyOf(headers)));
   }
 
   @Override
@@ -245,15 +250,6 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     } catch (RuntimeException thrown) {
       logger.debug("a handler threw when its call was cancelled", thrown);
     }
-  }
-
-  Answer answer(Metadata sent, Optional<ResponseT> message, Status status, Metadata trailers) {
-    return new HandlerAnswer<>(
-        call, procedure.failurePolicy(), engines.log(), sent, message, status, trailers);
-  }
-
-  Answer violation(Runnable leaveToGrpc) {
-    return new GrpcError(Status.INTERNAL, procedure.failurePolicy(), leaveToGrpc);
   }
 
   @Override

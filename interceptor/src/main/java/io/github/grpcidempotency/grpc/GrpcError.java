@@ -6,7 +6,7 @@ import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -37,11 +37,6 @@ record GrpcError(Status status, FailurePolicy policy, Runnable leaveToGrpc) impl
 
   @Override
   public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> work) {
-    leaveToGrpc.run();
-  }
-
-  @Override
-  public void sendError(UUID operationId) {
     leaveToGrpc.run();
   }
 

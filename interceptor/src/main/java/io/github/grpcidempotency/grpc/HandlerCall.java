@@ -2,12 +2,24 @@ package io.github.grpcidempotency.grpc;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import com.google.protobuf.Message;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.call.Run;
+import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.decision.HandlerError;
+import io.github.grpcidempotency.internal.wire.TerminalError;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * The call that the handler of a {@link Run} gets. It buffers the messages of the handler, and
@@ -15,8 +27,9 @@ import java.util.Optional;
  */
 final class HandlerCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
-  private final GrpcCall<RequestT, ResponseT> transport;
   private final Run run;
+  private final FailurePolicy policy;
+  private final RateLimitedLog log;
   private Optional<Metadata> headers = Optional.empty();
   private Optional<ResponseT> message = Optional.empty();
   private boolean broken;
@@ -24,10 +37,11 @@ final class HandlerCall<RequestT, ResponseT>
   private volatile boolean leftToGrpc;
 
   HandlerCall(
-      GrpcCall<RequestT, ResponseT> transport, ServerCall<RequestT, ResponseT> call, Run run) {
+      ServerCall<RequestT, ResponseT> call, Run run, FailurePolicy policy, RateLimitedLog log) {
     super(call);
-    this.transport = transport;
     this.run = run;
+    this.policy = policy;
+    this.log = log;
   }
 
   /** Does nothing, because the request message was requested before the handler was started. */
@@ -56,7 +70,7 @@ final class HandlerCall<RequestT, ResponseT>
       message = Optional.of(sent);
     } else if (!broken) {
       broken = true;
-      run.answered(transport.violation(() -> leaveToGrpc(sent)));
+      run.answered(new GrpcError(Status.INTERNAL, policy, () -> leaveToGrpc(sent)));
     }
   }
 
@@ -75,7 +89,67 @@ final class HandlerCall<RequestT, ResponseT>
     if (leftToGrpc) {
       super.close(status, trailers);
     } else if (!broken) {
-      run.answered(transport.answer(headers.orElseGet(Metadata::new), message, status, trailers));
+      run.answered(new Closed(status, trailers));
+    }
+  }
+
+  /** The answer with which the handler has closed the call. */
+  private final class Closed implements Answer {
+    private final Status status;
+    private Metadata trailers;
+
+    Closed(Status status, Metadata trailers) {
+      this.status = status;
+      this.trailers = trailers;
+    }
+
+    @Override
+    public Optional<Message> response() {
+      return status.isOk() ? message.map(Message.class::cast) : Optional.empty();
+    }
+
+    @Override
+    public HandlerError error() {
+      OperationContext.request()
+          .ifPresent(request -> trailers = ResourceGone.explain(failure(), trailers, request, log));
+      boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
+      return new HandlerError(Code.forNumber(failure().getCode().value()), marked);
+    }
+
+    @Override
+    public RecordedOutcome recordOfError() {
+      return TerminalError.record(failure(), trailers, policy);
+    }
+
+    /** gRPC turns OK without a message into INTERNAL when the call is closed. */
+    private Status failure() {
+      return status.isOk() ? Status.INTERNAL : status;
+    }
+
+    @Override
+    public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> work) {
+      if (response().isPresent()) {
+        IdempotencyMetadata.stamp(trailers, operationId, expires, work);
+      } else {
+        IdempotencyMetadata.stampError(trailers, operationId);
+      }
+      send();
+    }
+
+    @Override
+    public void sendUnrecorded() {
+      if (response().isEmpty()) {
+        boolean unused = IdempotencyMetadata.removeTerminalMark(trailers);
+      }
+      send();
+    }
+
+    private void send() {
+      if (response().isPresent()) {
+        delegate().sendHeaders(headers.orElseGet(Metadata::new));
+        message.ifPresent(delegate()::sendMessage);
+      }
+      delegate().close(status, trailers);
     }
   }
 }

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.call.KeyFinder;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
@@ -136,7 +137,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
     Optional<Engine> engine = engines.get().of(caller);
     CallEvents events = arrived.of(caller).onShard(engine.flatMap(Engine::shard));
-    KeyFinder finder = new KeyFinder(procedure, caller, headers, events);
+    KeyFinder finder =
+        new KeyFinder(
+            procedure,
+            RequestHeaders.keyPolicy(procedure, headers),
+            caller,
+            name -> RequestHeaders.all(name, headers),
+            events);
     Function<Message, KeyDecision> keyOf = request -> finder.decide(Optional.of(request));
     if (!finder.readsRequest()) {
       KeyDecision decision = finder.decide(Optional.empty());

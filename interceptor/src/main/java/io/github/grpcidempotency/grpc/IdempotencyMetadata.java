@@ -4,7 +4,13 @@ import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
 
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.proto.WireNames;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.grpc.Metadata;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
 
 /**
  * The metadata of the wire contract. All entries are ASCII. The trailers are sent with successful
@@ -46,5 +52,27 @@ public final class IdempotencyMetadata {
 
   static boolean removeTerminalMark(Metadata trailers) {
     return trailers.removeAll(TERMINAL) != null;
+  }
+
+  /**
+   * Adds the trailer of an error about an operation. It shows the client that the call was not
+   * refused by another interceptor before this one.
+   */
+  static void stampError(Metadata trailers, UUID operationId) {
+    trailers.discardAll(REPLAYED);
+    trailers.discardAll(OPERATION);
+    trailers.put(OPERATION, operationId.toString());
+  }
+
+  /** Adds the trailers of a response of an operation. */
+  static void stamp(
+      Metadata trailers, UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
+    for (Metadata.Key<String> ours :
+        List.of(STATUS, REPLAYED, RECONSTRUCTED, OPERATION, EXPIRES, OMITTED)) {
+      trailers.discardAll(ours);
+    }
+    status.ifPresent(known -> trailers.put(STATUS, known.name().toLowerCase(Locale.ROOT)));
+    trailers.put(OPERATION, operationId.toString());
+    trailers.put(EXPIRES, expires.toString());
   }
 }

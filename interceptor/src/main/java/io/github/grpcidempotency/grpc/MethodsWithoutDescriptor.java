@@ -2,7 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.method.MethodSchema;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.grpc.MethodDescriptor;

@@ -40,31 +40,27 @@ final class RefusableCall<RequestT, ResponseT>
 
   /** Prevents a refusal from now on. Returns false if the call has already been refused. */
   boolean keep() {
-    return answers();
+    return state.compareAndSet(State.OPEN, State.ANSWERED) || state.get() == State.ANSWERED;
   }
 
   @Override
   public void sendHeaders(Metadata headers) {
-    if (answers()) {
+    if (keep()) {
       super.sendHeaders(headers);
     }
   }
 
   @Override
   public void sendMessage(ResponseT message) {
-    if (answers()) {
+    if (keep()) {
       super.sendMessage(message);
     }
   }
 
   @Override
   public void close(Status status, Metadata trailers) {
-    if (answers()) {
+    if (keep()) {
       super.close(status, trailers);
     }
-  }
-
-  private boolean answers() {
-    return state.compareAndSet(State.OPEN, State.ANSWERED) || state.get() == State.ANSWERED;
   }
 }

@@ -2,12 +2,14 @@ package io.github.grpcidempotency.grpc;
 
 import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
 
+import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Ints;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
+import java.util.List;
 
 /** The headers, other than the key, that affect how a call is served. */
 final class RequestHeaders {
@@ -16,6 +18,11 @@ final class RequestHeaders {
   private static final Metadata.Key<String> ATTEMPTS = ascii("grpc-previous-rpc-attempts");
 
   private RequestHeaders() {}
+
+  static List<String> all(String name, Metadata headers) {
+    Iterable<String> values = headers.getAll(ascii(name));
+    return values == null ? List.of() : ImmutableList.copyOf(values);
+  }
 
   /**
    * Returns whether the client demands that its call does not run without protection. An optional

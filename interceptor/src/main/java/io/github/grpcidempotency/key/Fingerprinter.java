@@ -1,11 +1,10 @@
 package io.github.grpcidempotency.key;
 
+import com.google.common.hash.Hashing;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnsafeByteOperations;
-import io.github.grpcidempotency.internal.field.FieldPath;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import io.github.grpcidempotency.internal.schema.FieldPath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -119,14 +118,8 @@ public final class Fingerprinter {
       }
     }
     return new Fingerprint(
-        rules, UnsafeByteOperations.unsafeWrap(sha256().digest(DeterministicBytes.of(hashed))));
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new AssertionError("every Java platform has SHA-256", impossible);
-    }
+        rules,
+        UnsafeByteOperations.unsafeWrap(
+            Hashing.sha256().hashBytes(DeterministicBytes.of(hashed)).asBytes()));
   }
 }

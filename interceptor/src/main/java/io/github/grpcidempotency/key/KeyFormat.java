@@ -26,7 +26,18 @@ public interface KeyFormat {
    * Returns this format with another description, such as "an order number: AB- and six digits".
    */
   default KeyFormat describedAs(String description) {
-    return new DescribedFormat(this, description);
+    KeyFormat format = this;
+    return new KeyFormat() {
+      @Override
+      public Optional<String> canonicalize(String raw) {
+        return format.canonicalize(raw);
+      }
+
+      @Override
+      public String description() {
+        return description;
+      }
+    };
   }
 
   /** Accepts a UUID in its 36-character text form (RFC 9562). The canonical form is lower case. */

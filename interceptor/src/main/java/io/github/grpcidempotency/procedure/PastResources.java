@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.resource.ResourceId;
 
 /**
  * Finds out whether a resource once existed, for example by tombstones, soft-deleted rows or an

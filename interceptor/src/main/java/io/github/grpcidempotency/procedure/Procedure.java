@@ -1,9 +1,13 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
+import io.github.grpcidempotency.resource.StatusSource;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.List;
@@ -241,6 +245,12 @@ public final class Procedure {
    */
   public static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {
-    return MethodOption.of(method).describe(of(method));
+    return MethodOption.describe(
+        MethodSchema.optionOf(method)
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        method.getFullMethodName() + " has no (idempotency.v1.procedure) option")),
+        of(method));
   }
 }

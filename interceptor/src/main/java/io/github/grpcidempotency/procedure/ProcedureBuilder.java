@@ -1,11 +1,18 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.method.MethodSchema;
+import io.github.grpcidempotency.internal.schema.FieldPath;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
+import io.github.grpcidempotency.resource.StatusResolver;
+import io.github.grpcidempotency.resource.StatusSource;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -128,7 +135,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /** Returns a function that reads an id from a field. Adds a problem if the field has no id. */
   private Function<Message, Optional<ResourceId>> idIn(
       String path, Optional<Descriptor> messages, String verb) {
-    Optional<ResourceIdField> known = messages.flatMap(type -> ResourceIdField.of(type, path));
+    Optional<FieldPath> known = messages.flatMap(type -> idField(type, path));
     messages
         .filter(type -> known.isEmpty())
         .ifPresent(
@@ -138,11 +145,28 @@ public final class ProcedureBuilder<ResponseT extends Message> {
                             + " integer field of %s")
                         .formatted(verb, path, type.getFullName())));
     this.integerIdField =
-        known.filter(ResourceIdField::isInteger).map(field -> field.type() + " " + path);
+        known.filter(FieldPath::isSingularInteger).map(field -> field.type() + " " + path);
     return message ->
         known
-            .or(() -> ResourceIdField.of(message.getDescriptorForType(), path))
-            .flatMap(field -> field.read(message));
+            .or(() -> idField(message.getDescriptorForType(), path))
+            .flatMap(field -> readId(field, message));
+  }
+
+  private static Optional<FieldPath> idField(Descriptor message, String path) {
+    return FieldPath.of(message, path)
+        .filter(field -> field.isSingular(JavaType.STRING) || field.isSingularInteger());
+  }
+
+  /** Returns the id in a message; empty if the field is not set, 0, or no valid id. */
+  private static Optional<ResourceId> readId(FieldPath field, Message message) {
+    try {
+      return field
+          .readText(message)
+          .filter(id -> !(field.isSingularInteger() && id.equals("0")))
+          .map(ResourceId::of);
+    } catch (IllegalArgumentException noId) {
+      return Optional.empty();
+    }
   }
 
   /**

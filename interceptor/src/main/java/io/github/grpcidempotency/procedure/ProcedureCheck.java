@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
-import io.github.grpcidempotency.internal.field.FieldPath;
-import io.github.grpcidempotency.internal.method.MethodSchema;
+import io.github.grpcidempotency.internal.schema.FieldPath;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import java.util.ArrayList;
@@ -62,101 +62,98 @@ final class ProcedureCheck {
     problems.addAll(procedure.fingerprinter().problems(request.get()));
     for (String path : procedure.omittedFields()) {
       Optional<FieldPath> field = FieldPath.of(response.get(), path);
-      if (field.isEmpty()) {
-        problems.add(
-            "it omits \"%s\", which is not a field of %s"
-                .formatted(path, response.get().getFullName()));
-      } else if (field.get().isRequired()) {
-        problems.add(
-            "it omits \"%s\", a required field: without it the record could not be read"
-                .formatted(path));
-      }
+      problemIf(
+          field.isEmpty(),
+          "it omits \"%s\", which is not a field of %s"
+              .formatted(path, response.get().getFullName()));
+      problemIf(
+          field.filter(FieldPath::isRequired).isPresent(),
+          "it omits \"%s\", a required field: without it the record could not be read"
+              .formatted(path));
+    }
+  }
+
+  private void problemIf(boolean wrong, String problem) {
+    if (wrong) {
+      problems.add(problem);
     }
   }
 
   private void checkCallable(MethodDescriptor<?, ?> method) {
-    if (method.getType() != MethodType.UNARY) {
-      problems.add(
-          ("only unary methods can be idempotent, this one is %s; remove its procedure, or set its"
-                  + " key policy to PROHIBITED")
-              .formatted(method.getType()));
-    }
-    if (method.isSafe()) {
-      problems.add(
-          "it has NO_SIDE_EFFECTS, so there is nothing to make idempotent: remove its procedure, or"
-              + " set its key policy to PROHIBITED");
-    }
+    problemIf(
+        method.getType() != MethodType.UNARY,
+        ("only unary methods can be idempotent, this one is %s; remove its procedure, or set its"
+                + " key policy to PROHIBITED")
+            .formatted(method.getType()));
+    problemIf(
+        method.isSafe(),
+        "it has NO_SIDE_EFFECTS, so there is nothing to make idempotent: remove its procedure, or"
+            + " set its key policy to PROHIBITED");
   }
 
   private void checkTransactionIsUnary(MethodDescriptor<?, ?> method) {
-    if (procedure.execution() == Execution.TRANSACTIONAL && method.getType() != MethodType.UNARY) {
-      problems.add(
-          "only unary methods can be transactional, this one is %s: remove its execution"
-              .formatted(method.getType()));
-    }
+    problemIf(
+        procedure.execution() == Execution.TRANSACTIONAL && method.getType() != MethodType.UNARY,
+        "only unary methods can be transactional, this one is %s: remove its execution"
+            .formatted(method.getType()));
   }
 
   private void checkKey() {
-    if (procedure.keySource().isPresent() && hasKeyFormat()) {
-      problems.add(
-          "it has a key format for the standard header, but its key comes from another source:"
-              + " set the format of that source");
-    }
+    problemIf(
+        procedure.keySource().isPresent() && hasKeyFormat(),
+        "it has a key format for the standard header, but its key comes from another source: set"
+            + " the format of that source");
   }
 
   private void checkRecord() {
     checkRetention();
-    if (procedure.statusSource().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add(
-          "it has a status source, but no resource type: set a resource, or remove the status"
-              + " source");
-    }
-    if (procedure.responseRebuilder().isPresent() && procedure.resourceType().isEmpty()) {
-      problems.add(
-          "it rebuilds its response from a resource, but has no resource type: set a resource, or"
-              + " remove the rebuilder");
-    }
-    if (procedure.responseRebuilder().isPresent() && procedure.deletes()) {
-      problems.add(
-          "it rebuilds its response from the resource that it deletes: remove the rebuilder");
-    }
-    if (procedure.pastResources().isPresent() && !procedure.deletes()) {
-      problems.add(
-          "it has past resources, but does not delete a resource: set deletes(…), or remove them");
-    }
+    boolean lacksResource = procedure.resourceType().isEmpty();
+    boolean rebuilds = procedure.responseRebuilder().isPresent();
+    problemIf(
+        procedure.statusSource().isPresent() && lacksResource,
+        "it has a status source, but no resource type: set a resource, or remove the status"
+            + " source");
+    problemIf(
+        rebuilds && lacksResource,
+        "it rebuilds its response from a resource, but has no resource type: set a resource, or"
+            + " remove the rebuilder");
+    problemIf(
+        rebuilds && procedure.deletes(),
+        "it rebuilds its response from the resource that it deletes: remove the rebuilder");
+    problemIf(
+        procedure.pastResources().isPresent() && !procedure.deletes(),
+        "it has past resources, but does not delete a resource: set deletes(…), or remove them");
     for (String trailer : procedure.failurePolicy().trailers()) {
-      if (trailer.startsWith("grpc-")) {
-        problems.add("it records the trailer \"%s\", which is reserved by gRPC".formatted(trailer));
-      }
-      if (!TRAILER.matcher(trailer).matches()) {
-        problems.add("it records the trailer \"%s\", which is not a valid name".formatted(trailer));
-      }
+      problemIf(
+          trailer.startsWith("grpc-"),
+          "it records the trailer \"%s\", which is reserved by gRPC".formatted(trailer));
+      problemIf(
+          !TRAILER.matcher(trailer).matches(),
+          "it records the trailer \"%s\", which is not a valid name".formatted(trailer));
     }
-    if (procedure.sameDatabase() && procedure.execution() != Execution.RESERVED) {
-      problems.add(
-          "it has sameDatabase(), or same_database in its option, but its execution is not RESERVED:"
-              + " remove this setting, or change the execution");
-    }
-    if (procedure.execution() == Execution.TRANSACTIONAL) {
-      if (procedure.outagePolicy() == OutagePolicy.FAIL_OPEN) {
-        problems.add(
-            "it is TRANSACTIONAL, so it cannot run without its database: set its outage"
-                + " policy to FAIL_CLOSED");
-      }
-      if (!procedure.failurePolicy().unknown().isEmpty()) {
-        problems.add(
-            "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
-      }
-      if (!procedure.failurePolicy().noEffect().isEmpty()) {
-        problems.add(
-            "it is TRANSACTIONAL, so a failed call has no effect: remove the codes"
-                + " without effect");
-      }
-    } else if (procedure.claimsWithFirstStatement()) {
-      problems.add(
-          "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL: remove"
-              + " the claim timing, or change the execution");
-    }
+    checkExecution();
+  }
+
+  private void checkExecution() {
+    boolean transactional = procedure.execution() == Execution.TRANSACTIONAL;
+    problemIf(
+        procedure.sameDatabase() && transactional,
+        "it has sameDatabase(), or same_database in its option, but its execution is not RESERVED:"
+            + " remove this setting, or change the execution");
+    problemIf(
+        transactional && procedure.outagePolicy() == OutagePolicy.FAIL_OPEN,
+        "it is TRANSACTIONAL, so it cannot run without its database: set its outage policy to"
+            + " FAIL_CLOSED");
+    problemIf(
+        transactional && !procedure.failurePolicy().unknown().isEmpty(),
+        "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
+    problemIf(
+        transactional && !procedure.failurePolicy().noEffect().isEmpty(),
+        "it is TRANSACTIONAL, so a failed call has no effect: remove the codes without effect");
+    problemIf(
+        !transactional && procedure.claimsWithFirstStatement(),
+        "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL: remove"
+            + " the claim timing, or change the execution");
   }
 
   private void checkRetention() {
@@ -183,11 +180,8 @@ final class ProcedureCheck {
     isSet.put("list of omitted fields", !procedure.omittedFields().isEmpty());
     isSet.put("replay guard", procedure.replayGuard().isPresent());
     isSet.forEach(
-        (setting, set) -> {
-          if (set) {
-            problems.add("%s, so its %s has no effect: remove it".formatted(why, setting));
-          }
-        });
+        (setting, set) ->
+            problemIf(set, "%s, so its %s has no effect: remove it".formatted(why, setting)));
   }
 
   private boolean hasKeyFormat() {

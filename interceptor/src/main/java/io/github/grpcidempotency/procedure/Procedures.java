@@ -1,6 +1,10 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
+import io.github.grpcidempotency.resource.ResourceType;
+import io.github.grpcidempotency.resource.StatusResolver;
+import io.github.grpcidempotency.resource.StatusSource;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.util.ArrayList;
@@ -81,7 +85,7 @@ public final class Procedures {
     public Builder addAnnotated(ServiceDescriptor service) {
       services.add(service.getName());
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
-        if (MethodOption.find(method).isPresent()) {
+        if (MethodSchema.optionOf(method).isPresent()) {
           annotated.put(method.getFullMethodName(), (MethodDescriptor<Message, Message>) method);
         }
       }
@@ -119,8 +123,7 @@ public final class Procedures {
       ProcedureBuilder<Message> builder =
           Procedure.annotated(method).defaultExecution(() -> defaultExecution.apply(method));
       builder
-          .build()
-          .resourceType()
+          .resourceType
           .flatMap(type -> Optional.ofNullable(statuses.get(type.name())))
           .ifPresent(source -> builder.status(source));
       return builder.build();

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Optional;
 
 /**

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Optional;
 
 /**

@@ -31,14 +31,4 @@ public record WaitLimits(int callsPerKey, int calls, long bytesPerKey, long byte
   public static WaitLimits defaults() {
     return DEFAULTS;
   }
-
-  /** Returns these limits with other numbers of calls. */
-  public WaitLimits withCalls(int perKey, int inAll) {
-    return new WaitLimits(perKey, inAll, bytesPerKey, bytes);
-  }
-
-  /** Returns these limits with other sizes of requests. */
-  public WaitLimits withBytes(long perKey, long inAll) {
-    return new WaitLimits(callsPerKey, calls, perKey, inAll);
-  }
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import io.github.grpcidempotency.resource.ResourceIdType;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.store;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -12,32 +12,11 @@ import java.util.UUID;
 public sealed interface ClaimResult {
 
   /**
-   * Visits a result. The compiler checks that every visitor handles every kind.
-   *
-   * @param <T> the result of the visitor
-   */
-  interface Visitor<T> {
-    T won(Won won);
-
-    T inFlight(InFlight inFlight);
-
-    T recorded(Recorded recorded);
-  }
-
-  /** Calls the visitor's method for this kind of result. */
-  <T> T accept(Visitor<T> visitor);
-
-  /**
    * The caller of {@code claim} is now the only owner of the key.
    *
    * @param claim the claim, which must be settled
    */
-  record Won(Claim claim) implements ClaimResult {
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.won(this);
-    }
-  }
+  record Won(Claim claim) implements ClaimResult {}
 
   /**
    * Another call owns the key.
@@ -68,11 +47,6 @@ public sealed interface ClaimResult {
     public boolean isAbandoned() {
       return leaseLeft.filter(Duration::isZero).isPresent();
     }
-
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.inFlight(this);
-    }
   }
 
   /**
@@ -96,11 +70,5 @@ public sealed interface ClaimResult {
       RecordedOutcome outcome,
       Optional<IdempotencyStatus> status,
       Optional<ByteString> trace)
-      implements ClaimResult {
-
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.recorded(this);
-    }
-  }
+      implements ClaimResult {}
 }

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.store;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

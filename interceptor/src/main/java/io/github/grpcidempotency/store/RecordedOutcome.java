@@ -1,23 +1,11 @@
 package io.github.grpcidempotency.store;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Optional;
 
 /** The answer that every retry gets. Its bytes are opaque to a store. */
 public sealed interface RecordedOutcome {
-
-  /** Visits an outcome. The compiler checks that every visitor handles every kind. */
-  interface Visitor<T> {
-    T response(Response response);
-
-    T reference(Reference reference);
-
-    T failure(Failure failure);
-  }
-
-  /** Calls the visitor's method for this kind of outcome. */
-  <T> T accept(Visitor<T> visitor);
 
   /**
    * Returns the created or deleted resource; empty if there is none, or it does not exist any more.
@@ -31,24 +19,14 @@ public sealed interface RecordedOutcome {
    * @param resourceId the created or deleted resource; empty if there is none, or it does not exist
    *     any more
    */
-  record Response(ByteString bytes, Optional<ResourceId> resourceId) implements RecordedOutcome {
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.response(this);
-    }
-  }
+  record Response(ByteString bytes, Optional<ResourceId> resourceId) implements RecordedOutcome {}
 
   /**
    * A response that is not recorded, because it can be rebuilt from its resource.
    *
    * @param resourceId the resource; empty if it does not exist any more
    */
-  record Reference(Optional<ResourceId> resourceId) implements RecordedOutcome {
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.reference(this);
-    }
-  }
+  record Reference(Optional<ResourceId> resourceId) implements RecordedOutcome {}
 
   /**
    * A terminal error.
@@ -59,11 +37,6 @@ public sealed interface RecordedOutcome {
     @Override
     public Optional<ResourceId> resourceId() {
       return Optional.empty();
-    }
-
-    @Override
-    public <T> T accept(Visitor<T> visitor) {
-      return visitor.failure(this);
     }
   }
 }

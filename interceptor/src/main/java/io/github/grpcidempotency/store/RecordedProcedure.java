@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceType;
 import java.util.Optional;
 
 /**

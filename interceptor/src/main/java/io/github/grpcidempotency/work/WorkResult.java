@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.work;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;

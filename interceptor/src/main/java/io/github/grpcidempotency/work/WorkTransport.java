@@ -14,10 +14,10 @@ import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.Replay;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecordedError;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;
@@ -223,11 +223,6 @@ final class WorkTransport<T extends Message> implements Transport {
     }
 
     @Override
-    public void sendError(UUID operationId) {
-      throw new AssertionError("the work has a result");
-    }
-
-    @Override
     public void sendUnrecorded() {
       throw new AssertionError("work has a token");
     }
@@ -271,11 +266,6 @@ final class WorkTransport<T extends Message> implements Transport {
 
     @Override
     public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
-      end(exception);
-    }
-
-    @Override
-    public void sendError(UUID operationId) {
       end(exception);
     }
 

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import io.github.grpcidempotency.internal.decision.KeyDecider;
+import io.github.grpcidempotency.internal.call.KeyFinder;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -75,7 +75,7 @@ class KeyFuzzTest {
   private static Optional<IdempotencyKey> found(KeySource source, KeyCall call) {
     try {
       KeyDecision decision =
-          KeyDecider.decide(KeyPolicy.REQUIRED, source.find(call), call.caller(), source.name());
+          KeyFinder.decide(KeyPolicy.REQUIRED, source.find(call), call.caller(), source.name());
       return decision instanceof KeyDecision.Keyed keyed
           ? Optional.of(keyed.key())
           : Optional.empty();

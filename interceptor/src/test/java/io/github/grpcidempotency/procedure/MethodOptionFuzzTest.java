@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import com.code_intelligence.jazzer.mutation.annotation.NotNull;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.schema.FieldPath;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
@@ -44,7 +44,7 @@ class MethodOptionFuzzTest {
   @FuzzTest
   void anyOptionGivesAProcedureThatWorksOrListsItsProblems(
       io.github.grpcidempotency.proto.v1.@NotNull Procedure option) {
-    Procedure procedure = new MethodOption(option).describe(Procedure.of(METHOD)).build();
+    Procedure procedure = MethodOption.describe(option, Procedure.of(METHOD)).build();
     List<String> problems = Procedures.of(procedure).problems();
     if (problems.isEmpty()) {
       assertWorks(procedure);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
@@ -16,6 +17,8 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.MarkedRequest;
 import io.github.grpcidempotency.testing.v1.Nested;
@@ -277,7 +280,7 @@ class MethodOptionTest {
   @Test
   void anUnknownFieldOrValueIsAProblemAndNotADefault() {
     io.github.grpcidempotency.proto.v1.Procedure known =
-        MethodOption.of(OptionServiceGrpc.getNothingMethod()).declared();
+        MethodSchema.optionOf(OptionServiceGrpc.getNothingMethod()).orElseThrow();
     UnknownFieldSet newField =
         UnknownFieldSet.newBuilder()
             .addField(999, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
@@ -334,8 +337,7 @@ class MethodOptionTest {
   }
 
   private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
-    return new MethodOption(declared)
-        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
+    return MethodOption.describe(declared, Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
         .defaultExecution(() -> Optional.of(Execution.RESERVED))
         .build()
         .problems();

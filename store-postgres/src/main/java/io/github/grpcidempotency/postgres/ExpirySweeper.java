@@ -179,7 +179,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private void checkPool() {
     if (!poolChecked) {
       try {
-        refuseIfAny(PoolCheck.ofSingleStatements(poolName(), pool));
+        PoolCheck.ofSingleStatements(poolName(), pool).ifPresent(ExpirySweeper::refuse);
       } catch (JdbiException failure) {
         throw Failures.of("could not check " + poolName(), failure);
       }
@@ -210,15 +210,13 @@ public final class ExpirySweeper implements AutoCloseable {
                     .map((row, context) -> Batch.read(row))
                     .one());
     if (before.transaction() != null && !batch.beforeKept()) {
-      refuseIfAny(Optional.of(poolName() + " rolls back the sweep"));
+      refuse(poolName() + " rolls back the sweep");
     }
     return batch;
   }
 
-  private static void refuseIfAny(Optional<String> problem) {
-    if (problem.isPresent()) {
-      throw new SetupException(List.of(problem.get()));
-    }
+  private static void refuse(String problem) {
+    throw new SetupException(List.of(problem));
   }
 
   private void sweepAndTell() {

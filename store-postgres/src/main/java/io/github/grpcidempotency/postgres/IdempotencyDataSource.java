@@ -58,7 +58,7 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
         .filter(HostedTransaction.class::isInstance)
         .map(HostedTransaction.class::cast)
         .ifPresent(HostedTransaction::connectionTaken);
-    return StatementCarrier.on(connection).connection();
+    return StatementCarrier.on(connection).proxy();
   }
 
   /**

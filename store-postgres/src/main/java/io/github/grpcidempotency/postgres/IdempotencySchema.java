@@ -13,7 +13,7 @@ import javax.sql.DataSource;
  *
  * <p>Run the migrations as the role that will own the table. This must not be the application's
  * role. The service's own migration then calls {@code idempotency.add_resource_type(name, table,
- * column)} once per {@link io.github.grpcidempotency.procedure.ResourceType} and {@code
+ * column)} once per {@link io.github.grpcidempotency.resource.ResourceType} and {@code
  * idempotency.grant_to(application_role)}.
  */
 public final class IdempotencySchema {

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.postgres.internal.database.ServerName;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
@@ -80,15 +79,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   private final StoreSettings settings;
   private final Jdbi maintenance;
   private final RecordDatabase database;
-  private final String beginSql;
-  private final String renewSql;
 
-  private PostgresIdempotencyStore(StoreSettings settings) {
+  private PostgresIdempotencyStore(StoreSettings settings, Duration lease) {
     this.settings = settings;
     this.maintenance = Jdbi.create(settings.maintenance());
-    this.database = new RecordDatabase(settings);
-    this.beginSql = database.beginSql();
-    this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", settings.schema()));
+    this.database = new RecordDatabase(settings, lease);
   }
 
   /** Returns a builder of a store on a pool of the application's role. */
@@ -131,8 +126,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
       StoreException failure;
       try {
         checks.accept(
-            new StartupCheck(
-                database, lease -> new PostgresIdempotencyStore(settings.withLease(lease))));
+            new StartupCheck(database, lease -> new PostgresIdempotencyStore(settings, lease)));
         return;
       } catch (JdbiException failed) {
         failure = Failures.of("could not check the store at start-up", failed);
@@ -193,8 +187,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         connection ->
             StatementBatch.run(
                     connection,
-                    database.reservationSql().retain(),
-                    query -> OperationParameters.of(query, request, recorded.operationId()),
+                    database.sql().retain,
+                    query -> query.bindOperation(request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
                 .orElse(recorded.expires()));
   }
@@ -210,13 +204,13 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     return database.inStore(
         "open a transaction",
         () ->
-            HandlerTransaction.begun(
+            HandlerTransaction.openWith(
                 database,
                 WITHOUT_KEY,
                 connection ->
                     StatementBatch.run(
                         connection,
-                        beginSql,
+                        database.sql().begin,
                         values -> values.bind("user", user),
                         row -> row.getString(1))));
   }
@@ -252,7 +246,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   private Set<UUID> renew(Handle handle, List<Claim> reservations) {
     return handle
-        .createQuery(renewSql)
+        .createQuery(database.sql().renew)
         .bindArray("ids", UUID.class, reservations.stream().map(Claim::operationId).toList())
         .bindArray("attempts", Integer.class, reservations.stream().map(Claim::attempt).toList())
         .bind("lease_millis", lease().toMillis())
@@ -267,7 +261,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public Duration lease() {
-    return settings.lease();
+    return database.lease();
   }
 
   private <T> T onMaintenance(String what, Function<Handle, T> work) {
@@ -427,13 +421,13 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
               ClaimPreemptedException::new,
               ClaimLostException::new,
               schema,
-              lease,
               serverName.get(),
               listen,
               advisoryLocks,
               timeLines,
               batchConnections,
-              smallestBatch));
+              smallestBatch),
+          lease);
     }
   }
 }

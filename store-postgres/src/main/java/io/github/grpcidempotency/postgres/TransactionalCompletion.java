@@ -235,7 +235,22 @@ public final class TransactionalCompletion {
   }
 
   private static HostTransaction host(Reservation reservation) {
-    return reservation.database().currentOfHost();
+    return reservation
+        .database()
+        .settings()
+        .hosts()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "the store was built without HostTransactions and cannot find the transaction"
+                        + " of this thread: pass the transaction's connection or handle"))
+        .current()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "this thread has no transaction of the host, so no answer can be recorded in"
+                        + " it: call this method inside the transaction, on the thread that began"
+                        + " it"));
   }
 
   private static Connection connectionOf(HostTransaction transaction) {

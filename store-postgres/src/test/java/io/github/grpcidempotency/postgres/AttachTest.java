@@ -8,10 +8,10 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -219,7 +219,7 @@ class AttachTest {
   }
 
   private static void awaitAttached(ThingServer server, int duplicates) {
-    await().until(() -> server.events().stream().filter("attached"::equals).count() == duplicates);
+    await().until(() -> server.events().stream().filter("Attached"::equals).count() == duplicates);
   }
 
   private static long polls(FaultProxy proxy) {

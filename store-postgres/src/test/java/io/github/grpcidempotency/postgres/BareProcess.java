@@ -1,16 +1,18 @@
 package io.github.grpcidempotency.postgres;
 
-import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.google.common.reflect.ClassPath;
+import com.google.common.reflect.ClassPath.ClassInfo;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A process that is to be started without the dependencies that a host may leave out. */
 final class BareProcess {
@@ -42,12 +44,15 @@ final class BareProcess {
   }
 
   /** Returns the library's classes that cannot be linked, or whose members cannot be listed. */
-  private static List<String> unlinked() throws ClassNotFoundException {
+  private static List<String> unlinked() throws ClassNotFoundException, IOException {
     List<String> unlinked = new ArrayList<>();
-    for (Class<?> module : List.of(IdempotencyInterceptor.class, PostgresIdempotencyStore.class)) {
-      for (JavaClass type :
-          new ClassFileImporter()
-              .importUrl(module.getProtectionDomain().getCodeSource().getLocation())) {
+    List<String> library =
+        Stream.of(IdempotencyInterceptor.class, PostgresIdempotencyStore.class)
+            .map(type -> type.getProtectionDomain().getCodeSource().getLocation().toString())
+            .toList();
+    for (ClassInfo type : ClassPath.from(BareProcess.class.getClassLoader()).getAllClasses()) {
+      String location = type.url().toString();
+      if (library.stream().anyMatch(location::contains)) {
         try {
           link(Class.forName(type.getName()));
         } catch (LinkageError missing) {

@@ -8,22 +8,21 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
-import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
+import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
@@ -256,10 +255,8 @@ class DeletesTest {
           new ProcedureSql(
               RecordedProcedure.of(procedure),
               ResourceIdType.UUID,
-              IdempotencySchema.DEFAULT_NAME,
-              TransactionBoundaries.OF_THE_STORE,
               true,
-              TimeLineSql.of(true));
+              new StoreSql(IdempotencySchema.DEFAULT_NAME, false, true));
 
       assertThat(Stream.of(sql.complete, sql.join.alone(), sql.record.withCommit()))
           .allMatch(

@@ -9,9 +9,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -503,7 +503,7 @@ class HostTransactionsTest {
       assertThat(client.createThing(Things.named("a thing")).isReplay()).isTrue();
       assertThat(client.withoutKey().createThing(Things.named("another")).isOk()).isTrue();
       assertThat(server.runs()).isEqualTo(2);
-      assertThat(server.events()).noneMatch(event -> event.startsWith("unprotected"));
+      assertThat(server.events()).noneMatch(event -> event.equals("Unprotected"));
     }
   }
 

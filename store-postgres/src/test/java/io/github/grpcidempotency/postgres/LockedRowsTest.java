@@ -163,13 +163,13 @@ class LockedRowsTest {
                 ClaimPreemptedException::new,
                 ClaimLostException::new,
                 "idempotency",
-                Duration.ofMinutes(5),
                 "this",
                 true,
                 true,
                 false,
                 2,
-                2));
+                2),
+            Duration.ofMinutes(5));
     return new ReservedRow(
         records, request, claim.operationId(), claim.attempt(), Optional.empty());
   }

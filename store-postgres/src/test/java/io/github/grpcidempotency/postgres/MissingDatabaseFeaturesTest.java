@@ -84,21 +84,21 @@ class MissingDatabaseFeaturesTest {
   @Test
   void aTransactionalCallTakesOneRoundTripMore() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingClient client = ThingClient.to(1)) {
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       PostgresIdempotencyStore store =
           PostgresIdempotencyStore.builder(proxied).advisoryLocks(false).build();
-      callInTransaction(store, client);
+      callInTransaction(store);
       proxy.forgetRoundTrips();
 
-      callInTransaction(store, client.as(UUID.randomUUID()));
+      callInTransaction(store);
 
       assertThat(proxy.roundTrips()).hasSize(3);
     }
   }
 
-  private static void callInTransaction(PostgresIdempotencyStore store, ThingClient client) {
-    ClaimResult result = store.claimInTransaction(Things.claimOf(client, Things.named("vase")));
+  private static void callInTransaction(PostgresIdempotencyStore store) {
+    ClaimResult result =
+        store.claimInTransaction(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL));
     assertThat(((ClaimResult.Won) result).claim().complete(Things.ANSWER))
         .isEqualTo(Claim.Settled.DONE);
   }
@@ -116,7 +116,7 @@ class MissingDatabaseFeaturesTest {
       CompletableFuture<Reply> first = toLeft.startThing(request);
       gate.awaitWaiting(1);
       CompletableFuture<Reply> duplicate = toRight.startThing(request);
-      await().until(() -> right.events().contains("attached"));
+      await().until(() -> right.events().contains("Attached"));
       gate.open();
 
       assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
@@ -179,7 +179,7 @@ class MissingDatabaseFeaturesTest {
 
       assertThat(zombie.isOk()).as(zombie.toString()).isFalse();
       assertThat(table.thingsOf(client.user())).isEmpty();
-      assertThat(server.events()).contains("leaseLost");
+      assertThat(server.events()).contains("LeaseLost");
     }
   }
 

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
@@ -15,11 +15,11 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;
@@ -71,12 +71,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** The mistakes of a new user: each test makes the mistake of one row of the page. */
 class MistakesTest {
   private static final MistakeTable TABLE = MistakeTable.under("In plain gRPC");
-  private static final PostgresFixture.Builder DATABASES =
-      PostgresFixture.withRoles("things_owner", "things_app")
-          .migrate(IdempotencySchema::migrate)
-          .migrate(TestDatabase::runHostMigration);
-
-  @RegisterExtension static final PostgresFixture database = DATABASES.create();
+  @RegisterExtension static final PostgresFixture database = TestDatabase.fixture();
   @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
   private static final Metadata.Key<String> USER_HEADER =
@@ -106,7 +101,7 @@ class MistakesTest {
 
   @Test
   void theResourceTypeHasIdsOfAnotherTypeAndIsNotEnforced() {
-    Jdbi owner = Jdbi.create(grpc.registerCloseable(DATABASES.create()).owner());
+    Jdbi owner = Jdbi.create(grpc.registerCloseable(TestDatabase.fixture()).owner());
     owner.useHandle(handle -> handle.execute("CREATE TABLE app.numbered (id numeric PRIMARY KEY)"));
 
     mistake.isFoundInTheMigration(
@@ -680,7 +675,7 @@ class MistakesTest {
   }
 
   private DataSource broken(String statement) {
-    PostgresFixture broken = grpc.registerCloseable(DATABASES.create());
+    PostgresFixture broken = grpc.registerCloseable(TestDatabase.fixture());
     Jdbi.create(broken.superuser()).useHandle(handle -> handle.execute(statement));
     return broken.pool();
   }

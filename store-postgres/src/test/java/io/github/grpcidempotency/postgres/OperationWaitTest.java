@@ -15,10 +15,10 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -202,7 +202,7 @@ class OperationWaitTest {
                       .store(proxied)
                       .listener(journal.listener())));
       Map<ThingClient, Reply> replies = new HashMap<>();
-      for (int user = 0; user < 40; user++) {
+      for (int user = 0; user < 10; user++) {
         ThingClient its = client.as(UUID.randomUUID()).withNewKey();
         replies.put(its, its.createThing(REQUEST));
       }
@@ -269,9 +269,9 @@ class OperationWaitTest {
   }
 
   @Test
-  void aThousandWaitersNeedNoThreadsAndNoConnections() {
+  void hundredsOfWaitersNeedNoThreadsAndNoConnections() {
     ThingClient client = client();
-    int operations = 50;
+    int operations = 15;
     int waiters = 20;
     List<Reply> replies = new ArrayList<>();
     for (int each = 0; each < operations; each++) {

@@ -58,7 +58,7 @@ class OutageTest {
                 }));
       }
       await().until(() -> replies.size() > 20);
-      postgres.close();
+      postgres.stop();
       await().until(() -> replies.stream().anyMatch(reply -> !reply.isOk()));
       stopped.set(true);
       callers.forEach(CompletableFuture::join);

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,9 +11,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;

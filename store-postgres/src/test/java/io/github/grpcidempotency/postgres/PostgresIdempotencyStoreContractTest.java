@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.testing.OperationStoreContract;
 import java.time.Duration;

@@ -1,17 +1,17 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -19,7 +19,6 @@ import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
@@ -60,10 +59,7 @@ final class PostgresThingServer {
   @SuppressWarnings("SystemOut") // the test that started this process reads it
   public static void main(String[] arguments) throws InterruptedException {
     HikariDataSource pool = pool(arguments[0], Duration.ofSeconds(10));
-    Builder builder =
-        on(pool)
-            .lease(Duration.ofMillis(Long.parseLong(arguments[1])))
-            .printer(System.out::println);
+    Builder builder = on(pool).lease(Duration.ofMillis(Long.parseLong(arguments[1])));
     List<String> joining = List.of(arguments).subList(2, arguments.length);
     if (joining.contains("transactional")) {
       builder.transactional();
@@ -98,7 +94,6 @@ final class PostgresThingServer {
     private boolean resource = true;
     private boolean withServices;
     private Optional<ThingHandler> handler = Optional.empty();
-    private Consumer<String> printer = line -> {};
 
     private Builder(DataSource pool) {
       this.store = pool;
@@ -210,12 +205,6 @@ final class PostgresThingServer {
       return this;
     }
 
-    /** Says who is given a line for every event. */
-    Builder printer(Consumer<String> printer) {
-      this.printer = printer;
-      return this;
-    }
-
     /** Adds a listener. */
     Builder listener(IdempotencyListener listener) {
       this.listener = Optional.of(listener);
@@ -236,8 +225,7 @@ final class PostgresThingServer {
                               .outage(otherOutage))
                       .build())
               .handler(handler.orElseGet(() -> ThingHandlers.on(handlers)))
-              .otherHandler(ThingHandler::answer)
-              .printer(printer);
+              .otherHandler(ThingHandler::answer);
       listener.ifPresent(server::listener);
       if (withServices) {
         server.withServices();

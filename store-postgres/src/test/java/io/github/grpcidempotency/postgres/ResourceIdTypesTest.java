@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -10,20 +10,20 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -44,6 +44,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Records refer to resources with ids of every type that a column can have. */
 class ResourceIdTypesTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  /** A store that has checked all procedures at once. */
+  private static PostgresIdempotencyStore verified;
 
   private final Caller caller = Caller.of(UUID.randomUUID());
 
@@ -210,25 +213,34 @@ class ResourceIdTypesTest {
           "SELECT idempotency.add_resource_type('%s', '%s')"
               .formatted(kind.type.name(), kind.table()));
     }
+    verified = store();
+    verified.verify(
+        Stream.of(Kind.values())
+            .flatMap(
+                kind ->
+                    Stream.of(
+                        kind.creation(Execution.RESERVED).build(),
+                        kind.creation(Execution.TRANSACTIONAL).build(),
+                        kind.deletion()))
+            .map(RecordedProcedure::of)
+            .toList(),
+        Optional.empty());
   }
 
   @ParameterizedTest
   @EnumSource
   void aReservedCallRefersToItsResourceUntilItIsDeleted(Kind kind) {
-    Procedure procedure = kind.creation(Execution.RESERVED).build();
-    ClaimRequest request = request(procedure);
+    ClaimRequest request = request(kind.creation(Execution.RESERVED).build());
 
-    assertRefers(kind, request, Things.win(verified(procedure), request));
+    assertRefers(kind, request, Things.win(verified, request));
   }
 
   @ParameterizedTest
   @EnumSource
   void aTransactionalCallRefersToItsResourceUntilItIsDeleted(Kind kind) {
-    Procedure procedure = kind.creation(Execution.TRANSACTIONAL).build();
-    ClaimRequest request = request(procedure);
+    ClaimRequest request = request(kind.creation(Execution.TRANSACTIONAL).build());
 
-    assertRefers(
-        kind, request, ((ClaimResult.Won) verified(procedure).claimInTransaction(request)).claim());
+    assertRefers(kind, request, ((ClaimResult.Won) verified.claimInTransaction(request)).claim());
   }
 
   private void assertRefers(Kind kind, ClaimRequest request, Claim claim) {
@@ -240,16 +252,16 @@ class ResourceIdTypesTest {
     assertThat(claim.complete(answer(id))).isEqualTo(Claim.Settled.DONE);
 
     assertRecorded(found(request), Optional.of(kind.id), COMPLETED);
-    assertRecorded((ClaimResult.Recorded) store().claim(request), Optional.of(kind.id), COMPLETED);
+    assertRecorded((ClaimResult.Recorded) verified.claim(request), Optional.of(kind.id), COMPLETED);
     assertRecorded(
-        (ClaimResult.Recorded) store().claimInTransaction(request),
+        (ClaimResult.Recorded) verified.claimInTransaction(request),
         Optional.of(kind.id),
         COMPLETED);
     assertListed(request, claim, Optional.of(kind.id), COMPLETED);
     OwnedResource resource = new OwnedResource(caller.userId(), kind.id);
     OwnedResource missing = new OwnedResource(caller.userId(), kind.missing);
     assertThat(
-            store()
+            verified
                 .operations(List.of(request.procedure()))
                 .statuses(request.procedure(), List.of(resource, missing)))
         .isEqualTo(Map.of(resource, COMPLETED, missing, FAILED));
@@ -267,11 +279,10 @@ class ResourceIdTypesTest {
     ClaimRequest hard = request(procedure);
     insert(kind);
 
-    assertThat(Things.win(verified(procedure), soft).complete(answer(kind.id)))
-        .isEqualTo(Claim.Settled.DONE);
+    assertThat(Things.win(verified, soft).complete(answer(kind.id))).isEqualTo(Claim.Settled.DONE);
     assertThat(found(soft).outcome().resourceId()).contains(kind.id);
     execute("DELETE FROM " + kind.table());
-    assertThat(Things.win(store(), hard).complete(answer(kind.id))).isEqualTo(Claim.Settled.DONE);
+    assertThat(Things.win(verified, hard).complete(answer(kind.id))).isEqualTo(Claim.Settled.DONE);
     assertThat(found(hard).outcome().resourceId()).isEmpty();
     assertThat(found(soft).outcome().resourceId()).isEmpty();
   }
@@ -306,12 +317,6 @@ class ResourceIdTypesTest {
     return PostgresIdempotencyStore.builder(database.app()).build();
   }
 
-  private static PostgresIdempotencyStore verified(Procedure procedure) {
-    PostgresIdempotencyStore store = store();
-    store.verify(List.of(RecordedProcedure.of(procedure)), Optional.empty());
-    return store;
-  }
-
   private ClaimRequest request(Procedure procedure) {
     return Things.claimOf(
         new IdempotencyKey(caller, UUID.randomUUID().toString()),
@@ -320,7 +325,7 @@ class ResourceIdTypesTest {
   }
 
   private static ClaimResult.Recorded found(ClaimRequest request) {
-    return (ClaimResult.Recorded) store().find(request.key(), request.procedure()).orElseThrow();
+    return (ClaimResult.Recorded) verified.find(request.key(), request.procedure()).orElseThrow();
   }
 
   private static void assertRecorded(
@@ -337,7 +342,7 @@ class ResourceIdTypesTest {
                 Stream.of(request.procedure()),
                 Stream.of(Kind.values()).map(kind -> RecordedProcedure.of(kind.deletion())))
             .toList();
-    assertThat(store().operations(all).find(caller, List.of(claim.operationId())))
+    assertThat(verified.operations(all).find(caller, List.of(claim.operationId())))
         .singleElement()
         .satisfies(found -> assertRecorded((ClaimResult.Recorded) found.standing(), id, status));
   }

@@ -14,6 +14,7 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -85,14 +86,13 @@ class RoundTripTest {
   @Test
   void theLeasesOfAServerAreRenewedInOneRoundTripAndAReleaseIsOne() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingClient client = ThingClient.to(1)) {
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       IdempotencyStore store = PostgresIdempotencyStore.builder(proxied).build();
       List<Claim> claims =
-          List.of(
-              Things.win(store, Things.claimOf(client, REQUEST)),
-              Things.win(store, Things.claimOf(client.as(UUID.randomUUID()), REQUEST)),
-              Things.win(store, Things.claimOf(client.as(UUID.randomUUID()), REQUEST)));
+          Stream.generate(() -> Things.claimOf(UUID.randomUUID(), Things.CREATE_THING))
+              .limit(3)
+              .map(request -> Things.win(store, request))
+              .toList();
 
       proxy.forgetRoundTrips();
       assertThat(store.renew(claims)).hasSize(3);

@@ -6,7 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.LeaseLost;
+import io.github.grpcidempotency.event.IdempotencyEvent.LeasesRenewed;
+import io.github.grpcidempotency.event.IdempotencyEvent.RecordedLate;
+import io.github.grpcidempotency.event.IdempotencyEvent.RecordingDeferred;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -16,6 +19,7 @@ import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Shards;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -32,16 +36,17 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two servers of one service on two database servers, one of which is killed and comes back. */
+@Tag("torture")
 class ShardRecoveryTest {
   @RegisterExtension static final TestDatabase east = TestDatabase.create();
 
@@ -79,10 +84,10 @@ class ShardRecoveryTest {
 
   @Test
   void answersThatAKilledShardCouldNotRecordAreRecordedWhenItIsBack() throws Exception {
-    Journal journal = new Journal();
-    Journal journalOfB = new Journal();
-    ThingServer a = serve(LONG, journal);
-    ThingServer b = serve(SHORT, journalOfB);
+    EventJournal journal = new EventJournal();
+    EventJournal journalOfB = new EventJournal();
+    ThingServer a = serve(LONG, journal.listener());
+    ThingServer b = serve(SHORT, journalOfB.listener());
     ThingClient alice = clientOf(a, "east");
     ThingClient bob = clientOf(a, "west");
     ThingClient aliceToB = sameAt(b, alice);
@@ -92,7 +97,7 @@ class ShardRecoveryTest {
     CompletableFuture<Reply> inWest = start(bob, "a thing");
     await().until(() -> a.runs() == 2);
     CompletableFuture<Reply> waitingInEast = start(aliceToB, "a thing");
-    await().until(() -> b.events().contains("attached"));
+    await().until(() -> b.events().contains("Attached"));
     String running = OperationsClient.of(bobToB).list("").get(0).getName();
     assertThat(state(OperationsClient.of(bob).get(running))).isEqualTo(State.STATE_RUNNING);
     server.kill();
@@ -101,10 +106,11 @@ class ShardRecoveryTest {
     assertThat(inEast.join().isOk()).isTrue();
     assertThat(waitingInEast.join().bytes()).isEqualTo(inEast.join().bytes());
     assertThat(inWest.join().status().getCode()).isEqualTo(Status.Code.ABORTED);
-    assertThat(journal.deferredOn).containsExactly("west");
+    assertThat(journal.only(RecordingDeferred.class).call().shard()).contains("west");
 
     server.restart();
-    await().until(() -> journal.recordedLateOn.contains("west"));
+    await().until(() -> !journal.all(RecordedLate.class).isEmpty());
+    assertThat(journal.only(RecordedLate.class).call().shard()).contains("west");
     Reply again = bobToB.createOther(Things.named("a thing"));
     assertThat(again.isReplay()).isTrue();
     assertThat(bob.createOther(Things.named("a thing")).bytes()).isEqualTo(again.bytes());
@@ -124,11 +130,16 @@ class ShardRecoveryTest {
         .until(
             () ->
                 new KeyTable(west).count("SELECT count(*) FROM idempotency.idempotency_waits") > 0);
-    await().until(() -> journalOfB.renewedOn.contains("west"));
+    await()
+        .until(
+            () ->
+                journalOfB.all(LeasesRenewed.class).stream()
+                    .anyMatch(renewed -> renewed.shard().equals(Optional.of("west"))));
     end("another thing");
     assertThat(first.join().isOk()).isTrue();
     assertThat(second.join().bytes()).isEqualTo(first.join().bytes());
-    assertThat(List.of(journal.lost, journalOfB.lost)).allMatch(List::isEmpty);
+    assertThat(journal.all(LeaseLost.class)).isEmpty();
+    assertThat(journalOfB.all(LeaseLost.class)).isEmpty();
   }
 
   private PostgresIdempotencyStore store(TestDatabase database, Duration lease) {
@@ -184,33 +195,5 @@ class ShardRecoveryTest {
 
   private static CompletableFuture<Reply> start(ThingClient client, String name) {
     return CompletableFuture.supplyAsync(() -> client.createOther(Things.named(name)));
-  }
-
-  /** What one server hears of its shards. */
-  private static final class Journal implements IdempotencyListener {
-    private final List<String> deferredOn = new CopyOnWriteArrayList<>();
-    private final List<String> recordedLateOn = new CopyOnWriteArrayList<>();
-    private final List<String> renewedOn = new CopyOnWriteArrayList<>();
-    private final List<String> lost = new CopyOnWriteArrayList<>();
-
-    @Override
-    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
-      deferredOn.add(event.call().shard().orElse("none"));
-    }
-
-    @Override
-    public void recordedLate(IdempotencyEvent.RecordedLate event) {
-      recordedLateOn.add(event.call().shard().orElse("none"));
-    }
-
-    @Override
-    public void leasesRenewed(IdempotencyEvent.LeasesRenewed event) {
-      renewedOn.add(event.shard().orElse("none"));
-    }
-
-    @Override
-    public void leaseLost(IdempotencyEvent.LeaseLost event) {
-      lost.add(event.call().shard().orElse("none"));
-    }
   }
 }

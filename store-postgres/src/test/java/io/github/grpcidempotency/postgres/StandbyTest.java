@@ -13,9 +13,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -37,9 +35,8 @@ class StandbyTest {
   @Test
   void anAnswerIsNotRecordedOnAnotherTimeLineThanItsReservationUnlessAFailoverLosesNothing(
       @TempDir Path data) throws IOException {
-    int port = freePort();
-    EmbeddedPostgres postgres = start(port, data);
-    try (TestDatabase database = TestDatabase.in(postgres);
+    try (KillablePostgres postgres = KillablePostgres.in(data);
+        TestDatabase database = TestDatabase.in(postgres.server());
         HikariDataSource pool = PostgresThingServer.pool(database.appUrl())) {
       IdempotencyStore store = store(pool).build();
       ClaimRequest request = request();
@@ -55,9 +52,9 @@ class StandbyTest {
       // Its reservation waits for no replica, as there is none; the handler's commits would.
       Claim synchronous = Things.win(store(pool).build(), requestOf(SAME_DATABASE));
 
-      postgres.close();
+      postgres.stop();
       Files.createFile(data.resolve("standby.signal"));
-      postgres = start(port, data);
+      postgres.restart();
       pool.getHikariPoolMXBean().softEvictConnections();
       database.reconnect();
       assertThatExceptionOfType(SetupException.class)
@@ -81,8 +78,6 @@ class StandbyTest {
       Claim retried = Things.win(store, request);
       assertThat(retried.attempt()).isEqualTo(2);
       assertThat(retried.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
-    } finally {
-      postgres.close();
     }
   }
 
@@ -107,22 +102,5 @@ class StandbyTest {
 
   private static void endLease(TestDatabase database, ClaimRequest request) {
     new KeyTable(database).endLeases(request.key().caller().userId());
-  }
-
-  private static EmbeddedPostgres start(int port, Path data) throws IOException {
-    return EmbeddedPostgres.builder()
-        .setPGStartupWait(Duration.ofMinutes(1))
-        .setPort(port)
-        .setDataDirectory(data)
-        .setCleanDataDirectory(false)
-        .setServerConfig("hot_standby", "on")
-        .setServerConfig("synchronous_commit", "local")
-        .start();
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
   }
 }

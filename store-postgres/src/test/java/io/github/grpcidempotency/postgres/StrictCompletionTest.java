@@ -126,7 +126,7 @@ class StrictCompletionTest {
       assertThat(toOther.createThing(REQUEST).bytes()).isEqualTo(first.join().bytes());
       assertThat(table.thingsOf(client.user())).containsExactly(first.join().thingId());
       assertThat(table.joined(client.user())).isTrue();
-      assertThat(server.events()).doesNotContain("leaseLost");
+      assertThat(server.events()).doesNotContain("LeaseLost");
     }
   }
 

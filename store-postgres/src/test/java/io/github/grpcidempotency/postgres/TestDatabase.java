@@ -64,6 +64,10 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   private final List<HikariDataSource> pools = new ArrayList<>();
   private final Deque<AutoCloseable> closedFirst = new ArrayDeque<>();
   private Optional<HikariDataSource> administration = Optional.empty();
+
+  /** Kept, since it keeps the statements that it has parsed. */
+  private Optional<Jdbi> administrator = Optional.empty();
+
   private boolean awaitsConnections;
 
   private TestDatabase(PostgresFixture fixture) {
@@ -73,7 +77,12 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   /** Creates a database on the shared server. */
   static TestDatabase create() {
-    return new TestDatabase(SHARED.create());
+    return new TestDatabase(fixture());
+  }
+
+  /** Creates such a database for tests that use it as a user's tests would. */
+  static PostgresFixture fixture() {
+    return SHARED.create();
   }
 
   /**
@@ -230,13 +239,15 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   /** Connects like {@link #superuser}, from a pool, for statements that change no session. */
   private synchronized Jdbi administration() {
-    if (administration.isEmpty()) {
+    if (administrator.isEmpty()) {
       HikariConfig config = new HikariConfig();
       config.setJdbcUrl(fixture.jdbcUrl(SUPERUSER) + "&prepareThreshold=0");
       config.setMinimumIdle(0);
-      administration = Optional.of(new HikariDataSource(config));
+      HikariDataSource pool = new HikariDataSource(config);
+      administration = Optional.of(pool);
+      administrator = Optional.of(Jdbi.create(pool));
     }
-    return Jdbi.create(administration.get());
+    return administrator.get();
   }
 
   /** Replaces the pooled connections, after the server was restarted. */
@@ -321,6 +332,7 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   public synchronized void close() {
     administration.ifPresent(HikariDataSource::close);
     administration = Optional.empty();
+    administrator = Optional.empty();
     fixture.close();
   }
 

@@ -57,7 +57,7 @@ final class ThreadTransactions implements HostTransactions {
 
   private Connection connect() throws SQLException {
     Connection connection = pool.getConnection();
-    return carrying ? StatementCarrier.on(connection).connection() : connection;
+    return carrying ? StatementCarrier.on(connection).proxy() : connection;
   }
 
   /** Takes back everything that was set. */

@@ -146,26 +146,26 @@ class TransactionalCompletionTest {
   void aTransactionThatIsAboutToCompleteItsRecordDelaysNoOtherRenewal() {
     PostgresIdempotencyStore store =
         PostgresIdempotencyStore.builder(database.app()).lease(LONG_LEASE).build();
-    try (ThingClient client = ThingClient.to(1);
-        ThingClient other = ThingClient.to(1);
-        Handle handler = database.superuser().open()) {
-      Claim locked = Things.win(store, Things.claimOf(client, REQUEST));
-      Claim free = Things.win(store, Things.claimOf(other, REQUEST));
-      table.endLeases(client.user());
-      table.endLeases(other.user());
+    UUID completing = UUID.randomUUID();
+    UUID other = UUID.randomUUID();
+    Claim locked = Things.win(store, Things.claimOf(completing, Things.CREATE_THING));
+    Claim free = Things.win(store, Things.claimOf(other, Things.CREATE_THING));
+    table.endLeases(completing);
+    table.endLeases(other);
+    try (Handle handler = database.superuser().open()) {
       handler.begin();
       handler.execute(
           "UPDATE idempotency.idempotency_keys SET response_bytes = '', completed = now()"
               + " WHERE user_id = ?",
-          client.user());
+          completing);
 
       assertThat(store.renew(List.of(locked, free)))
           .containsExactlyInAnyOrder(locked.operationId(), free.operationId());
       handler.rollback();
-
-      assertThat(table.leaseEnd(other.user())).isAfter(database.now());
-      assertThat(table.leaseEnd(client.user())).isBefore(database.now());
     }
+
+    assertThat(table.leaseEnd(other)).isAfter(database.now());
+    assertThat(table.leaseEnd(completing)).isBefore(database.now());
   }
 
   /** A recorded operation is not renewed any more. That does not count as a lost lease. */
@@ -178,7 +178,7 @@ class TransactionalCompletionTest {
       CompletableFuture<Reply> first = client.startThing(request);
       gate.awaitWaiting(1);
 
-      await().during(SHORT_LEASE).until(() -> !server.events().contains("leaseLost"));
+      await().during(SHORT_LEASE).until(() -> !server.events().contains("LeaseLost"));
       gate.open();
 
       assertThat(first.join().isOk()).isTrue();

@@ -24,10 +24,7 @@ public final class Demo implements Callable<Integer> {
           new WorkBehindACreate(),
           new OneKeyOneRequest(),
           new FiftyAtOnce(),
-          new KeysFromElsewhere(),
-          new AssignedId(),
-          new DeletedNamespace(),
-          new FirstStatement());
+          new KeysFromElsewhere());
 
   @Override
   public Integer call() throws Exception {
@@ -40,7 +37,7 @@ public final class Demo implements Callable<Integer> {
       RunningServer server = parts.start(() -> RunningServer.start(0, 0, settings, database));
       System.out.println("listening on port " + server.port());
 
-      Stage stage = parts.start(() -> Stage.before(server, database));
+      Stage stage = parts.start(() -> Stage.before(server.port(), database));
       Story story = new Story(System.out);
       for (Scene scene : SCENES) {
         story.chapter(scene.title());

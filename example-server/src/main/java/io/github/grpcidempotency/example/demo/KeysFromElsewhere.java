@@ -61,7 +61,7 @@ final class KeysFromElsewhere implements Scene {
         "the step is the key, and client_time is not part of the request", later.isReplayOf(step));
   }
 
-  static Answer createCluster(DemoClient client, String projectId, String region) {
+  private static Answer createCluster(DemoClient client, String projectId, String region) {
     return client.call(
         ClusterServiceGrpc.getCreateClusterMethod(),
         CreateClusterRequest.newBuilder()
@@ -71,7 +71,7 @@ final class KeysFromElsewhere implements Scene {
             .build());
   }
 
-  static String clusterId(Answer created) {
+  private static String clusterId(Answer created) {
     return created.as(CreateClusterResponse.class).getCluster().getId();
   }
 

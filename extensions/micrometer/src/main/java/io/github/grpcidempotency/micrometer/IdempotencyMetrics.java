@@ -21,9 +21,8 @@ import java.util.function.Function;
  * }</pre>
  *
  * <p>{@code docs/reference/metrics.md} lists the meters. Each procedure has its own meters, which
- * are registered at its first call. Their number is limited by the number of procedures, the number
- * of shards if shards have meters of their own, and the builder's limit for tenants. No value that
- * a client sends becomes a tag.
+ * are registered at its first call. Their number is limited by the number of procedures, and the
+ * number of shards if shards have meters of their own. No value that a client sends becomes a tag.
  *
  * <p>Thread-safe. It need not be closed: it keeps no reference to a closed interceptor.
  */
@@ -36,14 +35,10 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     Meters meters = new Meters(builder.registry, Tags.empty());
     this.byShard =
         builder.shards
-            ? Optional.of(
-                name ->
-                    ShardMeters.of(meters.with(Tags.of(MetricTags.SHARD, name)), builder.tenants))
+            ? Optional.of(name -> new ShardMeters(meters.with(Tags.of(MetricTags.SHARD, name))))
             : Optional.empty();
     this.common =
-        byShard.isPresent()
-            ? byShard.get().apply(MetricTags.NONE)
-            : ShardMeters.of(meters, builder.tenants);
+        byShard.isPresent() ? byShard.get().apply(MetricTags.NONE) : new ShardMeters(meters);
   }
 
   /** Returns a builder of a listener. */
@@ -52,7 +47,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   }
 
   private ProcedureMeters of(CallInfo call) {
-    return of(call.shard()).calls().of(call);
+    return of(call.shard()).of(call.procedure());
   }
 
   private ShardMeters of(Optional<String> shard) {
@@ -184,23 +179,9 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   public static final class Builder {
     private final MeterRegistry registry;
     private boolean shards;
-    private Optional<Tenants> tenants = Optional.empty();
 
     private Builder(MeterRegistry registry) {
       this.registry = registry;
-    }
-
-    /**
-     * Adds the tag {@code tenant}. Off by default, because every tenant has about 40 meters for
-     * each procedure that it calls.
-     *
-     * @param most the maximum number of tenants with meters of their own; all others share the
-     *     value {@code other}
-     * @throws IllegalArgumentException if it is not positive
-     */
-    public Builder tenants(int most) {
-      this.tenants = Optional.of(new Tenants(most));
-      return this;
     }
 
     /**

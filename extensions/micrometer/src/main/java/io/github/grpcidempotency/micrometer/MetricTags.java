@@ -5,7 +5,8 @@ import java.util.Locale;
 
 /**
  * The names of the meters' tags. Prometheus calls them labels and uses the same names. No value
- * comes from a client. The number of values that a service defines, such as tenants, is limited.
+ * comes from a client. The number of values that a service defines, such as sources of keys, is
+ * limited.
  */
 final class MetricTags {
   /** The procedure's full name, such as {@code shop.v1.Orders/CreateOrder}. */
@@ -19,9 +20,6 @@ final class MetricTags {
 
   /** How effect and record are committed, such as {@code transactional}. */
   static final String EXECUTION = "execution";
-
-  /** The caller's tenant; an optional tag. */
-  static final String TENANT = "tenant";
 
   /** The caller's shard; an optional tag. */
   static final String SHARD = "shard";
@@ -65,7 +63,7 @@ final class MetricTags {
   /** The value of a tag that does not apply. */
   static final String NONE = "none";
 
-  /** The value for all tenants or projects beyond the limit. */
+  /** The value for all values beyond the limit. */
   static final String OTHER = "other";
 
   private MetricTags() {}

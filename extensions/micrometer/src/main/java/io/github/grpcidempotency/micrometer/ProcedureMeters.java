@@ -18,9 +18,9 @@ import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 
 /**
- * The meters of one procedure, and of one tenant and project if these have tags. Counters that
- * alerts compare with their own past are registered at the first call, with the value zero: the
- * rate of a counter whose first value is one would be zero.
+ * The meters of one procedure. Counters that alerts compare with their own past are registered at
+ * the first call, with the value zero: the rate of a counter whose first value is one would be
+ * zero.
  */
 final class ProcedureMeters {
   private static final int MOST_SOURCES = 20;

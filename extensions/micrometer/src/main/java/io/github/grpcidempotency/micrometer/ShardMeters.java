@@ -1,16 +1,37 @@
 package io.github.grpcidempotency.micrometer;
 
-import java.util.Optional;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** All meters of one shard, or of a store without shards. */
-record ShardMeters(CallMeters calls, ProcessMeters process, LiveGauges gauges) {
-  /**
-   * Creates and registers the meters.
-   *
-   * @param tenants the tenants with meters of their own, if any
-   */
-  static ShardMeters of(Meters meters, Optional<Tenants> tenants) {
-    return new ShardMeters(
-        new CallMeters(meters, tenants), new ProcessMeters(meters), LiveGauges.of(meters));
+/**
+ * All meters of one shard, or of a store without shards. The meters of a procedure are created
+ * once; later look-ups allocate nothing.
+ */
+final class ShardMeters {
+  private final Meters meters;
+  private final Map<ProcedureInfo, ProcedureMeters> procedures = new ConcurrentHashMap<>();
+  private final ProcessMeters process;
+  private final LiveGauges gauges;
+
+  ShardMeters(Meters meters) {
+    this.meters = meters;
+    this.process = new ProcessMeters(meters);
+    this.gauges = LiveGauges.of(meters);
+  }
+
+  ProcedureMeters of(ProcedureInfo procedure) {
+    ProcedureMeters known = procedures.get(procedure);
+    return known != null
+        ? known
+        : procedures.computeIfAbsent(procedure, added -> new ProcedureMeters(meters, added));
+  }
+
+  ProcessMeters process() {
+    return process;
+  }
+
+  LiveGauges gauges() {
+    return gauges;
   }
 }

@@ -1,11 +1,9 @@
 package io.github.grpcidempotency.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -16,28 +14,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class CardinalityTest {
-  private static final int TENANTS = 1_000;
-
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-
-  @Test
-  void tenantsAreNoTagByDefault() {
-    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).build());
-
-    assertThat(tags(MetricTags.TENANT)).isEmpty();
-    assertThat(lost()).hasSize(1);
-  }
-
-  @Test
-  void aThousandTenantsHaveTheMetersOfTheFirstTenAndOneForAllOthers() {
-    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).tenants(10).build());
-
-    assertThat(tags(MetricTags.TENANT))
-        .hasSize(11)
-        .contains("tenant-0", "tenant-9", MetricTags.OTHER);
-    assertThat(count("tenant-3")).isEqualTo(2);
-    assertThat(count(MetricTags.OTHER)).isEqualTo(2 * (TENANTS - 10));
-  }
 
   @Test
   void shardsHaveMetersOfTheirOwnIfConfigured() {
@@ -73,16 +50,6 @@ class CardinalityTest {
   }
 
   @Test
-  void callersOutsideAllTenantsHaveATagValueOfTheirOwn() {
-    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).tenants(10).build();
-
-    metrics.leaseLost(
-        new IdempotencyEvent.LeaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
-
-    assertThat(tags(MetricTags.TENANT)).containsExactly(MetricTags.NONE);
-  }
-
-  @Test
   void sourcesThatAServiceMakesUpAreLimited() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
@@ -94,41 +61,11 @@ class CardinalityTest {
     assertThat(tags(MetricTags.SOURCE)).hasSize(21).contains(MetricTags.OTHER);
   }
 
-  @Test
-  void aLimitIsPositive() {
-    IdempotencyMetrics.Builder builder = IdempotencyMetrics.builder(registry);
-
-    assertThatIllegalArgumentException().isThrownBy(() -> builder.tenants(0));
-  }
-
-  private static void everyTenantCallsTwice(IdempotencyMetrics metrics) {
-    for (int i = 0; i < 2 * TENANTS; i++) {
-      int n = i % TENANTS;
-      metrics.leaseLost(
-          new IdempotencyEvent.LeaseLost(
-              SampleEvents.call("tenant-" + n, "project-" + n), UUID.randomUUID()));
-    }
-  }
-
-  private List<Meter> lost() {
-    return registry.getMeters().stream()
-        .filter(meter -> meter.getId().getName().equals(MetricName.LEASES_LOST.meter()))
-        .toList();
-  }
-
   private Set<String> tags(String name) {
     return registry.getMeters().stream()
         .flatMap(meter -> meter.getId().getTags().stream())
         .filter(tag -> tag.getKey().equals(name))
         .map(tag -> tag.getValue())
         .collect(Collectors.toSet());
-  }
-
-  private double count(String tenant) {
-    return registry
-        .get(MetricName.LEASES_LOST.meter())
-        .tag(MetricTags.TENANT, tenant)
-        .counter()
-        .count();
   }
 }

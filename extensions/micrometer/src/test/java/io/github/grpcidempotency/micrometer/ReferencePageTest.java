@@ -102,7 +102,7 @@ class ReferencePageTest {
     assertThat(
             Stream.concat(
                 Arrays.stream(MetricName.values()).flatMap(name -> name.tags().stream()),
-                Stream.of(MetricTags.TENANT, MetricTags.SHARD)))
+                Stream.of(MetricTags.SHARD)))
         .allMatch(page::explains);
   }
 

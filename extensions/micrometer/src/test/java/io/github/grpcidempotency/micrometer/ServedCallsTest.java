@@ -27,8 +27,7 @@ class ServedCallsTest {
   private static final CreateThingRequest REQUEST = request("one");
 
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-  private final IdempotencyMetrics metrics =
-      IdempotencyMetrics.builder(registry).tenants(10).build();
+  private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
   private final ThingServer server =
       ThingServer.on(Transport.LOOPBACK)

@@ -121,7 +121,7 @@ class CallTracesTest {
       CompletableFuture<Reply> first = client.startThing(REQUEST);
       await().until(() -> server.runs() == 1);
       CompletableFuture<Reply> second = client.startThing(REQUEST);
-      await().until(() -> server.events().contains("attached"));
+      await().until(() -> server.events().contains("Attached"));
       open.countDown();
 
       assertThat(first.join().isOk()).isFalse();

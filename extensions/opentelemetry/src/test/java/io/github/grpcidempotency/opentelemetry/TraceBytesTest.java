@@ -3,7 +3,7 @@ package io.github.grpcidempotency.opentelemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
@@ -21,7 +21,7 @@ class TraceBytesTest {
   void aSpansContextIsWrittenAsInTraceparent() {
     ByteString bytes = TraceBytes.of(contextOf(TRACE, SPAN)).orElseThrow();
 
-    assertThat(bytes).isEqualTo(bytes(BYTES)).hasSizeLessThan(CallScope.MAX_TRACE);
+    assertThat(bytes).isEqualTo(bytes(BYTES)).hasSizeLessThan(ClaimRequest.MAX_TRACE);
   }
 
   @Test

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.redis;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.nio.charset.StandardCharsets;

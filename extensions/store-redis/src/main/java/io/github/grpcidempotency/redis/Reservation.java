@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.redis;
 
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -51,7 +51,7 @@ final class Reservation implements Claim {
   public Settled complete(RecordedOutcome outcome) {
     List<byte[]> arguments = new ArrayList<>();
     arguments.add(owner);
-    arguments.addAll(outcome.accept(KIND_AND_BODY));
+    arguments.addAll(kindAndBody(outcome));
     arguments.add(RecordReply.bytes(records.lease().toMillis()));
     arguments.add(awaited());
     outcome
@@ -104,21 +104,12 @@ final class Reservation implements Claim {
     return arguments.toArray(byte[][]::new);
   }
 
-  private static final RecordedOutcome.Visitor<List<byte[]>> KIND_AND_BODY =
-      new RecordedOutcome.Visitor<>() {
-        @Override
-        public List<byte[]> response(RecordedOutcome.Response response) {
-          return List.of(RecordReply.Kind.RESPONSE.bytes(), response.bytes().toByteArray());
-        }
-
-        @Override
-        public List<byte[]> reference(RecordedOutcome.Reference reference) {
-          return List.of(RecordReply.Kind.REFERENCE.bytes(), new byte[0]);
-        }
-
-        @Override
-        public List<byte[]> failure(RecordedOutcome.Failure failure) {
-          return List.of(RecordReply.Kind.FAILURE.bytes(), failure.bytes().toByteArray());
-        }
-      };
+  private static List<byte[]> kindAndBody(RecordedOutcome outcome) {
+    if (outcome instanceof RecordedOutcome.Response response) {
+      return List.of(RecordReply.Kind.RESPONSE.bytes(), response.bytes().toByteArray());
+    }
+    return outcome instanceof RecordedOutcome.Failure failure
+        ? List.of(RecordReply.Kind.FAILURE.bytes(), failure.bytes().toByteArray())
+        : List.of(RecordReply.Kind.REFERENCE.bytes(), new byte[0]);
+  }
 }

@@ -149,26 +149,15 @@ final class Workload implements AutoCloseable {
 
   private boolean isAnswered(String key, ClaimRequest request) {
     IdempotencyStore store = stores.get(ThreadLocalRandom.current().nextInt(stores.size()));
-    return store
-        .claim(request)
-        .accept(
-            new ClaimResult.Visitor<>() {
-              @Override
-              public Boolean won(ClaimResult.Won won) {
-                return run(key, won.claim());
-              }
-
-              @Override
-              public Boolean inFlight(ClaimResult.InFlight inFlight) {
-                return false;
-              }
-
-              @Override
-              public Boolean recorded(ClaimResult.Recorded recorded) {
-                answered.putIfAbsent(key, recorded.outcome());
-                return true;
-              }
-            });
+    ClaimResult result = store.claim(request);
+    if (result instanceof ClaimResult.Won won) {
+      return run(key, won.claim());
+    }
+    if (result instanceof ClaimResult.Recorded recorded) {
+      answered.putIfAbsent(key, recorded.outcome());
+      return true;
+    }
+    return false;
   }
 
   private boolean run(String key, Claim claim) {

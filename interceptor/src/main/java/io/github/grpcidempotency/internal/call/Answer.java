@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.call;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.decision.HandlerError;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.time.Instant;
 import java.util.Optional;
@@ -22,11 +22,12 @@ public interface Answer {
   /** Returns the record of the error. Called after {@link #error}. */
   RecordedOutcome recordOfError();
 
-  /** Sends the response of a call with a key. */
+  /**
+   * Sends the response, or the error, of a call with a key.
+   *
+   * @param status the status of the asynchronous work behind the response
+   */
   void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> status);
-
-  /** Sends the error of a call with a key. */
-  void sendError(UUID operationId);
 
   /** Sends the response, or the error, of a call without a key. */
   void sendUnrecorded();

@@ -53,12 +53,12 @@ import org.jspecify.annotations.Nullable;
  * <p>One step runs at a time, on the thread of the transport. {@link #stopWaiting} and {@link
  * #cutOff} are thread-safe.
  */
-public final class KeyedCall implements Decision.Actor, Drain.Call {
-  private final Transport transport;
-  private final Engine engine;
+public final class KeyedCall implements Drain.Call {
+  final Transport transport;
+  final Engine engine;
+  final CallEvents events;
   private final Drain drain;
   private final Procedure procedure;
-  private final CallEvents events;
   private final String keyName;
   private KeyedRequest request;
   private ClaimResult met = ClaimResult.InFlight.unseen();
@@ -103,10 +103,6 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     return request;
   }
 
-  CallEvents events() {
-    return events;
-  }
-
   public void start() {
     events.keyFound();
     drain.add(this);
@@ -133,7 +129,7 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
       return;
     }
     operationId = Optional.of(pending.operationId());
-    new KeyedRun(this, transport, engine, request, pending, since(begun)).start();
+    new KeyedRun(this, pending, since(begun)).start();
   }
 
   private void claimNow() {
@@ -177,10 +173,18 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     met = result;
     claimTook = took;
     Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
-    if (!(decision instanceof Decision.Attach)) {
-      waitEnded(CallEvents.endOfWait(met));
+    if (decision instanceof Decision.Attach duplicate) {
+      attach(duplicate.running(), duplicate.limit());
+      return;
     }
-    decision.accept(this);
+    waitEnded(CallEvents.endOfWait(met));
+    if (decision instanceof Decision.Execute won) {
+      execute(won.claim());
+    } else if (decision instanceof Decision.Replay answered) {
+      replay(answered.recorded());
+    } else {
+      refuse(((Decision.Refuse) decision).refusal());
+    }
   }
 
   private void decide(StoreException outage, Duration took) {
@@ -200,12 +204,11 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
         .or(() -> ofWait);
   }
 
-  @Override
-  public void execute(Claim claim) {
+  private void execute(Claim claim) {
     operationId = Optional.of(claim.operationId());
     Operation operation = new Operation(request, claim, events);
     engine.track(operation, claimTook);
-    new KeyedRun(this, transport, engine, operation).start();
+    new KeyedRun(this, operation).start();
   }
 
   /**
@@ -220,21 +223,20 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     }
   }
 
-  @Override
-  public void replay(ClaimResult.Recorded recorded) {
+  private void replay(ClaimResult.Recorded recorded) {
     UUID id = recorded.operationId();
     Consumer<Instant> answer;
     try {
       answer = read(recorded, id);
     } catch (RefusedException refused) {
-      refuse(refused.refusal(), Optional.of(id), refused.why().orElse(null));
+      refuse(refused.refusal(), Optional.of(id), refused.getCause());
       return;
     } catch (Exception unreadable) {
       refuse(Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(id), unreadable);
       return;
     }
     events.replayed(recorded, claimTook);
-    answer.accept(engine.retain(request, recorded, events));
+    answer.accept(engine.retain(procedure, request.claim(), recorded, events));
   }
 
   private Consumer<Instant> read(ClaimResult.Recorded recorded, UUID id) throws Exception {
@@ -245,8 +247,7 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
         : transport.readError(replay.bytes(), id);
   }
 
-  @Override
-  public void attach(ClaimResult.InFlight running, Duration limit) {
+  private void attach(ClaimResult.InFlight running, Duration limit) {
     if (wait.isEmpty()) {
       long now = System.nanoTime();
       wait = Optional.of(new Wait(now, now + limit.toNanos()));
@@ -329,8 +330,7 @@ public final class KeyedCall implements Decision.Actor, Drain.Call {
     return waited;
   }
 
-  @Override
-  public void refuse(Refusal refusal) {
+  private void refuse(Refusal refusal) {
     events.refused(refusal, met);
     transport.refuse(refusal, keyName);
   }

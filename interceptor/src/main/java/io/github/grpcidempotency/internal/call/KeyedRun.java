@@ -2,9 +2,7 @@ package io.github.grpcidempotency.internal.call;
 
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
-import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -32,32 +30,22 @@ final class KeyedRun extends Run {
   private volatile boolean deferred;
   private Optional<StoreException> outage = Optional.empty();
 
-  KeyedRun(KeyedCall call, Transport transport, Engine engine, Operation operation) {
+  KeyedRun(KeyedCall call, Operation operation) {
     super(
-        transport,
-        engine,
-        operation.procedure(),
-        OperationContext.of(operation),
-        /* pending= */ false);
+        call.transport, call.engine, operation.procedure(), OperationContext.of(operation), false);
     this.call = call;
     this.pending = Optional.empty();
     this.claimTook = Duration.ZERO;
     this.won = Optional.of(operation);
   }
 
-  KeyedRun(
-      KeyedCall call,
-      Transport transport,
-      Engine engine,
-      KeyedRequest request,
-      PendingClaim pending,
-      Duration claimTook) {
+  KeyedRun(KeyedCall call, PendingClaim pending, Duration claimTook) {
     super(
-        transport,
-        engine,
-        request.procedure(),
-        OperationContext.of(request, pending),
-        /* pending= */ true);
+        call.transport,
+        call.engine,
+        call.request().procedure(),
+        OperationContext.of(call.request(), pending),
+        true);
     this.call = call;
     this.pending = Optional.of(pending);
     this.claimTook = claimTook;
@@ -68,7 +56,7 @@ final class KeyedRun extends Run {
   boolean confirm() {
     if (pending.isPresent()) {
       try {
-        won = engine.confirm(pending.get(), call.request(), call.events(), begun, claimTook);
+        won = engine.confirm(pending.get(), call.request(), call.events, begun, claimTook);
       } catch (StoreException unasked) {
         outage = Optional.of(unasked);
       }
@@ -102,7 +90,7 @@ final class KeyedRun extends Run {
   private void settleLater(Answer answer) {
     Runnable settlement =
         transport.answersWithinTransaction() ? () -> recordSent(answer) : () -> settleNow(answer);
-    engine.executor().execute(() -> call.events().within(() -> context.settle(settlement)));
+    engine.executor().execute(() -> call.events.within(() -> context.settle(settlement)));
   }
 
   /** Records an answer that was sent before it was recorded. */
@@ -130,8 +118,7 @@ final class KeyedRun extends Run {
     }
     // Not in the try block: the answer to a handler that has thrown is its own exception.
     switch (settled) {
-      case DONE -> send(answer, true);
-      case UNREFERRED -> send(answer, false);
+      case DONE, UNREFERRED -> send(answer, settled == Settled.DONE);
       case LOST, UNKNOWN -> refuse(Refusal.inProgress(engine.lease()));
       case ROLLED_BACK -> rolledBack(transport);
     }
@@ -144,12 +131,8 @@ final class KeyedRun extends Run {
   }
 
   private void send(Answer answer, boolean refers) {
-    if (answer.response().isPresent()) {
-      answer.send(
-          operationId(), operation().claim().expires(), ReplayStatus.first(procedure, refers));
-    } else {
-      answer.sendError(operationId());
-    }
+    Claim claim = operation().claim();
+    answer.send(claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
   }
 
   @Override
@@ -169,7 +152,7 @@ final class KeyedRun extends Run {
 
   @Override
   void rollBackUnanswered() {
-    engine.giveUp(pending.orElseThrow(), call.events());
+    engine.giveUp(pending.orElseThrow(), call.events);
     rolledBack(transport);
   }
 

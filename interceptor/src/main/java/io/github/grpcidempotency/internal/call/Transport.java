@@ -77,7 +77,6 @@ public interface Transport {
    */
   Consumer<Instant> readError(ByteString error, UUID operationId) throws Exception;
 
-  /** Sends a refusal. */
   void refuse(Refusal refusal, String keyName);
 
   /** Sends an error of a transaction that did not commit, or whose outcome is unknown. */

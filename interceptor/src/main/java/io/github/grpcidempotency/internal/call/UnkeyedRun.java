@@ -123,23 +123,8 @@ public final class UnkeyedRun extends Run {
   }
 
   @Override
-  boolean confirm() {
-    return true;
-  }
-
-  @Override
-  void startOver() {
-    throw new AssertionError("a run without a claim is never dropped");
-  }
-
-  @Override
   void rollBackUnanswered() {
     settleUnanswered();
-  }
-
-  @Override
-  boolean isDeferred() {
-    return false;
   }
 
   @Override

@@ -40,30 +40,20 @@ public final class ClaimDecider {
       Procedure procedure,
       Function<Fingerprint, Match> comparison,
       Optional<Duration> timeLeft) {
-    return met.accept(
-        new ClaimResult.Visitor<>() {
-          @Override
-          public Decision won(ClaimResult.Won won) {
-            return new Decision.Execute(won.claim());
-          }
-
-          @Override
-          public Decision recorded(ClaimResult.Recorded recorded) {
-            return mismatch(
-                    Optional.of(recorded.procedure()),
-                    Optional.of(recorded.fingerprint()),
-                    procedure.name(),
-                    comparison)
-                .orElseGet(() -> new Decision.Replay(recorded));
-          }
-
-          @Override
-          public Decision inFlight(ClaimResult.InFlight inFlight) {
-            return mismatch(
-                    inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
-                .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
-          }
-        });
+    if (met instanceof ClaimResult.Won won) {
+      return new Decision.Execute(won.claim());
+    }
+    if (met instanceof ClaimResult.Recorded recorded) {
+      return mismatch(
+              Optional.of(recorded.procedure()),
+              Optional.of(recorded.fingerprint()),
+              procedure.name(),
+              comparison)
+          .orElseGet(() -> new Decision.Replay(recorded));
+    }
+    ClaimResult.InFlight running = (ClaimResult.InFlight) met;
+    return mismatch(running.procedure(), running.fingerprint(), procedure.name(), comparison)
+        .orElseGet(() -> onDuplicate(running, procedure.inFlightPolicy(), timeLeft));
   }
 
   private static Decision onDuplicate(

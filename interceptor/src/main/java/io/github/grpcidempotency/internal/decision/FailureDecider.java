@@ -37,7 +37,7 @@ public final class FailureDecider {
               ? Optional.empty()
               : unavailable(cause);
       case ANSWER_LOST, HANDLER_DONE -> unavailable(cause);
-      case ROW_SEEN -> Optional.of(Refusal.inProgress());
+      case ROW_SEEN -> Optional.of(Refusal.inProgress(Optional.empty()));
     };
   }
 

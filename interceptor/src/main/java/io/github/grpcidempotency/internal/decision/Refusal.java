@@ -62,11 +62,6 @@ public record Refusal(
         Optional.of(explanation));
   }
 
-  /** Returns the refusal of a duplicate if the remaining lease of the first call is unknown. */
-  public static Refusal inProgress() {
-    return inProgress(RETRY_DELAY);
-  }
-
   static Refusal inProgress(Optional<Duration> leaseLeft) {
     return inProgress(leaseLeft.orElse(RETRY_DELAY));
   }

@@ -100,8 +100,7 @@ public record CallEvents(
         new IdempotencyEvent.KeyInvalid(call, where, problem),
         DecisionLine.of(Level.INFO, "key_invalid", "the key is malformed: " + problem.explanation())
             .because(problem)
-            .from(where),
-        null);
+            .from(where));
   }
 
   /**
@@ -131,7 +130,7 @@ public record CallEvents(
     IdempotencyEvent.Claimed event =
         new IdempotencyEvent.Claimed(
             call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
-    emit(IdempotencyListener::claimed, event, lineOf(event), null);
+    emit(IdempotencyListener::claimed, event, lineOf(event));
   }
 
   static DecisionLine lineOf(IdempotencyEvent.Claimed event) {
@@ -152,24 +151,21 @@ public record CallEvents(
     emit(
         IdempotencyListener::replayed,
         new IdempotencyEvent.Replayed(call, id, failure, took, recorded.trace()),
-        debug("replay", "the recorded outcome is replayed").about(id),
-        null);
+        debug("replay", "the recorded outcome is replayed").about(id));
   }
 
   public void attached() {
     emit(
         IdempotencyListener::attached,
         new IdempotencyEvent.Attached(call),
-        debug("attach", "the call waits for the call that holds its key"),
-        null);
+        debug("attach", "the call waits for the call that holds its key"));
   }
 
   public void waitEnded(Duration waited, WaitEnd end) {
     emit(
         IdempotencyListener::waitEnded,
         new IdempotencyEvent.WaitEnded(call, waited, end),
-        debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end),
-        null);
+        debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end));
   }
 
   public static WaitEnd endOfWait(ClaimResult result) {
@@ -249,8 +245,7 @@ public record CallEvents(
     emit(
         IdempotencyListener::settled,
         new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took),
-        line.about(operationId).because(settlement),
-        null);
+        line.about(operationId).because(settlement));
   }
 
   public void settlementFailed(UUID operationId, Settlement settlement, @Nullable Throwable why) {
@@ -283,8 +278,7 @@ public record CallEvents(
         warning(
                 "lease_lost",
                 "the call lost its lease while it was running, so its answer is not recorded")
-            .about(operationId),
-        null);
+            .about(operationId));
   }
 
   public void recordingDeferred(UUID operationId, StoreException cause) {
@@ -307,8 +301,7 @@ public record CallEvents(
                 Level.INFO,
                 "recorded_late",
                 "the answer was recorded " + late.toMillis() + " ms after its handler ended")
-            .about(operationId),
-        null);
+            .about(operationId));
   }
 
   public void recordingAbandoned(UUID operationId, StoreException cause) {
@@ -365,6 +358,10 @@ public record CallEvents(
 
   private static String word(StoreException cause) {
     return cause.failureCause().word();
+  }
+
+  private <E> void emit(BiConsumer<IdempotencyListener, E> method, E event, DecisionLine line) {
+    emit(method, event, line, null);
   }
 
   private <E> void emit(

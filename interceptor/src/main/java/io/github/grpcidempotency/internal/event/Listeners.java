@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.event;
 
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,16 +28,6 @@ public final class Listeners {
   /** Calls a method of every listener with an event. */
   public <E> void notify(BiConsumer<IdempotencyListener, E> method, E event) {
     each(listener -> method.accept(listener, event));
-  }
-
-  /** Notifies every listener of the start of an interceptor or of an {@code IdempotentWork}. */
-  public void started(LiveCounts counts) {
-    each(listener -> listener.started(counts));
-  }
-
-  /** Notifies every listener of the end of an interceptor or of an {@code IdempotentWork}. */
-  public void stopped(LiveCounts counts) {
-    each(listener -> listener.stopped(counts));
   }
 
   /** Captures the context of the call that arrives on the current thread, for every listener. */

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.event;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,7 +29,7 @@ record SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
     for (CallScope scope : scopes) {
       try {
         Optional<ByteString> trace = scope.trace();
-        if (trace.filter(bytes -> bytes.size() <= CallScope.MAX_TRACE).isPresent()) {
+        if (trace.filter(bytes -> bytes.size() <= ClaimRequest.MAX_TRACE).isPresent()) {
           return trace;
         }
       } catch (Throwable thrown) {

@@ -2,14 +2,14 @@ package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.field.FieldPath;
+import io.github.grpcidempotency.internal.schema.FieldPath;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.procedure.ResponseRebuilder;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
@@ -53,24 +53,14 @@ public sealed interface Replay {
       Consumer<Optional<RuntimeException>> statusUnknown) {
     checkGuard(procedure, key.caller(), recorded);
     try {
-      return recorded.outcome().accept(new Reader(procedure, key, recorded, statusUnknown));
+      return read(procedure, key, recorded, statusUnknown);
     } catch (RefusedException refused) {
       throw refused;
     } catch (StoreException unreachable) {
-      throw unavailable(unreachable);
+      throw RefusedException.of(unreachable);
     } catch (RuntimeException failure) {
-      throw unreadable(failure);
+      throw RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure);
     }
-  }
-
-  /** Returns the refusal of an answer that cannot be read. It stays recorded. */
-  static RefusedException unreadable(Exception why) {
-    return new RefusedException(
-        Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(why));
-  }
-
-  private static RefusedException unavailable(StoreException why) {
-    return new RefusedException(Refusal.storeUnavailable(why.failureCause()), Optional.of(why));
   }
 
   /**
@@ -84,62 +74,50 @@ public sealed interface Replay {
     try {
       allowed = guard.isEmpty() || guard.get().mayReplay(caller, recorded.outcome().resourceId());
     } catch (StoreException unreachable) {
-      throw unavailable(unreachable);
+      throw RefusedException.of(unreachable);
     } catch (RuntimeException undecided) {
-      throw new RefusedException(
-          Refusal.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED), Optional.of(undecided));
+      throw RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED, undecided);
     }
     if (!allowed) {
-      throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED));
+      throw RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
     }
   }
 
-  /** Reads a recorded outcome. */
-  record Reader(
+  private static Replay read(
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<Optional<RuntimeException>> statusUnknown)
-      implements RecordedOutcome.Visitor<Replay> {
-    @Override
-    public Replay response(RecordedOutcome.Response response) {
-      return response(new RecordSeal(key, procedure).open(response.bytes()), false);
+      Consumer<Optional<RuntimeException>> statusUnknown) {
+    RecordSeal seal = new RecordSeal(key, procedure);
+    RecordedOutcome outcome = recorded.outcome();
+    if (outcome instanceof RecordedOutcome.Failure failure) {
+      return new Failure(seal.open(failure.bytes()));
     }
+    boolean rebuilt = outcome instanceof RecordedOutcome.Reference;
+    ByteString bytes =
+        outcome instanceof RecordedOutcome.Response response
+            ? seal.open(response.bytes())
+            : rebuild(procedure, key.caller(), outcome.resourceId());
+    return new Response(
+        bytes,
+        ReplayStatus.of(procedure, recorded, statusUnknown),
+        procedure.omittedFields(),
+        rebuilt);
+  }
 
-    @Override
-    public Replay reference(RecordedOutcome.Reference reference) {
-      ResponseRebuilder rebuilder =
-          procedure
-              .responseRebuilder()
-              .orElseThrow(
-                  () ->
-                      new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE)));
-      return reference
-          .resourceId()
-          .flatMap(
-              resource ->
-                  Objects.requireNonNull(
-                      rebuilder.rebuild(key.caller(), resource),
-                      () -> procedure.name() + ": its rebuilder returned null"))
-          .map(
-              message ->
-                  response(
-                      FieldPath.without(message, procedure.omittedFields()).toByteString(), true))
-          .orElseThrow(
-              () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE)));
-    }
-
-    private Replay response(ByteString bytes, boolean reconstructed) {
-      return new Response(
-          bytes,
-          ReplayStatus.of(procedure, recorded, statusUnknown),
-          procedure.omittedFields(),
-          reconstructed);
-    }
-
-    @Override
-    public Replay failure(RecordedOutcome.Failure failure) {
-      return new Failure(new RecordSeal(key, procedure).open(failure.bytes()));
-    }
+  private static ByteString rebuild(
+      Procedure procedure, Caller caller, Optional<ResourceId> resource) {
+    ResponseRebuilder rebuilder =
+        procedure
+            .responseRebuilder()
+            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE));
+    return resource
+        .flatMap(
+            id ->
+                Objects.requireNonNull(
+                    rebuilder.rebuild(caller, id),
+                    () -> procedure.name() + ": its rebuilder returned null"))
+        .map(message -> FieldPath.without(message, procedure.omittedFields()).toByteString())
+        .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE));
   }
 }

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.internal.record;
 
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.util.Objects;
 import java.util.Optional;

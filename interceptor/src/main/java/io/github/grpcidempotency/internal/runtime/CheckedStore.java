@@ -38,7 +38,6 @@ final class CheckedStore {
     this.store = store;
   }
 
-  /** Returns the name of the shard; empty without shards. */
   Optional<String> shard() {
     return shard;
   }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
@@ -102,10 +103,9 @@ public final class Engine implements AutoCloseable {
     this.executor = executor;
   }
 
-  /** Emits the {@code started} event. */
   public void start() {
     live.set(true);
-    settings.listeners().started(counts);
+    settings.listeners().notify(IdempotencyListener::started, counts);
   }
 
   /**
@@ -209,11 +209,6 @@ public final class Engine implements AutoCloseable {
    * procedure requires that. If this fails, the record keeps its expiry time, and the answer is
    * still sent.
    */
-  public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded, CallEvents events) {
-    return retain(request.procedure(), request.claim(), recorded, events);
-  }
-
-  /** Returns the expiry time of a record that was found and is about to be reported. */
   public Instant retain(
       Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded, CallEvents events) {
     if (!procedure.retainedFromLastReplay()) {
@@ -236,12 +231,10 @@ public final class Engine implements AutoCloseable {
     return transactional(checked.ready()).begin(caller);
   }
 
-  /** Returns the executor that resumes calls that have waited. */
   public Executor executor() {
     return executor;
   }
 
-  /** Returns the waiter, which lets calls wait for the call that owns their key. */
   public InFlightWaiter waiter() {
     return waiter;
   }
@@ -320,17 +313,14 @@ public final class Engine implements AutoCloseable {
     events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null);
   }
 
-  /** Returns the log for messages that may repeat with every call. */
   public RateLimitedLog log() {
     return log;
   }
 
-  /** Returns the calls whose handlers run. */
   public RunningCalls running() {
     return running;
   }
 
-  /** Returns the settler, which settles claims. */
   public Settler settler() {
     return settler;
   }
@@ -343,7 +333,7 @@ public final class Engine implements AutoCloseable {
     late.close();
     leases.close();
     if (live.getAndSet(false)) {
-      settings.listeners().stopped(counts);
+      settings.listeners().notify(IdempotencyListener::stopped, counts);
     }
   }
 }

@@ -60,12 +60,10 @@ public final class Engines implements AutoCloseable {
     return executor;
   }
 
-  /** Returns the log for messages that may repeat with every call. */
   public RateLimitedLog log() {
     return log;
   }
 
-  /** Emits the {@code started} events of all engines. */
   public void start() {
     all().forEach(Engine::start);
   }

@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.Multimaps;
+import com.google.common.collect.SetMultimap;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -13,19 +16,15 @@ import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -49,9 +48,11 @@ final class LeaseKeeper implements AutoCloseable {
   private final ScheduledExecutorService timer;
 
   /** A key has more than one operation if a call was suspended for longer than its lease. */
-  private final Map<IdempotencyKey, List<Operation>> running = new ConcurrentHashMap<>();
+  private final SetMultimap<IdempotencyKey, Operation> running =
+      Multimaps.synchronizedSetMultimap(LinkedHashMultimap.create());
 
-  private final Map<IdempotencyKey, List<PendingClaim>> pending = new ConcurrentHashMap<>();
+  private final SetMultimap<IdempotencyKey, PendingClaim> pending =
+      Multimaps.synchronizedSetMultimap(LinkedHashMultimap.create());
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
@@ -85,53 +86,39 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /** Renews an operation's lease until its claim is dropped. */
-  public void track(Operation operation) {
-    add(running, operation.claim().request().key(), operation);
+  void track(Operation operation) {
+    boolean unused = running.put(operation.claim().request().key(), operation);
   }
 
   /** Notes that a claim is about to be sent with its handler's first statement. */
   void track(PendingClaim claim) {
-    add(pending, claim.request().key(), claim);
+    boolean unused = pending.put(claim.request().key(), claim);
   }
 
   /** Renews the lease of a claim that was confirmed, or drops it if it was not won. */
   void confirmed(PendingClaim claim, Optional<Operation> won) {
     won.ifPresent(this::track);
     IdempotencyKey key = claim.request().key();
-    if (remove(pending, key, other -> other == claim) && won.isEmpty()) {
+    if (pending.remove(key, claim) && won.isEmpty()) {
       dropped.accept(key);
     }
   }
 
-  public void drop(Claim claim) {
+  void drop(Claim claim) {
+    boolean unused = remove(claim);
+  }
+
+  /** Stops renewing the lease of a claim. Returns whether it was renewed. */
+  private boolean remove(Claim claim) {
     IdempotencyKey key = claim.request().key();
-    if (remove(running, key, operation -> operation.claim() == claim)) {
+    boolean held;
+    synchronized (running) {
+      held = running.get(key).removeIf(operation -> operation.claim() == claim);
+    }
+    if (held) {
       dropped.accept(key);
     }
-  }
-
-  private static <T> void add(Map<IdempotencyKey, List<T>> to, IdempotencyKey key, T entry) {
-    to.compute(
-        key,
-        (same, before) -> {
-          List<T> now = new ArrayList<>(before == null ? List.of() : before);
-          now.removeIf(other -> other == entry);
-          now.add(entry);
-          return now;
-        });
-  }
-
-  /** Removes the entries of a key that match. Returns whether there were any. */
-  private static <T> boolean remove(
-      Map<IdempotencyKey, List<T>> from, IdempotencyKey key, Predicate<T> which) {
-    boolean present = of(from, key).stream().anyMatch(which);
-    from.computeIfPresent(
-        key,
-        (same, before) -> {
-          List<T> left = before.stream().filter(which.negate()).toList();
-          return left.isEmpty() ? null : left;
-        });
-    return present;
+    return held;
   }
 
   /** Sets the listener for keys that this process no longer holds; it must not block. */
@@ -140,14 +127,19 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /** Returns the call of this process that owns a key, as far as this process knows. */
-  public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    Optional<Operation> own = of(running, key).stream().findFirst();
+  Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
+    Optional<Claim> own = first(running, key, any -> true).map(Operation::claim);
     return own.isPresent()
-        ? own.map(operation -> inFlight(operation.claim().request(), idOf(operation.claim())))
-        : of(pending, key).stream()
-            .filter(PendingClaim::isWon)
-            .findFirst()
+        ? own.map(claim -> inFlight(claim.request(), idOf(claim)))
+        : first(pending, key, PendingClaim::isWon)
             .map(claim -> inFlight(claim.request(), Optional.empty()));
+  }
+
+  private static <T> Optional<T> first(
+      SetMultimap<IdempotencyKey, T> entries, IdempotencyKey key, Predicate<T> which) {
+    synchronized (entries) {
+      return entries.get(key).stream().filter(which).findFirst();
+    }
   }
 
   /** Returns whether a call of this process owns a key, or has sent a claim for it. */
@@ -157,7 +149,7 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns how many leases this process holds, or is about to claim. Does not block. */
   int count() {
-    return (int) (all(running).count() + all(pending).count());
+    return running.size() + pending.size();
   }
 
   @Override
@@ -166,7 +158,10 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private void renew() {
-    List<Operation> kept = all(running).toList();
+    List<Operation> kept;
+    synchronized (running) {
+      kept = List.copyOf(running.values());
+    }
     if (!kept.isEmpty()) {
       renew(kept);
     }
@@ -195,9 +190,8 @@ final class LeaseKeeper implements AutoCloseable {
     int lost = 0;
     for (Operation operation : kept) {
       Claim claim = operation.claim();
-      if (!renewed.contains(claim.operationId()) && !operation.isSettling() && holds(claim)) {
+      if (!renewed.contains(claim.operationId()) && !operation.isSettling() && remove(claim)) {
         lost++;
-        drop(claim);
         operation.leaseLost();
       }
     }
@@ -218,18 +212,5 @@ final class LeaseKeeper implements AutoCloseable {
         operationId,
         Optional.of(store.lease()),
         false);
-  }
-
-  private boolean holds(Claim claim) {
-    return of(running, claim.request().key()).stream()
-        .anyMatch(operation -> operation.claim() == claim);
-  }
-
-  private static <T> List<T> of(Map<IdempotencyKey, List<T>> entries, IdempotencyKey key) {
-    return entries.getOrDefault(key, List.of());
-  }
-
-  private static <T> Stream<T> all(Map<IdempotencyKey, List<T>> entries) {
-    return entries.values().stream().flatMap(List::stream);
   }
 }

@@ -6,11 +6,18 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Checks descriptors and stores together, before the first call. */
 public final class Setup {
+  private static final Logger logger = LoggerFactory.getLogger(Setup.class);
+
   private Setup() {}
 
   public static void check(Procedures procedures, Optional<Stores> stores) {
@@ -25,21 +32,38 @@ public final class Setup {
   public static void check(List<String> found, Procedures procedures, Optional<Stores> stores) {
     List<String> problems = new ArrayList<>(found);
     problems.addAll(procedures.problems());
-    if (stores.isPresent()) {
+    Collection<CheckedStore> all = stores.map(Stores::all).orElse(List.of());
+    Map<CheckedStore, StoreException> outages = new LinkedHashMap<>();
+    for (CheckedStore store : all) {
       try {
-        stores.get().check(procedures.all());
+        store.check(procedures.all());
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
       } catch (StoreException unreachable) {
-        if (problems.isEmpty()) {
-          throw unreachable;
-        }
-        problems.add("the store was not checked, because it cannot be reached: " + unreachable);
+        outages.put(store, unreachable);
       }
     }
     if (!problems.isEmpty()) {
+      outages.forEach((store, outage) -> problems.add(unchecked(store, outage)));
       throw new SetupException(problems);
     }
+    if (!outages.isEmpty() && outages.size() == all.size()) {
+      throw outages.values().iterator().next();
+    }
+    outages
+        .values()
+        .forEach(
+            outage ->
+                logger.warn(
+                    "{}; calls of its callers are refused until it is checked",
+                    outage.getMessage()));
+  }
+
+  /** The outage of a shard names the shard. */
+  private static String unchecked(CheckedStore store, StoreException outage) {
+    return store.shard().isPresent()
+        ? String.valueOf(outage.getMessage())
+        : "the store was not checked, because it cannot be reached: " + outage;
   }
 
   public static String line(Procedure procedure) {

@@ -5,8 +5,8 @@ import static java.util.stream.Collectors.toSet;
 
 import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.internal.wait.WaitQueues;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -60,12 +60,10 @@ public final class WorkWatch implements AutoCloseable {
   /** One waiting call. */
   private static final class Waiter {
     private final Runnable ended;
-    private final Runnable over;
     private Optional<Future<?>> timeout = Optional.empty();
 
-    private Waiter(Runnable ended, Runnable over) {
+    private Waiter(Runnable ended) {
       this.ended = ended;
-      this.over = over;
     }
   }
 
@@ -77,9 +75,9 @@ public final class WorkWatch implements AutoCloseable {
   /**
    * Waits for the end of asynchronous work.
    *
-   * @param over called instead if the limit is over, or this object is closed
+   * @param ended called when the work has ended, the limit is over, or this object is closed
    * @param begun receives a task that ends the wait, before the wait starts; after the task has
-   *     run, neither of the others is called
+   *     run, {@code ended} is not called
    * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
   public boolean await(
@@ -87,10 +85,9 @@ public final class WorkWatch implements AutoCloseable {
       OwnedResource resource,
       Duration limit,
       Runnable ended,
-      Runnable over,
       Consumer<Runnable> begun) {
     Work work = new Work(procedure.name(), resource);
-    Waiter waiter = new Waiter(ended, over);
+    Waiter waiter = new Waiter(ended);
     begun.accept(() -> leave(work, waiter));
     boolean waits =
         queues.add(
@@ -198,12 +195,16 @@ public final class WorkWatch implements AutoCloseable {
 
   private void end(Waiter waiter) {
     waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
-    resume(waiter.ended);
+    try {
+      waiter.ended.run();
+    } catch (RuntimeException thrown) {
+      log.error("resume", thrown, "could not resume a waiting call");
+    }
   }
 
   private void timeOut(Work work, Waiter waiter) {
     if (queues.remove(work, waiter)) {
-      resume(waiter.over);
+      end(waiter);
     }
   }
 
@@ -213,23 +214,9 @@ public final class WorkWatch implements AutoCloseable {
     }
   }
 
-  private void resume(Runnable next) {
-    try {
-      next.run();
-    } catch (RuntimeException thrown) {
-      log.error("resume", thrown, "could not resume a waiting call");
-    }
-  }
-
   @Override
   public void close() {
-    queues
-        .close()
-        .forEach(
-            waiter -> {
-              waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
-              resume(waiter.over);
-            });
+    queues.close().forEach(this::end);
     looks.shutdownNow();
     resolvers.shutdownNow();
     timer.shutdownNow();

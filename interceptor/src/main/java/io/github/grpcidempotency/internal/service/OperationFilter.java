@@ -26,7 +26,6 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
       EnumSet.of(State.STATE_COMPLETED, State.STATE_FAILED, State.STATE_UNSPECIFIED);
   private static final Set<State> ALL = EnumSet.complementOf(EnumSet.of(State.UNRECOGNIZED));
 
-  /** Parses a filter. */
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();
     EnumSet<State> states = EnumSet.copyOf(ALL);

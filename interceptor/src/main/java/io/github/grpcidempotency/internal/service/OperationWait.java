@@ -9,7 +9,6 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
@@ -27,7 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * If the time limit is over, or too many calls wait, the answer contains the operation in its
  * current state.
  */
-final class OperationWait implements Drain.Call {
+final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
   /** How often a deletion is checked, because no other event reports the end of its resource. */
   private static final Duration BETWEEN_LOOKS_AT_DELETION = Duration.ofSeconds(1);
 
@@ -40,6 +39,8 @@ final class OperationWait implements Drain.Call {
   private final Engine engine;
   private final Operations operations;
   private final OperationsCall call;
+  private final Caller caller;
+  private final UUID id;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
   private final long begun = System.nanoTime();
@@ -53,12 +54,15 @@ final class OperationWait implements Drain.Call {
       Engine engine,
       Operations operations,
       OperationsCall call,
+      StoredOperation stored,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
     this.drain = drain;
     this.engine = engine;
     this.operations = operations;
     this.call = call;
+    this.caller = stored.key().caller();
+    this.id = stored.id();
     this.observer = observer;
     this.limit = limit;
     observer.setOnCancelHandler(
@@ -92,49 +96,33 @@ final class OperationWait implements Drain.Call {
   }
 
   private void awaitAnswer(VisibleOperation seen, ClaimResult.InFlight running, Duration left) {
-    IdempotencyKey key = seen.stored().key();
     InFlightWaiter.Waiter waiter =
-        engine
-            .waiter()
-            .toRead(key, seen.procedure(), new CallEnds(key.caller(), seen.stored().id()));
+        engine.waiter().toRead(seen.stored().key(), seen.procedure(), this);
     giveUp = waiter::cancel;
     waiter.begin(running, left);
     giveUpIfEnded();
   }
 
-  /** Reads the operation again after the wait for its call, however the wait ended. */
-  private final class CallEnds implements InFlightWaiter.Waiting {
-    private final Caller caller;
-    private final UUID id;
+  @Override
+  public void found(ClaimResult result, Duration took) {
+    readAgain();
+  }
 
-    CallEnds(Caller caller, UUID id) {
-      this.caller = caller;
-      this.id = id;
-    }
+  @Override
+  public void free() {
+    readAgain();
+  }
 
-    @Override
-    public void found(ClaimResult result, Duration took) {
-      readAgain(caller, id);
-    }
-
-    @Override
-    public void free() {
-      readAgain(caller, id);
-    }
-
-    /** The time limit is over, or too many calls wait. Does not wait again. */
-    @Override
-    public void over(ClaimResult.InFlight met) {
-      over = true;
-      readAgain(caller, id);
-    }
+  /** The time limit is over, or too many calls wait. Does not wait again. */
+  @Override
+  public void over(ClaimResult.InFlight met) {
+    over = true;
+    readAgain();
   }
 
   private void awaitWork(VisibleOperation seen, ClaimResult.Recorded recorded, Duration left) {
     // The answer itself must not stay in memory while the call waits.
     Operation unfinished = seen.message();
-    Caller caller = seen.stored().key().caller();
-    UUID id = seen.stored().id();
     // Without a resource there is no asynchronous work.
     OwnedResource resource =
         new OwnedResource(caller.userId(), recorded.outcome().resourceId().orElseThrow());
@@ -146,8 +134,7 @@ final class OperationWait implements Drain.Call {
                 seen.procedure(),
                 resource,
                 left.compareTo(look) < 0 ? left : look,
-                () -> readAgain(caller, id),
-                () -> readAgain(caller, id),
+                this::readAgain,
                 leave -> giveUp = leave);
     if (waits) {
       giveUpIfEnded();
@@ -169,7 +156,7 @@ final class OperationWait implements Drain.Call {
     }
   }
 
-  private void readAgain(Caller caller, UUID id) {
+  private void readAgain() {
     operations
         .reader()
         .read(
@@ -184,8 +171,7 @@ final class OperationWait implements Drain.Call {
     VisibleOperation seen;
     try {
       StoredOperation stored =
-          found.orElseThrow(
-              () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
+          found.orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
       seen = call.see(stored, operations.procedure(stored));
     } catch (RuntimeException failure) {
       fail(failure);

@@ -56,7 +56,6 @@ final class OperationsCall {
     return operationId;
   }
 
-  /** Returns the part of an operation that the caller may see. */
   VisibleOperation see(StoredOperation stored, Procedure procedure) {
     return VisibleOperation.of(stored, stateOf(stored, procedure), procedure);
   }
@@ -78,7 +77,7 @@ final class OperationsCall {
   }
 
   StatusRuntimeException failed(RuntimeException failure) {
-    return ServiceError.of(failure, events, operationId);
+    return ServiceError.of(failure, events, operationId, "name");
   }
 
   void within(Runnable action) {

@@ -12,7 +12,6 @@ import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
@@ -82,15 +81,17 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
     try {
       Asked asked = ask(call);
+      VisibleOperation seen = find(call, asked, request.getName());
       OperationWait wait =
           new OperationWait(
               engines.drain(),
               asked.engine(),
               asked.operations(),
               call,
+              seen.stored(),
               (ServerCallStreamObserver<Operation>) observer,
               limit);
-      wait.begin(find(call, asked, request.getName()));
+      wait.begin(seen);
     } catch (RuntimeException failure) {
       observer.onError(call.failed(failure));
     }
@@ -119,10 +120,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
           StoredOperation stored = stored(call, asked, request.getName());
           Procedure procedure = asked.operations().procedure(stored);
           if (!VisibleOperation.isDone(call.stateOf(stored, procedure))) {
-            throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED));
+            throw RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
           }
           if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
-            throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
+            throw RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
           }
           return Empty.getDefaultInstance();
         });
@@ -142,8 +143,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     Caller caller =
         callers
             .resolve()
-            .orElseThrow(
-                () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED)));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
     Engine engine = call.by(caller);
     return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
@@ -157,8 +157,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .canonicalize(name)
         .filter(name::equals)
         .map(UUID::fromString)
-        .orElseThrow(
-            () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
+        .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
   }
 
   private VisibleOperation find(OperationsCall call, Asked asked, String name) {
@@ -170,9 +169,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     StoredOperation stored =
         asked.operations().catalog().find(asked.caller(), List.of(idOf(name))).stream()
             .findFirst()
-            .orElseThrow(
-                () ->
-                    new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN)));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
     call.about(stored, asked.operations().procedure(stored));
     return stored;
   }

@@ -4,7 +4,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.rpc.Status;
-import io.github.grpcidempotency.internal.method.MethodSchema;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.protobuf.StatusProto;
@@ -22,7 +22,6 @@ final class RecordedAnswer {
     return responseType(procedure).isPresent();
   }
 
-  /** Returns a recorded response. */
   static Any response(Procedure procedure, ByteString bytes) {
     return Any.newBuilder()
         .setTypeUrl(

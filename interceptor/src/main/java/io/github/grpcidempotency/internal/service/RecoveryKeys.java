@@ -5,8 +5,8 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.method.MethodSchema;
 import io.github.grpcidempotency.internal.record.RefusedException;
+import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -14,10 +14,8 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
-import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -47,20 +45,12 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
   private Set<String> texts() {
     Optional<KeySource> source = procedure.keySource();
     if (source.isEmpty()) {
-      return ofValue(KeySource.metadata("key").as(procedure.keyFormat()));
+      KeySource header = KeySource.metadata("key").as(procedure.keyFormat());
+      return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
     }
     return asked.hasRequest()
         ? Set.of(ofRequest(source.get()))
         : ofValue(asked.getKey(), source.get().alternatives());
-  }
-
-  /** Finds the keys that a call would have if its header contained the value. */
-  private Set<String> ofValue(KeySource header) {
-    try {
-      return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
-    } catch (MalformedKeyException malformed) {
-      throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
-    }
   }
 
   private static Set<String> ofValue(String value, List<KeySource> sources) {
@@ -79,25 +69,13 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
 
   /** Finds the key in the request, as the call itself does. */
   private String ofRequest(KeySource source) {
-    FoundKey found;
-    try {
-      found =
-          Objects.requireNonNull(
-                  source.find(new Call(parsed(asked.getRequest()))),
-                  () -> "the key source " + source.name() + " returned null")
-              .orElseThrow(
-                  () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED)));
-    } catch (MalformedKeyException malformed) {
-      throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
-    } catch (UnauthenticatedKeyException unproven) {
-      throw new RefusedException(
-          Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), Optional.of(unproven));
-    } catch (StoreException unreachable) {
-      throw new RefusedException(
-          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
-    }
+    FoundKey found =
+        Objects.requireNonNull(
+                source.find(new Call(parsed(asked.getRequest()))),
+                () -> "the key source " + source.name() + " returned null")
+            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED));
     if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
-      throw new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN));
+      throw RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
     }
     return found.value();
   }

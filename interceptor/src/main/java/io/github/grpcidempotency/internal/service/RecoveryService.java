@@ -11,11 +11,11 @@ import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -24,6 +24,7 @@ import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.proto.v1.Unfinished;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -40,7 +41,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the outcome of a call by its method and key, for a client that no longer has the request.
@@ -48,6 +48,9 @@ import org.jspecify.annotations.Nullable;
  * this service either.
  */
 public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
+  /** The name of the key in errors, and its source in events. */
+  private static final String KEY = "key";
+
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Engines engines;
@@ -74,16 +77,14 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       Caller caller =
           callers
               .resolve()
-              .orElseThrow(
-                  () ->
-                      new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED)));
+              .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
       events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
       events = events.onShard(engine.shard());
       List<IdempotencyKey> keys = RecoveryKeys.of(procedure, caller, request);
-      events = events.of(keys.get(0), "key");
+      events = events.of(keys.get(0), KEY);
       found = find(keys, procedure, engine);
-      events = events.of(found.key(), "key");
+      events = events.of(found.key(), KEY);
       recovery =
           new Recovery(
               engine,
@@ -91,12 +92,12 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               found.key(),
               events,
               (ServerCallStreamObserver<RecoverResponse>) observer);
-    } catch (RefusedException refused) {
-      events.refused(refused.refusal(), Optional.empty(), refused.why().orElse(null));
-      observer.onError(errorOf(refused.refusal()));
-      return;
-    } catch (StatusRuntimeException said) {
-      observer.onError(said);
+    } catch (RefusedException
+        | MalformedKeyException
+        | UnauthenticatedKeyException
+        | StoreException
+        | StatusRuntimeException refused) {
+      observer.onError(ServiceError.of(refused, events, Optional.empty(), KEY));
       return;
     }
     recovery.run(found, WaitLimit.of(request.getWait()));
@@ -113,12 +114,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     Iterator<IdempotencyKey> each = keys.iterator();
     do {
       key = each.next();
-      try {
-        result = engine.find(key, procedure);
-      } catch (StoreException outage) {
-        throw new RefusedException(
-            Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage));
-      }
+      result = engine.find(key, procedure);
     } while (each.hasNext() && result.filter(known -> isOf(procedure, known)).isEmpty());
     return new Found(key, result, Duration.ofNanos(System.nanoTime() - begun));
   }
@@ -145,17 +141,14 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                     .asRuntimeException());
   }
 
-  private static StatusRuntimeException errorOf(Refusal refusal) {
-    return RefusalError.of(refusal, "key");
-  }
-
-  /** One {@code Recover} call. */
-  private final class Recovery implements Drain.Call {
+  /** One {@code Recover} call. After a wait, it is answered within the caller's own call. */
+  private final class Recovery implements Drain.Call, InFlightWaiter.Waiting {
     private final Engine engine;
     private final Procedure procedure;
     private final IdempotencyKey key;
     private final CallEvents events;
     private final ServerCallStreamObserver<RecoverResponse> observer;
+    private final Context context = Context.current();
     private volatile Duration took = Duration.ZERO;
     private volatile long begin;
     private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
@@ -172,30 +165,26 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       this.key = key;
       this.events = events;
       this.observer = observer;
-      observer.setOnCancelHandler(this::cancelled);
+      observer.setOnCancelHandler(() -> stopWaiting(WaitEnd.CANCELLED, () -> {}));
     }
 
     @Override
     public void stopWaiting() {
+      stopWaiting(
+          WaitEnd.GAVE_UP,
+          () -> fail(new RefusedException(Refusal.shuttingDown(awaited)), awaited));
+    }
+
+    private void stopWaiting(WaitEnd end, Runnable answer) {
       if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
         engines.drain().remove(this);
-        events.within(
-            () -> {
-              waitEnded(WaitEnd.GAVE_UP);
-              refuse(Refusal.shuttingDown(awaited), awaited, null);
-            });
+        events.within(() -> endWait(end, answer));
       }
     }
 
-    private void cancelled() {
-      engines.drain().remove(this);
-      if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
-        waitEnded(WaitEnd.CANCELLED);
-      }
-    }
-
-    private void waitEnded(WaitEnd end) {
+    private void endWait(WaitEnd end, Runnable answer) {
       events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
+      answer.run();
     }
 
     void run(Found first, Duration wait) {
@@ -211,8 +200,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         events.attached();
         awaited = running.operationId();
         engines.drain().add(this);
-        InFlightWaiter.Waiter next =
-            engine.waiter().toRead(key, procedure, new Waiting(Context.current()));
+        InFlightWaiter.Waiter next = engine.waiter().toRead(key, procedure, this);
         waiter = Optional.of(next);
         next.begin(running, wait);
         engines.drain().stopIfDraining(this);
@@ -225,80 +213,50 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       return found.filter(result -> isOf(procedure, result));
     }
 
-    /** Answers after the wait, within the caller's own call. */
-    private final class Waiting implements InFlightWaiter.Waiting {
-      private final Context context;
+    @Override
+    public void found(ClaimResult result, Duration probeTook) {
+      took = probeTook;
+      resume(Optional.of(result), CallEvents.endOfWait(result));
+    }
 
-      Waiting(Context context) {
-        this.context = context;
-      }
+    @Override
+    public void free() {
+      resume(Optional.empty(), WaitEnd.ANSWERED);
+    }
 
-      @Override
-      public void found(ClaimResult result, Duration probeTook) {
-        took = probeTook;
-        resume(Optional.of(result), CallEvents.endOfWait(result));
-      }
+    @Override
+    public void over(ClaimResult.InFlight met) {
+      resume(Optional.of(met), WaitEnd.GAVE_UP);
+    }
 
-      @Override
-      public void free() {
-        resume(Optional.empty(), WaitEnd.ANSWERED);
-      }
-
-      @Override
-      public void over(ClaimResult.InFlight met) {
-        resume(Optional.of(met), WaitEnd.GAVE_UP);
-      }
-
-      private void resume(Optional<ClaimResult> found, WaitEnd end) {
-        engines.drain().remove(Recovery.this);
-        Runnable step =
-            () -> {
-              waitEnded(end);
-              answer(ours(found));
-            };
-        engines.executor().execute(context.wrap(() -> events.within(step)));
-      }
+    private void resume(Optional<ClaimResult> found, WaitEnd end) {
+      engines.drain().remove(this);
+      Runnable step = () -> endWait(end, () -> answer(ours(found)));
+      engines.executor().execute(context.wrap(() -> events.within(step)));
     }
 
     private void answer(Optional<ClaimResult> ours) {
+      Optional<UUID> recorded =
+          ours.filter(ClaimResult.Recorded.class::isInstance)
+              .map(found -> ((ClaimResult.Recorded) found).operationId());
       RecoverResponse response;
       try {
         response =
             ours.map(this::responseOf)
-                .orElseThrow(
-                    () -> new RefusedException(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN)));
-      } catch (RefusedException refused) {
-        refuse(refused.refusal(), refused.why(), ours);
-        return;
-      } catch (StatusRuntimeException said) {
-        observer.onError(said);
-        return;
-      } catch (RuntimeException unreadable) {
-        refuse(
-            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(unreadable), ours);
+                .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN));
+      } catch (RuntimeException failure) {
+        fail(failure, recorded);
         return;
       } catch (Error defect) { // after a wait, no other code answers the call
-        refuse(
-            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE),
-            Optional.of(new IllegalStateException(defect)),
-            ours);
+        fail(new IllegalStateException(defect), recorded);
         throw defect;
       }
       observer.onNext(response);
       observer.onCompleted();
     }
 
-    private void refuse(Refusal refusal, Optional<Exception> why, Optional<ClaimResult> ours) {
-      Optional<UUID> operationId =
-          ours.filter(ClaimResult.Recorded.class::isInstance)
-              .map(ClaimResult.Recorded.class::cast)
-              .map(ClaimResult.Recorded::operationId);
-      refuse(refusal, operationId, why.orElse(null));
-    }
-
-    private void refuse(Refusal refusal, Optional<UUID> operationId, @Nullable Exception why) {
-      events.refused(refusal, operationId, why);
-      observer.onError(errorOf(refusal));
+    private void fail(RuntimeException failure, Optional<UUID> operationId) {
+      observer.onError(ServiceError.of(failure, events, operationId, KEY));
     }
 
     private RecoverResponse responseOf(ClaimResult ours) {

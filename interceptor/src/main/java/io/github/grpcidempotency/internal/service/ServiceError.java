@@ -5,6 +5,8 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.wire.RefusalError;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -20,24 +22,33 @@ final class ServiceError {
     return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
   }
 
-  /** Returns the error for the client, and emits an event if the failure is a refusal. */
+  /**
+   * Returns the error for the client, and emits an event unless the request is not valid.
+   *
+   * @param keyName the name of the key, or of the operation, in the request
+   */
   static StatusRuntimeException of(
-      RuntimeException failure, CallEvents events, Optional<UUID> operationId) {
+      RuntimeException failure, CallEvents events, Optional<UUID> operationId, String keyName) {
     if (failure instanceof StatusRuntimeException said) {
       return said;
     }
     RefusedException refused = refusedBecause(failure);
-    events.refused(refused.refusal(), operationId, refused.why().orElse(null));
-    return RefusalError.of(refused.refusal(), "name");
+    events.refused(refused.refusal(), operationId, refused.getCause());
+    return RefusalError.of(refused.refusal(), keyName);
   }
 
   private static RefusedException refusedBecause(RuntimeException failure) {
     if (failure instanceof RefusedException refused) {
       return refused;
     }
+    if (failure instanceof MalformedKeyException malformed) {
+      return new RefusedException(Refusal.invalidKey(malformed), malformed);
+    }
+    if (failure instanceof UnauthenticatedKeyException unproven) {
+      return RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, unproven);
+    }
     return failure instanceof StoreException outage
-        ? new RefusedException(Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage))
-        : new RefusedException(
-            Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(failure));
+        ? RefusedException.of(outage)
+        : RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure);
   }
 }

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
-import io.github.grpcidempotency.internal.field.ProtobufDurations;
+import io.github.grpcidempotency.internal.schema.ProtobufDurations;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import java.time.Duration;

@@ -8,7 +8,7 @@ import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.field.ProtobufDurations;
+import io.github.grpcidempotency.internal.schema.ProtobufDurations;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;

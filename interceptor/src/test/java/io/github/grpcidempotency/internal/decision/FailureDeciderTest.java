@@ -91,7 +91,7 @@ class FailureDeciderTest {
   private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
     StoreException failure = new StoreException("out", null, phase, cause);
     Optional<Refusal> refused = Optional.of(Refusal.storeUnavailable(cause));
-    Optional<Refusal> inProgress = Optional.of(Refusal.inProgress());
+    Optional<Refusal> inProgress = Optional.of(Refusal.inProgress(Optional.empty()));
 
     assertThat(FailureDecider.decide(failure, FAIL_OPEN))
         .isEqualTo(

@@ -11,15 +11,7 @@ import java.util.UUID;
 /** Formats the actions of operators. */
 record AuditView(List<AuditEntry> entries) {
   Table table() {
-    Table table =
-        new Table(
-            Table.Column.fixed("AT"),
-            Table.Column.fixed("ACT"),
-            Table.Column.fixed("RESULT"),
-            new Table.Column("OPERATION", 1, 0),
-            new Table.Column("ACTOR", 2, 12),
-            new Table.Column("ROLE", 3, 10),
-            Table.Column.flowing("REASON"));
+    Table table = new Table("AT", "ACT", "RESULT", "OPERATION", "ACTOR", "REASON");
     for (AuditEntry entry : entries) {
       table.add(
           Output.time(entry.at()),
@@ -27,7 +19,6 @@ record AuditView(List<AuditEntry> entries) {
           result(entry),
           entry.operationId().map(UUID::toString).orElse("-"),
           entry.actor(),
-          entry.role(),
           entry.reason());
     }
     return table;

@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.cli;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -45,7 +43,6 @@ final class Check implements Callable<Integer> {
   private Optional<Path> descriptors = Optional.empty();
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
-  @Mixin private OutputOptions output = new OutputOptions();
 
   Check(Surroundings surroundings) {
     this.surroundings = surroundings;
@@ -57,8 +54,7 @@ final class Check implements Callable<Integer> {
     Database database = Database.connect(connection, surroundings);
     List<String> problems = new ArrayList<>(described.map(Procedures::problems).orElse(List.of()));
     problems.addAll(problems(database, described.map(Check::recorded).orElse(List.of())));
-    List<String> names = described.map(Check::names).orElse(List.of());
-    write(database, names, problems);
+    write(database, described.map(known -> known.all().size()).orElse(0), problems);
     return (problems.isEmpty() ? ExitCode.OK : ExitCode.NEGATIVE).code();
   }
 
@@ -75,10 +71,6 @@ final class Check implements Callable<Integer> {
         .toList();
   }
 
-  private static List<String> names(Procedures procedures) {
-    return recorded(procedures).stream().map(RecordedProcedure::name).toList();
-  }
-
   private static List<String> problems(Database database, List<RecordedProcedure> procedures) {
     PostgresIdempotencyStore store =
         PostgresIdempotencyStore.builder(database.dataSource()).schema(database.schema()).build();
@@ -91,15 +83,8 @@ final class Check implements Callable<Integer> {
     }
   }
 
-  private void write(Database database, List<String> procedures, List<String> problems) {
-    if (output.isJson()) {
-      JsonObject json = new JsonObject();
-      json.addProperty("schema", database.schema());
-      json.addProperty("role", database.role());
-      json.add("procedures", array(procedures));
-      json.add("problems", array(problems));
-      Output.to(surroundings).json(json);
-    } else if (problems.isEmpty()) {
+  private void write(Database database, int procedures, List<String> problems) {
+    if (problems.isEmpty()) {
       surroundings
           .out()
           .println(
@@ -108,18 +93,10 @@ final class Check implements Callable<Integer> {
                   .formatted(
                       database.role(),
                       database.schema(),
-                      procedures.isEmpty()
-                          ? ""
-                          : " for %d procedures".formatted(procedures.size())));
+                      procedures == 0 ? "" : " for %d procedures".formatted(procedures)));
     } else {
-      problems.forEach(problem -> surroundings.out().println("- " + TextWidth.printable(problem)));
+      problems.forEach(problem -> surroundings.out().println("- " + Printable.text(problem)));
       surroundings.err().println("problems found: " + problems.size());
     }
-  }
-
-  private static JsonArray array(List<String> texts) {
-    JsonArray array = new JsonArray();
-    texts.forEach(array::add);
-    return array;
   }
 }

@@ -4,23 +4,22 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import com.google.gson.JsonPrimitive;
-import com.google.protobuf.Descriptors.Descriptor;
-import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import com.google.protobuf.util.JsonFormat;
 import com.google.protobuf.util.JsonFormat.TypeRegistry;
+import com.google.rpc.BadRequest;
 import com.google.rpc.Code;
+import com.google.rpc.ErrorInfo;
 import com.google.rpc.Status;
 import io.github.grpcidempotency.admin.Contents;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.Optional;
 
 /**
- * A recorded outcome, decoded as far as possible.
+ * A recorded outcome. An error is decoded.
  *
  * @param kind a response, an error, or nothing
  * @param encoding the encoding of {@code value}
@@ -35,9 +34,9 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
   }
 
   enum Encoding {
-    /** Decoded with the service's schema. */
+    /** A decoded error. */
     json,
-    /** Protobuf bytes in hexadecimal, because there is no schema. */
+    /** The bytes of a response in hexadecimal. */
     hex,
     /**
      * Not a protobuf message: the service encrypts its records, and only the service has the key.
@@ -45,15 +44,17 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     encrypted
   }
 
-  static ContentsView of(Contents contents, String procedure, Optional<Schema> schema) {
-    if (contents.failure().isPresent()) {
-      return ofError(contents.failure().get(), schema);
-    }
+  private static final TypeRegistry ERROR_DETAILS =
+      TypeRegistry.newBuilder()
+          .add(ErrorInfo.getDescriptor().getFile().getMessageTypes())
+          .add(BadRequest.getDescriptor())
+          .build();
+
+  static ContentsView of(Contents contents) {
     return contents
-        .response()
-        .map(
-            bytes ->
-                ofResponse(bytes, schema.flatMap(known -> known.responseOf(procedure)), schema))
+        .failure()
+        .map(ContentsView::ofError)
+        .or(() -> contents.response().map(ContentsView::ofResponse))
         .orElseGet(ContentsView::none);
   }
 
@@ -61,31 +62,17 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     return new ContentsView(Kind.none, Encoding.hex, 0, text(""));
   }
 
-  private static ContentsView ofResponse(
-      byte[] bytes, Optional<Descriptor> type, Optional<Schema> schema) {
-    if (!isProtobuf(bytes)) {
-      return encrypted(Kind.response, bytes);
-    }
-    if (type.isPresent()) {
-      try {
-        return new ContentsView(
-            Kind.response,
-            Encoding.json,
-            bytes.length,
-            json(DynamicMessage.parseFrom(type.get(), bytes), types(schema)));
-      } catch (InvalidProtocolBufferException notOfThisType) {
-        return encrypted(Kind.response, bytes);
-      }
-    }
-    return new ContentsView(
-        Kind.response, Encoding.hex, bytes.length, text(HexFormat.of().formatHex(bytes)));
+  private static ContentsView ofResponse(byte[] bytes) {
+    return isProtobuf(bytes)
+        ? new ContentsView(
+            Kind.response, Encoding.hex, bytes.length, text(HexFormat.of().formatHex(bytes)))
+        : encrypted(Kind.response, bytes);
   }
 
-  private static ContentsView ofError(byte[] bytes, Optional<Schema> schema) {
+  private static ContentsView ofError(byte[] bytes) {
     try {
-      RecordedError recorded = RecordedError.parseFrom(bytes);
-      return new ContentsView(
-          Kind.error, Encoding.json, bytes.length, json(status(recorded), types(schema)));
+      Status status = status(RecordedError.parseFrom(bytes));
+      return new ContentsView(Kind.error, Encoding.json, bytes.length, json(status));
     } catch (InvalidProtocolBufferException sealed) {
       return encrypted(Kind.error, bytes);
     }
@@ -119,15 +106,13 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     return new ContentsView(kind, Encoding.encrypted, bytes.length, text(""));
   }
 
-  private static TypeRegistry types(Optional<Schema> schema) {
-    return schema.map(Schema::types).orElseGet(() -> Schema.errorDetails().build());
-  }
-
-  private static JsonElement json(Message message, TypeRegistry types)
-      throws InvalidProtocolBufferException {
+  private static JsonElement json(Message message) {
     try {
       return JsonParser.parseString(
-          JsonFormat.printer().usingTypeRegistry(types).preservingProtoFieldNames().print(message));
+          JsonFormat.printer()
+              .usingTypeRegistry(ERROR_DETAILS)
+              .preservingProtoFieldNames()
+              .print(message));
     } catch (InvalidProtocolBufferException unknownDetail) {
       return text(HexFormat.of().formatHex(message.toByteArray()));
     }
@@ -150,9 +135,7 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     output.fields(Map.of("contents", summary()));
     if (kind != Kind.none && encoding != Encoding.encrypted) {
       output.line(
-          "  "
-              + TextWidth.printable(
-                  value.isJsonPrimitive() ? value.getAsString() : value.toString()));
+          "  " + Printable.text(value.isJsonPrimitive() ? value.getAsString() : value.toString()));
     }
   }
 
@@ -161,8 +144,8 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
       return "none: the answer is rebuilt from the resource, or is not recorded yet";
     }
     return switch (encoding) {
-      case json -> kind == Kind.error ? "an error, " + code() : "a response";
-      case hex -> "a response of %d bytes, in hex (--descriptors decodes it)".formatted(bytes);
+      case json -> "an error, " + code();
+      case hex -> "a response of %d bytes, in hex".formatted(bytes);
       case encrypted -> "%d encrypted bytes: only the service has the key".formatted(bytes);
     };
   }

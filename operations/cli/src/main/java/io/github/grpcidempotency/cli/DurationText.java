@@ -1,10 +1,6 @@
 package io.github.grpcidempotency.cli;
 
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
-import java.util.LinkedHashMap;
-import java.util.Locale;
-import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
@@ -24,16 +20,8 @@ final class DurationText implements ITypeConverter<Duration> {
           .plusMinutes(number(parts, 3))
           .plusSeconds(number(parts, 4));
     }
-    try {
-      Duration parsed = Duration.parse(text.toUpperCase(Locale.ROOT));
-      if (!parsed.isNegative()) {
-        return parsed;
-      }
-    } catch (DateTimeParseException malformed) {
-      // reported below
-    }
     throw new TypeConversionException(
-        "'" + text + "' is not a duration such as 90s, 15m, 1h30m, 2d or PT15M");
+        "'" + text + "' is not a duration such as 90s, 15m, 1h30m or 2d");
   }
 
   private static long number(Matcher parts, int group) {
@@ -44,22 +32,18 @@ final class DurationText implements ITypeConverter<Duration> {
   /** Returns the two largest units of a duration. */
   static String text(Duration duration) {
     Duration length = duration.abs();
-    Map<String, Long> units = new LinkedHashMap<>();
-    units.put("d", length.toDays());
-    units.put("h", (long) length.toHoursPart());
-    units.put("m", (long) length.toMinutesPart());
-    units.put("s", (long) length.toSecondsPart());
-    StringBuilder text = new StringBuilder();
-    int told = 0;
-    for (Map.Entry<String, Long> unit : units.entrySet()) {
-      if (told > 0) {
-        told++;
-      }
-      if (unit.getValue() > 0 && told <= 2) {
-        told = Math.max(told, 1);
-        text.append(unit.getValue()).append(unit.getKey());
-      }
+    if (length.toDays() > 0) {
+      return text(length.toDays(), "d", length.toHoursPart(), "h");
     }
-    return text.isEmpty() ? "0s" : text.toString();
+    if (length.toHours() > 0) {
+      return text(length.toHours(), "h", length.toMinutesPart(), "m");
+    }
+    return length.toMinutes() > 0
+        ? text(length.toMinutes(), "m", length.toSecondsPart(), "s")
+        : length.toSeconds() + "s";
+  }
+
+  private static String text(long large, String largeUnit, int small, String smallUnit) {
+    return large + largeUnit + (small == 0 ? "" : small + smallUnit);
   }
 }

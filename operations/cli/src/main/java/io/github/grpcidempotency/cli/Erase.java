@@ -67,10 +67,7 @@ final class Erase implements Callable<Integer> {
       }
       confirm(expected);
     }
-    ErasureResult result =
-        Progress.tellDuring(
-            surroundings, "erasing", () -> administration.erase(erasure, who, wait, dryRun));
-    return write(result).code();
+    return write(administration.erase(erasure, who, wait, dryRun)).code();
   }
 
   private Erasure erasure() {

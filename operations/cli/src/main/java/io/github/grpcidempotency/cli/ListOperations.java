@@ -16,7 +16,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -211,12 +210,17 @@ final class ListOperations implements Callable<Integer> {
     if (output.isJson()) {
       views.forEach(view -> results.json(view.json()));
     } else if (!views.isEmpty()) {
-      table(views).lines(surroundings.width()).stream().map(this::coloured).forEach(results::line);
+      results.table(table(views));
     }
   }
 
   private Table table(List<OperationView> views) {
-    Table table = new Table(keys ? WITH_KEYS : COLUMNS);
+    List<String> headings =
+        new ArrayList<>(List.of("OPERATION", "STATE", "AGE", "ENDS", "TRY", "SERVER", "PROCEDURE"));
+    if (keys) {
+      headings.add("KEY");
+    }
+    Table table = new Table(headings.toArray(String[]::new));
     for (OperationView view : views) {
       OperationRecord operation = view.operation();
       String[] cells = {
@@ -224,45 +228,14 @@ final class ListOperations implements Callable<Integer> {
         OperationView.word(operation.state()),
         view.age(),
         view.until(),
-        operation.procedure(),
-        operation.server().orElse("-"),
         Integer.toString(operation.attempt()),
-        operation.namespace().isEmpty() ? "-" : operation.namespace(),
-        operation.userId().toString(),
+        operation.server().orElse("-"),
+        operation.procedure(),
         operation.key()
       };
-      table.add(keys ? cells : Arrays.copyOf(cells, cells.length - 1));
+      table.add(Arrays.copyOf(cells, headings.size()));
     }
     return table;
-  }
-
-  private static final Table.Column[] WITH_KEYS = {
-    Table.Column.fixed("OPERATION"),
-    Table.Column.fixed("STATE"),
-    Table.Column.fixed("AGE"),
-    new Table.Column("ENDS", 2, 0),
-    new Table.Column("PROCEDURE", 1, 22),
-    new Table.Column("SERVER", 3, 12),
-    new Table.Column("TRY", 4, 0),
-    new Table.Column("NAMESPACE", 5, 9),
-    new Table.Column("USER", 6, 0),
-    new Table.Column("KEY", 0, 36)
-  };
-
-  private static final Table.Column[] COLUMNS = Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
-
-  /** Colours the states that need attention. */
-  private String coloured(String line) {
-    Ansi ansi = surroundings.ansi();
-    if (ansi != Ansi.ON) {
-      return line;
-    }
-    String word = line.replaceFirst("^\\S+\\s+(\\S+).*", "$1");
-    return switch (word) {
-      case "stuck" -> "\u001b[31m" + line + "\u001b[0m";
-      case "unknown" -> "\u001b[33m" + line + "\u001b[0m";
-      default -> line;
-    };
   }
 
   private Set<OperationState> states() {

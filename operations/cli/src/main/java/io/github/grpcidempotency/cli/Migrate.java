@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.cli;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -51,7 +49,6 @@ final class Migrate implements Callable<Integer> {
   private boolean partitions;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
-  @Mixin private OutputOptions output = new OutputOptions();
 
   Migrate(Surroundings surroundings) {
     this.surroundings = surroundings;
@@ -131,15 +128,7 @@ final class Migrate implements Callable<Integer> {
   private void tell(String schema, List<String> before, List<String> now) {
     List<String> applied = now.stream().filter(version -> !before.contains(version)).toList();
     String version = now.isEmpty() ? "0" : now.get(now.size() - 1);
-    if (output.isJson()) {
-      JsonObject json = new JsonObject();
-      json.addProperty("schema", schema);
-      json.addProperty("version", version);
-      JsonArray list = new JsonArray();
-      applied.forEach(list::add);
-      json.add("applied", list);
-      Output.to(surroundings).json(json);
-    } else if (applied.isEmpty()) {
+    if (applied.isEmpty()) {
       surroundings
           .out()
           .println(

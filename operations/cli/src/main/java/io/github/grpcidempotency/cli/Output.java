@@ -22,7 +22,7 @@ record Output(PrintWriter out, int width) {
   }
 
   void table(Table table) {
-    table.lines(width).forEach(out::println);
+    table.lines().forEach(out::println);
   }
 
   static Output to(Surroundings surroundings) {
@@ -34,8 +34,8 @@ record Output(PrintWriter out, int width) {
     fields.forEach(
         (label, value) -> {
           String name = label;
-          for (String line : wrapped(TextWidth.printable(value), width - LABEL - 2)) {
-            out.println((TextWidth.fit(name, LABEL) + "  " + line).stripTrailing());
+          for (String line : wrapped(Printable.text(value), width - LABEL - 2)) {
+            out.println("%-12s  %s".formatted(name, line).stripTrailing());
             name = "";
           }
         });
@@ -45,7 +45,7 @@ record Output(PrintWriter out, int width) {
     List<String> lines = new ArrayList<>();
     StringBuilder line = new StringBuilder();
     for (String word : text.split(" ", -1)) {
-      if (!line.isEmpty() && TextWidth.of(line.toString()) + 1 + TextWidth.of(word) > width) {
+      if (!line.isEmpty() && line.length() + 1 + word.length() > width) {
         lines.add(line.toString());
         line.setLength(0);
       }

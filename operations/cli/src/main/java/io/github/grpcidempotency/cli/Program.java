@@ -63,7 +63,7 @@ final class Program {
     program.registerConverter(UUID.class, Converters::uuid);
     program.registerConverter(Instant.class, Converters::instant);
     program.setOut(surroundings.out()).setErr(surroundings.err());
-    program.setColorScheme(Help.defaultColorScheme(surroundings.ansi()));
+    program.setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF));
     program.setUsageHelpWidth(HELP_WIDTH).setUsageHelpAutoWidth(false);
     program.setCaseInsensitiveEnumValuesAllowed(true);
     program.setParameterExceptionHandler(Program::explainUsage);
@@ -99,7 +99,7 @@ final class Program {
             report
                 .message()
                 .lines()
-                .map(TextWidth::printable)
+                .map(Printable::text)
                 .collect(Collectors.joining(System.lineSeparator())));
     return report.exitCode().code();
   }

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.cli;
 
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
-import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.DescriptorValidationException;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import com.google.protobuf.Descriptors.MethodDescriptor;
@@ -11,9 +10,6 @@ import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.ExtensionRegistry;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
-import com.google.protobuf.util.JsonFormat.TypeRegistry;
-import com.google.rpc.BadRequest;
-import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
@@ -25,7 +21,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * A service's schema, read from the output of {@code protoc --include_imports
@@ -88,30 +83,6 @@ final class Schema {
     FileDescriptor made = FileDescriptor.buildFrom(file, imports.toArray(FileDescriptor[]::new));
     files.put(name, made);
     return made;
-  }
-
-  /** Returns the response type of a procedure. */
-  Optional<Descriptor> responseOf(String procedure) {
-    return files.values().stream()
-        .flatMap(file -> file.getServices().stream())
-        .flatMap(service -> service.getMethods().stream())
-        .filter(method -> name(method).equals(procedure))
-        .map(MethodDescriptor::getOutputType)
-        .findFirst();
-  }
-
-  /** Returns all types of the schema, and those of error details. */
-  TypeRegistry types() {
-    TypeRegistry.Builder types = errorDetails();
-    files.values().forEach(file -> types.add(file.getMessageTypes()));
-    return types.build();
-  }
-
-  /** Returns the types of error details. */
-  static TypeRegistry.Builder errorDetails() {
-    return TypeRegistry.newBuilder()
-        .add(ErrorInfo.getDescriptor().getFile().getMessageTypes())
-        .add(BadRequest.getDescriptor());
   }
 
   /** Returns its services as gRPC descriptors, without generated code. */

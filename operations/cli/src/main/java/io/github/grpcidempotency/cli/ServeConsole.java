@@ -1,19 +1,11 @@
 package io.github.grpcidempotency.cli;
 
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.Statistics;
 import io.github.grpcidempotency.admin.console.Console;
-import io.github.grpcidempotency.admin.console.ConsoleAccess;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.security.SecureRandom;
-import java.util.Base64;
-import java.util.EnumSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
@@ -30,8 +22,6 @@ import picocli.CommandLine.Option;
             + " a password that is generated each time. Ctrl-C stops it.",
     footer = {"", "Examples:", "  idempotency console", "  idempotency console --port 0 --keys"})
 final class ServeConsole implements Callable<Integer> {
-  private static final int PASSWORD_BYTES = 18;
-
   private final Surroundings surroundings;
 
   @Option(
@@ -73,53 +63,22 @@ final class ServeConsole implements Callable<Integer> {
     Statistics readable =
         administration.statistics(); // Reports missing rights now rather than on the first page.
     String name = surroundings.actor(actor);
-    String password = newPassword();
-    try (Console console =
-        builder(administration, access(name, password))
-            .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
-            .start()) {
+    try (Console console = Console.start(administration, name, port, keys, traceLink)) {
       PrintWriter out = surroundings.out();
       out.printf(
-          "The console is at %s%nuser      %s%npassword  %s%n", console.uri(), name, password);
+          "The console is at %s%nuser      %s%npassword  %s%n",
+          console.uri(), name, console.password());
       out.printf("About %d records. Ctrl-C stops it.%n", readable.rows());
       out.flush();
       new CountDownLatch(1).await();
-    } catch (IOException | IllegalArgumentException refused) {
+    } catch (IOException refused) {
       throw new CommandFailure(
           ExitCode.USAGE, "port %d: %s".formatted(port, refused.getMessage()), refused);
+    } catch (IllegalArgumentException refused) {
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(refused.getMessage()), refused);
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     }
     return ExitCode.OK.code();
-  }
-
-  private Console.Builder builder(Administration administration, ConsoleAccess access) {
-    Console.Builder builder = Console.builder(administration, access);
-    try {
-      return traceLink.map(builder::traceLink).orElse(builder);
-    } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(
-          ExitCode.USAGE, "--trace-link: " + malformed.getMessage(), malformed);
-    }
-  }
-
-  private ConsoleAccess access(String name, String password) {
-    Set<AdminAction> actions =
-        EnumSet.of(AdminAction.VIEW, AdminAction.FREE, AdminAction.FORGET, AdminAction.AUDIT);
-    if (keys) {
-      actions.add(AdminAction.VIEW_KEY);
-    }
-    try {
-      return ConsoleAccess.password(name, password, actions);
-    } catch (IllegalArgumentException unfit) {
-      throw new CommandFailure(
-          ExitCode.USAGE, "the actor cannot be used as a user name: " + unfit.getMessage(), unfit);
-    }
-  }
-
-  private static String newPassword() {
-    byte[] random = new byte[PASSWORD_BYTES];
-    new SecureRandom().nextBytes(random);
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
   }
 }

@@ -11,7 +11,6 @@ import io.github.grpcidempotency.admin.OperationRecord;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -40,8 +39,7 @@ import picocli.CommandLine.Parameters;
       "  idempotency show order-4711",
       "  idempotency show order-4711 --tenant acme --subject 'auth0|65a1f0'",
       "  idempotency show - < key.txt",
-      "  idempotency show 019303cd-3f00-7000-8000-000000000001 --contents \\",
-      "      --descriptors orders.desc --reason \"ticket 4711\""
+      "  idempotency show 019303cd-3f00-7000-8000-000000000001 --contents --reason \"ticket 4711\""
     })
 final class Show implements Callable<Integer> {
   private static final Pattern UUID_TEXT =
@@ -66,17 +64,10 @@ final class Show implements Callable<Integer> {
   @Option(
       names = "--contents",
       description =
-          "Shows the recorded answer too. This needs a separate right and a reason, and is"
+          "Shows the recorded answer too: an error as JSON, and a response in hexadecimal, which"
+              + " protoc --decode reads. This needs a separate right and a reason, and is"
               + " audited.")
   private boolean contents;
-
-  @Option(
-      names = "--descriptors",
-      paramLabel = "FILE",
-      description =
-          "Decodes the answer with the service's schema: the output of protoc --include_imports"
-              + " --descriptor_set_out.")
-  private Optional<Path> descriptors = Optional.empty();
 
   @Mixin private ActOptions act = new ActOptions();
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -90,7 +81,6 @@ final class Show implements Callable<Integer> {
   public Integer call() {
     String wanted = subject.equals("-") ? readSubject() : subject;
     Optional<Act> reader = contents ? Optional.of(act.act(surroundings)) : Optional.empty();
-    Optional<Schema> schema = descriptors.map(Schema::read);
     Database database = Database.connect(connection, surroundings);
     Administration administration = database.administration();
     List<Found> found = find(administration, wanted);
@@ -106,7 +96,7 @@ final class Show implements Callable<Integer> {
                   who ->
                       administration
                           .contents(operation.id(), who)
-                          .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
+                          .map(ContentsView::of)
                           .orElseGet(ContentsView::none)),
               administration.audit(AuditQuery.newest(ACTS).ofKeyOf(operation)));
       if (output.isJson()) {
@@ -133,8 +123,8 @@ final class Show implements Callable<Integer> {
       Output results = Output.to(surroundings);
       results.fields(Map.of("others", "operations of this key without a record"));
       for (AuditEntry entry : acts) {
-        results.line("  " + TextWidth.printable(AuditView.line(entry)));
-        results.line("    " + TextWidth.printable(AuditView.operation(entry)));
+        results.line("  " + Printable.text(AuditView.line(entry)));
+        results.line("    " + Printable.text(AuditView.operation(entry)));
       }
     }
   }
@@ -196,11 +186,11 @@ final class Show implements Callable<Integer> {
                 user.isPresent() ? " of this user" : "",
                 whose
                     .tenant
-                    .map(name -> "the tenant " + TextWidth.printable(name))
+                    .map(name -> "the tenant " + Printable.text(name))
                     .orElse("any namespace")));
     for (AuditEntry entry : acts) {
-      err.println(TextWidth.printable(AuditView.line(entry)));
-      err.println("  " + TextWidth.printable(AuditView.operation(entry)));
+      err.println(Printable.text(AuditView.line(entry)));
+      err.println("  " + Printable.text(AuditView.operation(entry)));
     }
     err.println(
         "not known: operations that have expired, were erased, or have failed without a record, and"
@@ -239,9 +229,9 @@ final class Show implements Callable<Integer> {
       output.fields(Map.of("audit", audit.isEmpty() ? "no actions of operators on this key" : ""));
       Optional<UUID> id = Optional.of(view.operation().id());
       for (AuditEntry entry : audit) {
-        output.line("  " + TextWidth.printable(AuditView.line(entry)));
+        output.line("  " + Printable.text(AuditView.line(entry)));
         if (!entry.operationId().equals(id)) {
-          output.line("    " + TextWidth.printable(AuditView.operation(entry)));
+          output.line("    " + Printable.text(AuditView.operation(entry)));
         }
       }
       output.fields(

@@ -12,7 +12,6 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Optional;
-import picocli.CommandLine.Help.Ansi;
 
 /**
  * The environment of a command, except the database.
@@ -60,15 +59,6 @@ record Surroundings(
         .map(Integer::parseInt)
         .map(columns -> Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns)))
         .orElse(DEFAULT_WIDTH);
-  }
-
-  /** Returns whether to colour: on a terminal, unless {@code NO_COLOR} is set (no-color.org). */
-  Ansi ansi() {
-    boolean coloured =
-        terminal.isPresent()
-            && variable("NO_COLOR").isEmpty()
-            && !variable("TERM").equals(Optional.of("dumb"));
-    return coloured ? Ansi.ON : Ansi.OFF;
   }
 
   /** Returns the given actor, or else the user of this program. */

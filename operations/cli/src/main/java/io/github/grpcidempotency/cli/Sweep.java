@@ -31,7 +31,7 @@ final class Sweep implements Callable<Integer> {
   public Integer call() {
     Act who = act.act(surroundings);
     Administration administration = Database.connect(connection, surroundings).administration();
-    long swept = Progress.tellDuring(surroundings, "sweeping", () -> administration.sweep(who));
+    long swept = administration.sweep(who);
     if (output.isJson()) {
       JsonObject json = new JsonObject();
       json.addProperty("swept", swept);

@@ -16,7 +16,6 @@ import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.PostgresFixture;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +23,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What an operator sees and does. {@link PageTest} runs the ordinary uses, which the page shows.
@@ -106,16 +104,6 @@ class CommandsTest {
   }
 
   @Test
-  void aResponseIsDecodedByTheServicesSchema(@TempDir Path folder) throws Exception {
-    Path descriptors = OrderSchema.write(folder, OrderSchema.sound());
-
-    String[] show = {
-      "show", COMPLETED, "--contents", "--reason", "r", "--descriptors", descriptors.toString()
-    };
-    assertThat(auditor().run(show).expect(ExitCode.OK).out()).contains("{\"id\":\"order\"}");
-  }
-
-  @Test
   void listsAreByState() {
     assertThat(ids("list", "--stuck")).containsExactly(STUCK);
     assertThat(ids("list", "--running")).containsExactly(RUNNING);
@@ -147,12 +135,6 @@ class CommandsTest {
     assertThat(ids("list", "--limit", "4", "--after", after)).containsExactly(FAILED, EXPIRED);
     assertThat(shell.run("list", "--limit", "4", "--after", after).err()).isEmpty();
     shell.run("list", "--after", "there").expect(ExitCode.USAGE);
-  }
-
-  @Test
-  void whatIsStuckStandsOutOnATerminal() {
-    assertThat(shell.typing().run("list").out()).contains("\u001b[31m" + STUCK);
-    assertThat(shell.typing().and("NO_COLOR", "1").run("list").out()).doesNotContain("\u001b");
   }
 
   @Test

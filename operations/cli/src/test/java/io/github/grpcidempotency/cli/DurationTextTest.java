@@ -11,21 +11,13 @@ import picocli.CommandLine.TypeConversionException;
 
 class DurationTextTest {
   @ParameterizedTest
-  @CsvSource({
-    "90s,PT90S",
-    "15m,PT15M",
-    "1h30m,PT90M",
-    "2d,P2D",
-    "PT15M,PT15M",
-    "pt1h,PT1H",
-    "0s,PT0S"
-  })
+  @CsvSource({"90s,PT90S", "15m,PT15M", "1h30m,PT90M", "2d,P2D", "0s,PT0S"})
   void operatorsWriteThemShort(String text, Duration meant) {
     assertThat(new DurationText().convert(text)).isEqualTo(meant);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "5", "m5", "-5m", "PT-5M", "5 m", "1h2d"})
+  @ValueSource(strings = {"", "5", "m5", "-5m", "PT5M", "5 m", "1h2d"})
   void otherTextsAreRefused(String text) {
     assertThatThrownBy(() -> new DurationText().convert(text))
         .isInstanceOf(TypeConversionException.class)

@@ -157,14 +157,6 @@ class OptionsTest {
         .doesNotContain("CREATE SCHEMA", "CREATE TABLE idempotency.idempotency_keys");
   }
 
-  @Test
-  void colourIsForTerminalsOnlyAndNoColorTurnsItOff() {
-    assertThat(nowhere.run("--help").out()).doesNotContain("\u001b");
-    assertThat(nowhere.typing().run("--help").out()).contains("\u001b[");
-    assertThat(nowhere.typing().and("NO_COLOR", "1").run("--help").out()).doesNotContain("\u001b");
-    assertThat(nowhere.typing().and("TERM", "dumb").run("--help").out()).doesNotContain("\u001b");
-  }
-
   private CommandLine commands() {
     return Program.commandLine(nowhere.surroundings());
   }

@@ -1,12 +1,13 @@
 package io.github.grpcidempotency.quickstart;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.*;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.*;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.*;
 import io.github.grpcidempotency.procedure.*;
 import io.github.grpcidempotency.quickstart.orders.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.resource.*;
 import io.grpc.*;
 import java.io.IOException;
 import java.time.Duration;

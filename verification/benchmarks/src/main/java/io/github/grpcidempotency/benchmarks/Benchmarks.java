@@ -1,15 +1,11 @@
 package io.github.grpcidempotency.benchmarks;
 
-import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
 import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
-import io.github.grpcidempotency.benchmarks.scenario.Records;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
-import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
-import io.github.grpcidempotency.benchmarks.scenario.Sweep;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -40,11 +36,7 @@ public final class Benchmarks implements Callable<Integer> {
       List.of(
           new Scenario("cost of a call", CostOfCall::run),
           new Scenario("calls", Calls::onOneMachine),
-          new Scenario("calls across a network", Calls::acrossNetwork),
-          new Scenario("sweep", Sweep::run),
-          new Scenario("record size", Records::size),
-          new Scenario("life of a record", Records::life),
-          new Scenario("steady state", SteadyState::run));
+          new Scenario("calls across a network", Calls::acrossNetwork));
 
   @Mixin private Options options = new Options();
   @Mixin private Pace pace = new Pace();
@@ -62,7 +54,6 @@ public final class Benchmarks implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS, pace));
-    DatabaseSettings settings = checked(options::database);
     Report report = new Report();
     describe(report);
     for (Scenario scenario : chosen) {
@@ -73,13 +64,12 @@ public final class Benchmarks implements Callable<Integer> {
               "%.2f on average in the minute before",
               ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
       // A database of its own, so that no scenario is slowed down by the rows of another.
-      try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
+      try (DurableDatabase database = DurableDatabase.start()) {
         report.circumstance("database", database.description());
         scenario.measurement().run(database, pace, report.of(scenario.name()));
       }
       report.writeNew(options.results());
     }
-    report.sumUp();
     return 0;
   }
 

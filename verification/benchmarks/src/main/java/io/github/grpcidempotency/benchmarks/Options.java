@@ -1,12 +1,9 @@
 package io.github.grpcidempotency.benchmarks;
 
-import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** The command line. Invalid values throw an {@link IllegalArgumentException}. */
@@ -17,23 +14,6 @@ final class Options {
       paramLabel = "SCENARIO",
       description = "Some scenarios; all by default. A wrong name prints all names.")
   private List<String> only = List.of();
-
-  @Option(
-      names = "--resource-types",
-      defaultValue = "8",
-      paramLabel = "N",
-      description =
-          "The number of resource types of the service, from 1 to 8 (${DEFAULT-VALUE}). Each is"
-              + " a column of a record, with a foreign key and an index.")
-  private int resourceTypes;
-
-  @Option(
-      names = "--set",
-      paramLabel = "NAME=VALUE",
-      description =
-          "A setting of PostgreSQL, such as max_locks_per_transaction=256; can be repeated."
-              + " Durability cannot be switched off.")
-  private Map<String, String> parameters = new LinkedHashMap<>();
 
   @Option(
       names = "--results",
@@ -56,10 +36,6 @@ final class Options {
     return scenarios.stream()
         .filter(scenario -> only.isEmpty() || only.contains(scenario.name()))
         .toList();
-  }
-
-  DatabaseSettings database() {
-    return new DatabaseSettings(resourceTypes, Map.copyOf(parameters));
   }
 
   Path results() {

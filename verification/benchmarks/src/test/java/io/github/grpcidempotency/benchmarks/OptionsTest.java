@@ -30,9 +30,9 @@ class OptionsTest {
 
   @Test
   void onlyTheNamedScenariosAreChosen() {
-    assertThat(chosen("--only", "calls across a network,sweep"))
+    assertThat(chosen("--only", "calls across a network,cost of a call"))
         .extracting(Scenario::name)
-        .containsExactly("calls across a network", "sweep");
+        .containsExactly("cost of a call", "calls across a network");
     assertThat(chosen()).hasSameSizeAs(Benchmarks.SCENARIOS);
   }
 
@@ -44,10 +44,7 @@ class OptionsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "calls, --network-micros, 1000", "sweep, --concurrency, 16",
-    "sweep, --variants, reserved", "calls, --retention, 5"
-  })
+  @CsvSource({"calls, --network-micros, 1000", "cost of a call, --concurrency, 16"})
   void anOptionWithoutEffectOnTheChosenScenariosIsRefused(
       String only, String option, String value) {
     assertThatIllegalArgumentException()

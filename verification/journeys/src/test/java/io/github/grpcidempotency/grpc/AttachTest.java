@@ -95,7 +95,7 @@ class AttachTest extends CallTest {
   @Test
   void aDuplicateForWhichThereIsNoRoomIsRefusedUntilAnotherOneHasLeft()
       throws InterruptedException {
-    ThingServer server = start(limited(WaitLimits.defaults().withCalls(2, 3)));
+    ThingServer server = start(limited(new WaitLimits(2, 3, 1_000, 1_000)));
     Started first = keepOneRunning(server);
     Started other = ofOtherKey(server).start();
     await().until(() -> server.things().runs() == 2);
@@ -119,7 +119,7 @@ class AttachTest extends CallTest {
 
   @Test
   void aDuplicateWhoseRequestWouldTakeTooMuchMemoryIsRefused() throws InterruptedException {
-    ThingServer server = start(limited(WaitLimits.defaults().withBytes(20, 1_000)));
+    ThingServer server = start(limited(new WaitLimits(1_000, 1_000, 20, 1_000)));
     Started first = keepOneRunning(server);
     List<Started> duplicates = attach(server, 2); // of nine bytes each
 

@@ -49,6 +49,7 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
@@ -160,7 +161,7 @@ class EventsTest extends CallTest {
   @Test
   void aTraceThatIsTooLongIsNotRecorded() {
     ThingServer server = listening();
-    journal.capturing(() -> new Traced("x".repeat(CallScope.MAX_TRACE + 1)));
+    journal.capturing(() -> new Traced("x".repeat(ClaimRequest.MAX_TRACE + 1)));
     keyed(server).end().first();
     keyed(server).end();
 

@@ -14,15 +14,15 @@ import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.util.Durations;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ResourceId;
-import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.ClientInterceptor;
@@ -108,9 +108,7 @@ class OperationWaitersTest extends CallTest {
   @Test
   void aWaiterForWhomThereIsNoRoomIsAnsweredAtOnce() throws Exception {
     ThingServer server =
-        start(
-            serving()
-                .settings(settings -> settings.waitLimits(WaitLimits.defaults().withCalls(0, 0))));
+        start(serving().settings(settings -> settings.waitLimits(new WaitLimits(0, 0, 0, 0))));
     TestCall.Started first = keepOneRunning(server);
     String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
 

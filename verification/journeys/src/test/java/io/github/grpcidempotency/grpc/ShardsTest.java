@@ -158,7 +158,7 @@ class ShardsTest {
     running.succeed();
 
     assertThat(slow.join().isOk()).isTrue();
-    assertThat(server.events()).noneMatch(event -> event.startsWith("leaseLost"));
+    assertThat(server.events()).noneMatch(event -> event.equals("LeaseLost"));
     assertThat(renewalsFailed).containsExactly("west");
   }
 

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.thing;
 
+import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Instant;
 import java.util.Optional;

@@ -33,7 +33,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -60,15 +59,14 @@ public final class ThingServer implements AutoCloseable {
   public static final Context.Key<Caller> CALLER = Context.key("caller");
 
   private final ThingService things;
-  private final Events events;
+  private final EventJournal journal = new EventJournal();
   private final Optional<IdempotencyInterceptor> interceptor;
   private final Server server;
   private final ManagedChannel channel;
 
   private ThingServer(Builder builder) {
-    this.events = new Events(builder.printer);
-    this.things = new ThingService(builder.handler, builder.otherHandler, builder.printer);
-    this.interceptor = builder.interceptor(events);
+    this.things = new ThingService(builder.handler, builder.otherHandler);
+    this.interceptor = builder.interceptor(journal.listener());
     List<ServerInterceptor> outermostFirst = new ArrayList<>(builder.outside);
     outermostFirst.add(new Authentication());
     interceptor.ifPresent(outermostFirst::add);
@@ -115,9 +113,9 @@ public final class ThingServer implements AutoCloseable {
     return things.runs();
   }
 
-  /** Returns the events so far, by the names of the listener's methods. */
+  /** Returns the names of the events so far. */
   public List<String> events() {
-    return events.soFar();
+    return journal.kinds();
   }
 
   /** Returns the server itself. */
@@ -206,7 +204,6 @@ public final class ThingServer implements AutoCloseable {
     private Optional<Shards> shards = Optional.empty();
     private ThingHandler handler = ThingHandler::answer;
     private Optional<ThingHandler> otherHandler = Optional.empty();
-    private Consumer<String> printer = line -> {};
     private boolean bare;
     private boolean withServices;
     private boolean resource = true;
@@ -297,18 +294,12 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Sets the consumer that receives a line for every run and every event. */
-    public Builder printer(Consumer<String> printer) {
-      this.printer = printer;
-      return this;
-    }
-
     /** Starts the server. */
     public ThingServer start() {
       return new ThingServer(this);
     }
 
-    private Optional<IdempotencyInterceptor> interceptor(Events events) {
+    private Optional<IdempotencyInterceptor> interceptor(IdempotencyListener events) {
       if (bare) {
         return Optional.empty();
       }

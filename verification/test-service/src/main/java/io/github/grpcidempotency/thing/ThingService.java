@@ -15,7 +15,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /** The service behind the interceptor. Counts its runs, and ends them as the test configures. */
 public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
@@ -36,14 +35,12 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   private final AtomicInteger runs = new AtomicInteger();
   private final BlockingQueue<Running> running = new LinkedBlockingQueue<>();
   private final Optional<ThingHandler> other;
-  private final Consumer<String> printer;
   private volatile ThingHandler handler;
   private volatile Deletion deletion = (request, answer) -> answer(answer);
 
-  ThingService(ThingHandler handler, Optional<ThingHandler> other, Consumer<String> printer) {
+  ThingService(ThingHandler handler, Optional<ThingHandler> other) {
     this.handler = handler;
     this.other = other;
-    this.printer = printer;
   }
 
   /** Sets the handler of calls from now on. */
@@ -104,7 +101,6 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   @Override
   public void deleteThing(DeleteThingRequest request, StreamObserver<Empty> observer) {
     runs.incrementAndGet();
-    printer.accept("ran");
     deletion.delete(request, observer);
   }
 
@@ -131,7 +127,6 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   private void run(
       ThingHandler handler, CreateThingRequest request, StreamObserver<Thing> observer) {
     runs.incrementAndGet();
-    printer.accept("ran");
     handler.create(request, observer);
   }
 }

@@ -27,13 +27,9 @@ enum FailoverFault {
   RESERVED_EARLY(
       List.of(
           Edit.store(
-              "internal/sql/ProcedureSql",
-              "procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : \"\"",
-              "ASYNCHRONOUS_COMMIT"),
-          Edit.store(
-              "internal/sql/ReservationSql",
-              "claimBatch(values, \"\")",
-              "claimBatch(values, ProcedureSql.ASYNCHRONOUS_COMMIT)")),
+              "internal/sql/StoreSql",
+              "sameDatabase ? ASYNCHRONOUS_COMMIT : \"\"",
+              "ASYNCHRONOUS_COMMIT")),
       true,
       Form.FAIL_OPEN,
       Rule.NO_UNEXPLAINED_EFFECT) {
@@ -89,14 +85,8 @@ enum FailoverFault {
   /** An answer is recorded on another time line than its reservation's. */
   RECORDED_ON_ANOTHER_TIME_LINE(
       List.of(
-          Edit.store(
-              "internal/sql/TimeLineSql",
-              "SqlFile.load(\"settle/same_time_line\", Map.of())",
-              "\"\""),
-          Edit.store(
-              "internal/sql/TimeLineSql",
-              "SqlFile.load(\"settle/same_time_line_batch\", Map.of())",
-              "\"\"")),
+          Edit.store("internal/sql/StoreSql", "load(\"settle/same_time_line\")", "\"\""),
+          Edit.store("internal/sql/StoreSql", "load(\"settle/same_time_line_batch\")", "\"\"")),
       false,
       Form.SAME_DATABASE,
       Rule.ANSWER_HAS_EFFECT,

@@ -70,7 +70,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "internal/sql/OperationParameters",
+                  "internal/sql/Parameters",
                   ".bind(\"id\", id)",
                   ".bind(\"id\", id).bind(\"server_now\", java.time.OffsetDateTime.now()"
                       + ".plusSeconds(Integer.getInteger(\"torture.skew\", 0)))"),

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.example.service.tenant.ApiKeys;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ReplayGuard;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;

@@ -21,8 +21,8 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceId;
 import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.resource.ResourceId;
 
 /**
  * The procedures of the organisation API. Most methods are described in their {@code .proto}, with

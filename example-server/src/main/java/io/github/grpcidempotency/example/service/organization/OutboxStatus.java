@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 
-import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.resource.OutboxQuery;
 
 /** Maps the values of {@code authz.outbox} to the statuses for clients. */
 final class OutboxStatus {

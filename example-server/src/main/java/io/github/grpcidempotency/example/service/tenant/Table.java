@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.example.service.tenant;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.ResourceType;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;

@@ -28,7 +28,7 @@ import java.util.UUID;
 /** The page with the actions of operators. */
 final class AuditPage {
   static final String TITLE = "Audit";
-  static final String PATH = "audit";
+  static final String PATH = "/audit";
   private static final int NEWEST = 100;
 
   private AuditPage() {}
@@ -46,7 +46,7 @@ final class AuditPage {
             : Layout.table(
                 "Actions of operators",
                 List.of("When", "Who", "Did", "Why", "Operation", "Database role"),
-                each(entries, entry -> row(entry, td(operation(visit, entry))))),
+                each(entries, entry -> row(entry, td(operation(entry))))),
         each(entries.stream().skip(NEWEST - 1).toList(), last -> p(next(visit, last.id()))));
   }
 
@@ -79,7 +79,7 @@ final class AuditPage {
             button("Filter").withClass("second"))
         .withClass("row filter")
         .withMethod("get")
-        .withAction(visit.base() + PATH);
+        .withAction(PATH);
   }
 
   private static DomContent next(Visit visit, long last) {
@@ -169,9 +169,8 @@ final class AuditPage {
         : act + ": refused, " + entry.result().name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
-  private static DomContent operation(Visit visit, AuditEntry entry) {
+  private static DomContent operation(AuditEntry entry) {
     return iff(
-        entry.operationId(),
-        id -> a(code(id.toString())).withHref(visit.base() + DetailPage.PATH + "?id=" + id));
+        entry.operationId(), id -> a(code(id.toString())).withHref(DetailPage.PATH + "?id=" + id));
   }
 }

@@ -23,7 +23,7 @@ import java.util.UUID;
 
 /** Shows the effect of an action before it is done, and then does it. */
 final class ConfirmPage {
-  static final String PERFORM = "perform";
+  static final String PERFORM = "/perform";
 
   private final Visit visit;
   private final Administration administration;
@@ -44,8 +44,7 @@ final class ConfirmPage {
             .orElseThrow(() -> new HttpError(400, "There is no such id."));
     this.reason = visit.fields().text("reason");
     this.evenIfLive = visit.fields().isSet("even_if_live");
-    visit.demand(act.action());
-    visit.checkToken(act.purpose(operation));
+    visit.checkToken();
   }
 
   /** Makes a dry run, and requests a confirmation. */
@@ -64,14 +63,15 @@ final class ConfirmPage {
     }
     ActResult result =
         act.perform(
-            administration, operation, new Act(visit.user().actor(), reason), evenIfLive, dryRun);
+            administration,
+            operation,
+            new Act(visit.session().actor(), reason),
+            evenIfLive,
+            dryRun);
     return switch (result) {
       case WOULD_BE_DONE -> Answer.page(200, confirmation());
       case DONE ->
-          Answer.seeOther(
-              "%soperation?id=%s&done=%s&token=%s"
-                  .formatted(
-                      visit.base(), operation, act.id(), visit.token(act.donePurpose(operation))));
+          Answer.seeOther("%s?id=%s&done=%s".formatted(DetailPage.PATH, operation, act.id()));
       case NOT_FOUND -> refused(404, "This operation no longer has a record.");
       case OWNER_LIVES ->
           refused(
@@ -108,10 +108,10 @@ final class ConfirmPage {
                 iff(found, known -> fact("Method", code(foreign(known.procedure())))),
                 iff(found, known -> fact("State", Layout.state(known.state()))),
                 fact("Reason", foreign(reason)),
-                fact("By", foreign(visit.user().actor())))
+                fact("By", foreign(visit.session().actor())))
             .withClass("facts"),
         visit
-            .form(PERFORM, act.purpose(operation))
+            .form(PERFORM)
             .withClass("act")
             .with(
                 Visit.hidden("act", act.id()),
@@ -119,9 +119,7 @@ final class ConfirmPage {
                 Visit.hidden("reason", reason),
                 iff(evenIfLive, Visit.hidden("even_if_live", "yes")),
                 button(act.title()).withClass("danger"),
-                a("Cancel")
-                    .withClass("cancel")
-                    .withHref(visit.base() + DetailPage.PATH + "?id=" + operation)));
+                a("Cancel").withClass("cancel").withHref(DetailPage.PATH + "?id=" + operation)));
   }
 
   private String consequence() {

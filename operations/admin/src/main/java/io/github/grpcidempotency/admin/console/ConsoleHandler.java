@@ -3,8 +3,6 @@ package io.github.grpcidempotency.admin.console;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
-import com.sun.net.httpserver.HttpsExchange;
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
@@ -13,11 +11,14 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,37 +27,32 @@ import org.slf4j.LoggerFactory;
  * Serves the console.
  *
  * <ol>
- *   <li>The name in the browser's header {@code Host} must be allowed. Otherwise, a page of another
- *       site could read all answers by DNS rebinding.
- *   <li>The host's {@link ConsoleAccess} returns the user and the user's actions.
- *   <li>A form must come from a page of this console, for this user and purpose.
+ *   <li>The name in the browser's header {@code Host} must be one of the loopback address.
+ *       Otherwise, a page of another site could read all answers by DNS rebinding.
+ *   <li>The user must send the password.
+ *   <li>A form must come from a page of this console.
  * </ol>
  */
 final class ConsoleHandler implements HttpHandler {
   private static final Logger logger = LoggerFactory.getLogger(Console.class);
-  private static final String COOKIE = "idempotency-console";
+  private static final Pattern HOST =
+      Pattern.compile("(localhost|127\\.0\\.0\\.1|\\[::1])(:[0-9]+)?", Pattern.CASE_INSENSITIVE);
   private static final String POLICY =
       "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none';"
           + " frame-ancestors 'none'";
 
   private final Administration administration;
-  private final ConsoleAccess access;
-  private final OwnNames names;
-  private final FormTokens tokens;
-  private final Optional<String> traceLink;
+  private final Visit.Session session;
+  private final byte[] authorization;
   private final String style = styleSheet();
 
-  ConsoleHandler(
-      Administration administration,
-      ConsoleAccess access,
-      OwnNames names,
-      FormTokens tokens,
-      Optional<String> traceLink) {
+  ConsoleHandler(Administration administration, Visit.Session session, String password) {
     this.administration = administration;
-    this.access = access;
-    this.names = names;
-    this.tokens = tokens;
-    this.traceLink = traceLink;
+    this.session = session;
+    byte[] credentials = (session.actor() + ":" + password).getBytes(StandardCharsets.UTF_8);
+    this.authorization =
+        ("Basic " + Base64.getEncoder().encodeToString(credentials))
+            .getBytes(StandardCharsets.US_ASCII);
   }
 
   @Override
@@ -66,35 +62,23 @@ final class ConsoleHandler implements HttpHandler {
     }
   }
 
-  /** Returns the path of the host's context, with a slash at its end. */
-  private static String base(HttpExchange exchange) {
-    String path = exchange.getHttpContext().getPath();
-    return path.endsWith("/") ? path : path + "/";
-  }
-
   private Answer answer(HttpExchange exchange) throws IOException {
-    String base = base(exchange);
-    Optional<Visit> visit = Optional.empty();
     try {
-      if (!names.isOurs(exchange.getRequestHeaders().getFirst("Host"))) {
-        throw new HttpError(
-            421,
-            "This console cannot be used under this host name. Its operator can allow more"
-                + " names with Console.Builder.hostName.");
-      }
-      ConsoleUser user = authenticate(exchange);
-      String session = session(exchange);
-      visit = Optional.of(new Visit(base, user, session, tokens, traceLink, new Fields(Map.of())));
-      return route(exchange, new Visit(base, user, session, tokens, traceLink, fields(exchange)));
+      checkHost(exchange);
+      checkPassword(exchange);
     } catch (HttpError error) {
-      return Answer.page(error.status(), Layout.error(base, visit, error));
+      return Answer.page(error.status(), Layout.error(Optional.empty(), error));
+    }
+    try {
+      return route(exchange, new Visit(session, fields(exchange)));
+    } catch (HttpError error) {
+      return Answer.page(error.status(), Layout.error(Optional.of(session), error));
     } catch (RuntimeException failure) {
       logger.error("the console could not answer a request", failure);
       return Answer.page(
           503,
           Layout.error(
-              base,
-              visit,
+              Optional.of(session),
               new HttpError(
                   503,
                   "The database cannot be reached, or refused the request. The log of this server"
@@ -102,34 +86,28 @@ final class ConsoleHandler implements HttpHandler {
     }
   }
 
-  private ConsoleUser authenticate(HttpExchange exchange) {
-    Optional<ConsoleUser> user;
-    try {
-      user = access.authenticate(exchange);
-    } catch (RuntimeException refused) {
-      logger.warn("the console's authentication has failed, so the request was refused", refused);
-      user = Optional.empty();
+  private static void checkHost(HttpExchange exchange) {
+    String host = exchange.getRequestHeaders().getFirst("Host");
+    if (host == null || !HOST.matcher(host).matches()) {
+      throw new HttpError(421, "This console cannot be used under this host name.");
     }
-    return user.orElseThrow(
-        () -> {
-          Optional<String> challenge = access.challenge();
-          challenge.ifPresent(
-              value -> exchange.getResponseHeaders().set("WWW-Authenticate", value));
-          return new HttpError(
-              challenge.isPresent() ? 401 : 403,
-              "You are not authenticated, or not allowed to use this console.");
-        });
+  }
+
+  private void checkPassword(HttpExchange exchange) {
+    String given = exchange.getRequestHeaders().getFirst("Authorization");
+    if (given == null
+        || !MessageDigest.isEqual(given.getBytes(StandardCharsets.UTF_8), authorization)) {
+      exchange
+          .getResponseHeaders()
+          .set("WWW-Authenticate", "Basic realm=\"idempotency\", charset=\"UTF-8\"");
+      throw new HttpError(401, "The user name or the password is wrong.");
+    }
   }
 
   private Answer route(HttpExchange exchange, Visit visit) {
-    String path = exchange.getRequestURI().getPath();
-    if (!path.startsWith(visit.base())) {
-      throw new HttpError(404, "There is no such page.");
-    }
-    visit.demand(AdminAction.VIEW);
     boolean form = exchange.getRequestMethod().equals("POST");
-    return switch ((form ? "POST " : "") + path.substring(visit.base().length())) {
-      case "" -> Answer.page(200, new OverviewPage(visit, administration).html());
+    return switch ((form ? "POST " : "") + exchange.getRequestURI().getPath()) {
+      case "/" -> Answer.page(200, new OverviewPage(visit, administration).html());
       case Layout.STYLE -> Answer.style(style);
       case DetailPage.PATH ->
           new DetailPage(visit, administration)
@@ -138,10 +116,7 @@ final class ConsoleHandler implements HttpHandler {
                       .fields()
                       .id("id")
                       .orElseThrow(() -> new HttpError(400, "An operation's id must be a UUID.")));
-      case AuditPage.PATH -> {
-        visit.demand(AdminAction.AUDIT);
-        yield Answer.page(200, AuditPage.of(visit, administration));
-      }
+      case AuditPage.PATH -> Answer.page(200, AuditPage.of(visit, administration));
       case "POST " + OverviewPage.FIND -> find(visit);
       case "POST " + DetailPage.CHECK -> new ConfirmPage(visit, administration).check();
       case "POST " + ConfirmPage.PERFORM -> new ConfirmPage(visit, administration).perform();
@@ -151,7 +126,7 @@ final class ConsoleHandler implements HttpHandler {
 
   /** A key is sent as a form, because browsers and logs keep addresses. */
   private Answer find(Visit visit) {
-    visit.checkToken(OverviewPage.FIND);
+    visit.checkToken();
     Optional<UUID> id = visit.fields().id("key");
     String key = id.map(UUID::toString).orElse(visit.fields().text("key")); // in canonical form
     Optional<String> tenant = visit.fields().given("tenant");
@@ -161,13 +136,13 @@ final class ConsoleHandler implements HttpHandler {
             key.isEmpty() ? Stream.empty() : administration.findKey(key, tenant).stream())
         .forEach(operation -> found.put(operation.id(), operation));
     List<AuditEntry> acts =
-        key.isEmpty() || !visit.may(AdminAction.AUDIT)
+        key.isEmpty()
             ? List.of()
             : administration.audit(AuditQuery.newest(100).ofKey(key, tenant, Optional.empty()));
     if (found.size() == 1) {
       OperationRecord only = found.values().iterator().next();
       if (acts.stream().allMatch(act -> act.userId().equals(Optional.of(only.userId())))) {
-        return Answer.seeOther(visit.base() + DetailPage.PATH + "?id=" + only.id());
+        return Answer.seeOther(DetailPage.PATH + "?id=" + only.id());
       }
     }
     return Answer.page(
@@ -197,32 +172,6 @@ final class ConsoleHandler implements HttpHandler {
     return Fields.read(exchange.getRequestBody());
   }
 
-  /** Returns the session of the browser; creates one if there is none. */
-  private String session(HttpExchange exchange) {
-    return exchange.getRequestHeaders().getOrDefault("Cookie", List.of()).stream()
-        .flatMap(header -> Stream.of(header.split(";", -1)))
-        .map(String::strip)
-        .filter(cookie -> cookie.startsWith(COOKIE + "="))
-        .map(cookie -> cookie.substring(COOKIE.length() + 1))
-        .filter(FormTokens::isSession)
-        .findFirst()
-        .orElseGet(
-            () -> {
-              String made = tokens.newSession();
-              exchange
-                  .getResponseHeaders()
-                  .add(
-                      "Set-Cookie",
-                      "%s=%s; Path=%s; HttpOnly; SameSite=Strict%s"
-                          .formatted(
-                              COOKIE,
-                              made,
-                              base(exchange),
-                              exchange instanceof HttpsExchange ? "; Secure" : ""));
-              return made;
-            });
-  }
-
   private static void send(HttpExchange exchange, Answer answer) throws IOException {
     Headers headers = exchange.getResponseHeaders();
     headers.set("Content-Type", answer.type());
@@ -243,9 +192,9 @@ final class ConsoleHandler implements HttpHandler {
   }
 
   private static String styleSheet() {
-    try (InputStream file = ConsoleHandler.class.getResourceAsStream(Layout.STYLE)) {
+    try (InputStream file = ConsoleHandler.class.getResourceAsStream("console.css")) {
       if (file == null) {
-        throw new IllegalStateException(Layout.STYLE + " is missing");
+        throw new IllegalStateException("console.css is missing");
       }
       return new String(file.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException failure) {

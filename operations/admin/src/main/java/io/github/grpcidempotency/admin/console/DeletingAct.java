@@ -2,7 +2,6 @@ package io.github.grpcidempotency.admin.console;
 
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.ActResult;
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.OperationState;
 import java.util.Locale;
@@ -11,15 +10,13 @@ import java.util.UUID;
 
 /** The actions of the console on an operation. */
 enum DeletingAct {
-  FREE(AdminAction.FREE, "Free the reservation", "Freed"),
-  FORGET(AdminAction.FORGET, "Forget the record", "Forgotten");
+  FREE("Free the reservation", "Freed"),
+  FORGET("Forget the record", "Forgotten");
 
-  private final AdminAction action;
   private final String title;
   private final String done;
 
-  DeletingAct(AdminAction action, String title, String done) {
-    this.action = action;
+  DeletingAct(String title, String done) {
     this.title = title;
     this.done = done;
   }
@@ -50,26 +47,12 @@ enum DeletingAct {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  AdminAction action() {
-    return action;
-  }
-
   String title() {
     return title;
   }
 
   String done() {
     return done;
-  }
-
-  /** Returns the purpose of a form, so that its token is not valid for any other form. */
-  String purpose(UUID operation) {
-    return id() + " " + operation;
-  }
-
-  /** Returns the purpose of the redirect after the action. */
-  String donePurpose(UUID operation) {
-    return "done " + purpose(operation);
   }
 
   ActResult perform(

@@ -20,7 +20,6 @@ import static j2html.TagCreator.span;
 import static j2html.TagCreator.text;
 import static j2html.TagCreator.textarea;
 
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
@@ -35,8 +34,8 @@ import java.util.UUID;
  * earlier actions.
  */
 final class DetailPage {
-  static final String PATH = "operation";
-  static final String CHECK = "check";
+  static final String PATH = "/operation";
+  static final String CHECK = "/check";
   static final String DONE = "done";
   private static final int MAX_REASON = 1_000;
 
@@ -51,12 +50,12 @@ final class DetailPage {
   /** Shows an operation, or the earlier actions on it if it is gone. */
   Answer answer(UUID id) {
     Optional<OperationRecord> found = administration.find(id);
-    Optional<DomContent> done = doneNotice(id);
     Optional<DomContent> history = history(id, found);
-    if (found.isEmpty() && done.isEmpty() && history.isEmpty()) {
+    if (found.isEmpty() && history.isEmpty()) {
       throw new HttpError(
           404, "There is no operation with this id, and no operator has freed or forgotten one.");
     }
+    Optional<DomContent> done = found.isPresent() ? Optional.empty() : doneNotice();
     return Answer.page(
         found.isPresent() || done.isPresent() ? 200 : 404,
         Layout.page(
@@ -94,13 +93,12 @@ final class DetailPage {
     return h1(text("Operation "), code(id.toString()));
   }
 
-  /** Shows the result of an action, if this console redirected the browser here. */
-  private Optional<DomContent> doneNotice(UUID id) {
+  /** Shows the result of an action, after which the console redirected the browser here. */
+  private Optional<DomContent> doneNotice() {
     return visit
         .fields()
         .given(DONE)
         .map(DeletingAct::named)
-        .filter(act -> visit.isSigned(act.donePurpose(id)))
         .map(act -> Layout.notice("done", act.done() + "."));
   }
 
@@ -155,15 +153,15 @@ final class DetailPage {
   private DomContent trace(String traceparent) {
     String[] parts = traceparent.split("-", -1);
     DomContent shown = code(foreign(traceparent));
-    return visit.traceLink().isPresent() && parts.length == 4
-        ? a(shown).withHref(visit.traceLink().get().replace("{trace}", parts[1]))
+    return visit.session().traceLink().isPresent() && parts.length == 4
+        ? a(shown).withHref(visit.session().traceLink().get().replace("{trace}", parts[1]))
         : shown;
   }
 
   private DomContent key(OperationRecord operation) {
-    return visit.may(AdminAction.VIEW_KEY)
+    return visit.session().showsKeys()
         ? code(foreign(operation.key()))
-        : span("hidden, because it needs the right " + AdminAction.VIEW_KEY).withClass("none");
+        : span("not shown without --keys").withClass("none");
   }
 
   private static DomContent fact(String name, DomContent value) {
@@ -171,9 +169,7 @@ final class DetailPage {
   }
 
   private DomContent form(OperationRecord operation, String reason, Optional<String> problem) {
-    return iff(
-        DeletingAct.of(operation.state()).filter(act -> visit.may(act.action())),
-        act -> form(act, operation, reason, problem));
+    return iff(DeletingAct.of(operation.state()), act -> form(act, operation, reason, problem));
   }
 
   private DomContent form(
@@ -181,7 +177,7 @@ final class DetailPage {
     return section(
             h2(act.title()).withId("act"),
             visit
-                .form(CHECK, act.purpose(operation.id()))
+                .form(CHECK)
                 .withClass("act")
                 .with(
                     Visit.hidden("act", act.id()),
@@ -211,8 +207,6 @@ final class DetailPage {
 
   /** Returns the actions on this operation, and on earlier operations of its key. */
   private Optional<DomContent> history(UUID id, Optional<OperationRecord> found) {
-    return visit.may(AdminAction.AUDIT)
-        ? AuditPage.history(administration, id, found)
-        : Optional.empty();
+    return AuditPage.history(administration, id, found);
   }
 }

@@ -26,7 +26,6 @@ import static j2html.TagCreator.thead;
 import static j2html.TagCreator.title;
 import static j2html.TagCreator.tr;
 
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
 import j2html.TagCreator;
@@ -38,18 +37,18 @@ import java.util.Optional;
 
 /** The common parts of all pages. */
 final class Layout {
-  static final String STYLE = "console.css";
+  static final String STYLE = "/console.css";
 
   private Layout() {}
 
   static HtmlTag page(Visit visit, String title, DomContent... content) {
-    return document(visit.base(), title, Optional.of(visit), content);
+    return document(title, Optional.of(visit.session()), content);
   }
 
   /** Returns an error page, also for users that are not authenticated. */
-  static HtmlTag error(String base, Optional<Visit> visit, HttpError error) {
+  static HtmlTag error(Optional<Visit.Session> session, HttpError error) {
     String title = error.status() == 404 ? "Not found" : "The request failed";
-    return document(base, title, visit, h1(title), notice("problem", error.text()));
+    return document(title, session, h1(title), notice("problem", error.text()));
   }
 
   /** Returns a highlighted message, which a screen reader reads immediately. */
@@ -69,9 +68,8 @@ final class Layout {
     return span(name).withClass("state " + name);
   }
 
-  static DomContent link(Visit visit, OperationRecord operation) {
-    return a(code(operation.id().toString()))
-        .withHref(visit.base() + DetailPage.PATH + "?id=" + operation.id());
+  static DomContent link(OperationRecord operation) {
+    return a(code(operation.id().toString())).withHref(DetailPage.PATH + "?id=" + operation.id());
   }
 
   /** Returns an input with its label. */
@@ -105,36 +103,30 @@ final class Layout {
   }
 
   private static HtmlTag document(
-      String base, String title, Optional<Visit> visit, DomContent... content) {
+      String title, Optional<Visit.Session> session, DomContent... content) {
     return html(
             head(
                 meta().withCharset("utf-8"),
                 meta().withName("viewport").withContent("width=device-width, initial-scale=1"),
                 title(title + " · Idempotency"),
-                TagCreator.link().withRel("stylesheet").withHref(base + STYLE)),
+                TagCreator.link().withRel("stylesheet").withHref(STYLE)),
             body(
                 a("Skip to the content").withClass("skip").withHref("#main"),
                 header(
-                    a("Idempotency").withClass("brand").withHref(base),
-                    iff(visit, known -> navigation(known, title))),
+                    a("Idempotency").withClass("brand").withHref("/"),
+                    iff(session, known -> navigation(known, title))),
                 main(content).withId("main")))
         .withLang("en");
   }
 
-  private static DomContent navigation(Visit visit, String title) {
+  private static DomContent navigation(Visit.Session session, String title) {
     return each(
-        nav(
-                entry(visit, "", OverviewPage.TITLE, title),
-                iff(
-                    visit.may(AdminAction.AUDIT),
-                    entry(visit, AuditPage.PATH, AuditPage.TITLE, title)))
+        nav(entry("/", OverviewPage.TITLE, title), entry(AuditPage.PATH, AuditPage.TITLE, title))
             .attr("aria-label", "Pages"),
-        span(text("as "), foreign(visit.user().actor())).withClass("user"));
+        span(text("as "), foreign(session.actor())).withClass("user"));
   }
 
-  private static DomContent entry(Visit visit, String path, String name, String title) {
-    return a(name)
-        .withHref(visit.base() + path)
-        .condAttr(name.equals(title), "aria-current", "page");
+  private static DomContent entry(String path, String name, String title) {
+    return a(name).withHref(path).condAttr(name.equals(title), "aria-current", "page");
   }
 }

@@ -39,7 +39,7 @@ import java.util.function.ToLongFunction;
 /** The start page: figures of the table, a search field, and lists of operations. */
 final class OverviewPage {
   static final String TITLE = "Operations";
-  static final String FIND = "find";
+  static final String FIND = "/find";
   private static final int PAGE_SIZE = 50;
 
   /** The fields that restrict the list, with their labels. */
@@ -132,7 +132,7 @@ final class OverviewPage {
     return section(
             h2("Find").withId("search"),
             visit
-                .form(FIND, FIND)
+                .form(FIND)
                 .withClass("row")
                 .with(
                     Layout.field(
@@ -206,7 +206,7 @@ final class OverviewPage {
   }
 
   private String address(OperationView view, Optional<String> after) {
-    StringBuilder address = new StringBuilder(visit.base()).append("?view=").append(view.id());
+    StringBuilder address = new StringBuilder("/?view=").append(view.id());
     FILTERS
         .keySet()
         .forEach(
@@ -233,27 +233,27 @@ final class OverviewPage {
             button("Filter").withClass("second"))
         .withClass("row filter")
         .withMethod("get")
-        .withAction(visit.base());
+        .withAction("/");
   }
 
   private DomContent only(String name, String label) {
     return Layout.field(name, label, "", visit.fields().text(name), false);
   }
 
-  private DomContent table(String caption, List<OperationRecord> operations) {
+  private static DomContent table(String caption, List<OperationRecord> operations) {
     return Layout.table(
         caption,
         List.of("State", "Age", "Lease", "Method", "Operation", "Tenant", "Server", "Attempt"),
-        each(operations, this::row));
+        each(operations, OverviewPage::row));
   }
 
-  private DomContent row(OperationRecord operation) {
+  private static DomContent row(OperationRecord operation) {
     return tr(
         td(Layout.state(operation.state())),
         td(Words.span(operation.age())),
         td(lease(operation)),
         td(code(foreign(operation.procedure()))),
-        td(Layout.link(visit, operation)),
+        td(Layout.link(operation)),
         td(foreign(operation.namespace())),
         td(foreign(operation.server().orElse(""))),
         td(String.valueOf(operation.attempt())));

@@ -1,4 +1,4 @@
-/** A web page for operators, served by the JDK's HTTP server or by the host's server. */
+/** A web page for operators, served by the JDK's HTTP server. */
 @NullMarked
 package io.github.grpcidempotency.admin.console;
 

@@ -1,17 +1,10 @@
 package io.github.grpcidempotency.admin.console;
 
-import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.EnumSet;
-import java.util.List;
-import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
@@ -22,8 +15,6 @@ final class ConsoleShop {
   static final PostgresFixture.Builder DATABASES =
       PostgresFixture.withRoles("shop_owner", "shop_app").migrate(IdempotencySchema::migrate);
 
-  static final Set<AdminAction> ALL = EnumSet.allOf(AdminAction.class);
-  static final String PASSWORD = "correct horse battery staple";
   static final String USER = "018f3a1e-0000-7000-8000-00000000cafe";
   private static final String OPERATOR = "shop_operator";
 
@@ -38,25 +29,18 @@ final class ConsoleShop {
     return Administration.on(operator());
   }
 
-  /** Runs the how-to page's statements; the role is there already if another class has made it. */
-  DataSource operator() {
-    List<String> statements = statements();
-    if (count("SELECT count(*) FROM pg_roles WHERE rolname = ?", OPERATOR) == 0) {
-      execute(statements.get(0));
-    }
-    execute(statements.get(1));
-    execute("SELECT idempotency.add_in_flight_index()");
-    return database.as(OPERATOR);
+  /** Starts a console that shows keys, on any port. */
+  static Console open(Administration administration) throws IOException {
+    return Console.start(administration, "ann", 0, true, Optional.empty());
   }
 
-  private static List<String> statements() {
-    try (InputStream file = ConsoleShop.class.getResourceAsStream("operator.sql")) {
-      return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
-          .lines()
-          .toList();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
+  private DataSource operator() {
+    if (count("SELECT count(*) FROM pg_roles WHERE rolname = ?", OPERATOR) == 0) {
+      execute("CREATE ROLE shop_operator LOGIN"); // another class may have made it
     }
+    execute("SELECT idempotency.grant_operator_to('shop_operator')");
+    execute("SELECT idempotency.add_in_flight_index()");
+    return database.as(OPERATOR);
   }
 
   /** Begins a record: completed, of nobody's tenant. */

@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.hosts.springboot3;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.procedure.OutboxQuery;
-import io.github.grpcidempotency.procedure.StatusSource;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.StatusSource;
 import java.util.Optional;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;

@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.spring.example;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 
-import io.github.grpcidempotency.procedure.OutboxQuery;
-import io.github.grpcidempotency.procedure.StatusSource;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.StatusSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;

@@ -75,15 +75,8 @@ final class CarriedStatement extends JdbcProxy<PreparedStatement> {
   }
 
   /** A setter's call. */
-  private static final class Setting {
-    private final Method setter;
-    private final @Nullable Object[] arguments;
-
-    Setting(Method setter, @Nullable Object[] arguments) {
-      this.setter = setter;
-      this.arguments = arguments;
-    }
-
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  private record Setting(Method setter, @Nullable Object[] arguments) {
     boolean isParameter() {
       return arguments.length > 1;
     }

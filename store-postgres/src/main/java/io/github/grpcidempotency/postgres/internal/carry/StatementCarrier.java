@@ -11,7 +11,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -41,6 +40,12 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
               + " getNetworkTimeout getTypeMap getWarnings isClosed isReadOnly nativeSQL"
               + " setNetworkTimeout");
 
+  /** A host also calls these methods on a connection whose leading statements have failed. */
+  private static final Set<Method> RESETS =
+      methods(Connection.class, "setReadOnly setTransactionIsolation");
+
+  private static final Set<Method> RETURNS = methods(Connection.class, "abort close");
+
   private final Connection connection;
   private Connection shown = proxy();
   private volatile @Nullable LeadingStatements user;
@@ -58,6 +63,7 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
     this.connection = connection;
   }
 
+  /** Returns a carrier, whose {@link #proxy} is for the user of a connection. */
   public static StatementCarrier on(Connection connection) {
     return new StatementCarrier(connection);
   }
@@ -76,11 +82,6 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
       throw new TransactionException(
           "could not use the connection of the host's transaction", failure);
     }
-  }
-
-  /** Returns the connection for its user; {@code unwrap} returns this carrier from it. */
-  public Connection connection() {
-    return proxy();
   }
 
   /** Sets another connection that {@code Statement.getConnection} returns to the user. */
@@ -120,7 +121,10 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
   @Override
   protected @Nullable Object other(Method method, @Nullable Object @Nullable [] arguments)
       throws Throwable {
-    if (!WITHOUT_DATABASE.contains(method)) {
+    if (RETURNS.contains(method)) {
+      forget();
+    } else if (!WITHOUT_DATABASE.contains(method)
+        && !(RESETS.contains(method) && refusal != null)) {
       sendBeforeUse();
     }
     return Driver.invoke(method, connection, arguments);
@@ -177,39 +181,8 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
   }
 
   @Replaces
-  void close() throws SQLException {
-    forget();
-    connection.close();
-  }
-
-  @Replaces
-  void abort(Executor executor) throws SQLException {
-    forget();
-    connection.abort(executor);
-  }
-
-  @Replaces
   boolean getAutoCommit() throws SQLException {
     return leading == null && connection.getAutoCommit();
-  }
-
-  @Replaces
-  void setReadOnly(boolean readOnly) throws SQLException {
-    sendUnlessRefused();
-    connection.setReadOnly(readOnly);
-  }
-
-  @Replaces
-  void setTransactionIsolation(int level) throws SQLException {
-    sendUnlessRefused();
-    connection.setTransactionIsolation(level);
-  }
-
-  /** A host resets a connection whose leading statements have failed. */
-  private void sendUnlessRefused() throws SQLException {
-    if (refusal == null) {
-      sendBeforeUse();
-    }
   }
 
   @Replaces

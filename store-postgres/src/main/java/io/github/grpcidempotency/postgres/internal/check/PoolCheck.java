@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.ConnectionException;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +57,7 @@ public final class PoolCheck {
                           .formatted(name, refusal))
               .orElseThrow(() -> failure));
     } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
+      throw Failures.asJdbiException(failure);
     }
   }
 

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -40,8 +39,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -50,7 +49,6 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -167,7 +165,7 @@ final class ProbeCall {
   }
 
   private Optional<String> problemOfNotifications() {
-    return refusal(
+    return problemOf(
         database.settings().notifies(),
         () ->
             maintenance.useHandle(
@@ -178,7 +176,7 @@ final class ProbeCall {
   }
 
   private Optional<String> problemOfTimeLine() {
-    return refusal(
+    return problemOf(
         database.settings().timeLines(),
         () -> execute("check/time_line"),
         "the database does not report its time line to the role of the store's pool (%s), so a"
@@ -187,7 +185,7 @@ final class ProbeCall {
   }
 
   private Optional<String> problemOfLocks() {
-    return refusal(
+    return problemOf(
         database.settings().locks(),
         () -> {
           boolean unused = database.onConnection(connection -> locks(connection, request()));
@@ -199,34 +197,54 @@ final class ProbeCall {
 
   /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
   private Optional<String> problemOfRefusals() {
-    try {
-      execute("check/probe_refusal");
-    } catch (JdbiException failure) {
-      if (Failures.causeOf(failure).isTemporary()) {
-        throw failure;
-      }
-      if (CommitRefusal.of(failure).filter(CommitRefusal.CLAIM_LOST::equals).isPresent()) {
-        return Optional.empty();
-      }
-    }
-    return Optional.of(
+    String problem =
         ("%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of"
                 + " a call that has lost its key would be committed; migrate the schema again")
-            .formatted(database.settings().schema()));
+            .formatted(database.settings().schema());
+    return problemOf(() -> check(isRefused("check/probe_refusal"), problem), failure -> problem);
   }
 
-  /** Runs a trial, if the store needs it, and returns why it fails permanently. */
-  private static Optional<String> refusal(boolean needed, Runnable trial, String problem) {
+  private boolean isRefused(String statement) {
     try {
-      if (needed) {
-        trial.run();
+      execute(statement);
+      return false;
+    } catch (JdbiException failure) {
+      if (CommitRefusal.CLAIM_LOST.isReasonOf(failure)) {
+        return true;
       }
+      throw failure;
+    }
+  }
+
+  /** Runs a trial, if the store needs it. Returns the problem, with the reason, if it fails. */
+  private static Optional<String> problemOf(boolean needed, Runnable trial, String problem) {
+    return needed ? problemOf(trial, problem::formatted) : Optional.empty();
+  }
+
+  private Optional<String> problemOf(Consumer<ClaimRequest> trial) {
+    ClaimRequest request = request();
+    try {
+      return problemOf(
+          () -> trial.accept(request),
+          reason -> "a trial call of the start-up check could not %s: %s".formatted(step, reason));
+    } finally {
+      forget(request);
+    }
+  }
+
+  /** Runs a trial. Returns its problem if it fails permanently. */
+  private static Optional<String> problemOf(Runnable trial, UnaryOperator<String> problem) {
+    try {
+      trial.run();
       return Optional.empty();
+    } catch (UnexpectedResult unexpected) {
+      return Optional.ofNullable(unexpected.getMessage());
     } catch (RuntimeException failure) {
       if (causeOf(failure).isTemporary()) {
         throw failure;
       }
-      return Optional.of(problem.formatted(reasonOf(failure)));
+      logger.debug("a trial call failed", failure);
+      return Optional.of(problem.apply(reasonOf(failure)));
     }
   }
 
@@ -244,25 +262,6 @@ final class ProbeCall {
             values -> values.bind("lock", LockId.of(request.key())),
             row -> row.getBoolean("locked"))
         .orElseThrow();
-  }
-
-  private Optional<String> problemOf(Consumer<ClaimRequest> trial) {
-    ClaimRequest request = request();
-    try {
-      trial.accept(request);
-      return Optional.empty();
-    } catch (UnexpectedResult unexpected) {
-      return Optional.ofNullable(unexpected.getMessage());
-    } catch (RuntimeException failure) {
-      if (causeOf(failure).isTemporary()) {
-        throw failure;
-      }
-      logger.debug("a trial call failed", failure);
-      return Optional.of(
-          "a trial call of the start-up check could not %s: %s".formatted(step, reasonOf(failure)));
-    } finally {
-      forget(request);
-    }
   }
 
   private void completeReserved(ClaimRequest request) {
@@ -297,7 +296,7 @@ final class ProbeCall {
           database
               .onConnection(connection -> new ClaimBatch(database, false).run(connection, calls))
               .stream()
-              .allMatch(inserted -> inserted.filter(Optional::isPresent).isPresent());
+              .allMatch(inserted -> inserted.flatMap(row -> row).isPresent());
       check(claimed, "one statement for several trial calls did not claim their keys");
       step = "record answers in one statement for several calls";
       SettleBatch complete = new SettleBatch(database.sql(PROCEDURE).completeBatch.orElseThrow());
@@ -362,21 +361,15 @@ final class ProbeCall {
     Connection connection = ((HandlerTransaction) claim.transaction()).connection();
     try (PreparedStatement statement = connection.prepareStatement("SELECT 1")) {
       return statement.execute() && claim.isWon();
-    } catch (ClaimPreemptedException preempted) {
-      throwIfCutOff(preempted);
-      return false;
     } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
-    }
-  }
-
-  /** A broken connection preempts a claim too, but does not show that the claim was refused. */
-  private static void throwIfCutOff(ClaimPreemptedException preempted) {
-    if (preempted.getCause() instanceof SQLException failure) {
-      JdbiException cut = new UnableToExecuteStatementException(failure, null);
-      if (Failures.isCutOff(cut)) {
-        throw cut;
+      throw Failures.asJdbiException(failure);
+    } catch (ClaimPreemptedException preempted) {
+      // A broken connection preempts a claim too, but does not show that the claim was refused.
+      if (preempted.getCause() instanceof SQLException failure
+          && Failures.isCutOff(Failures.asJdbiException(failure))) {
+        throw Failures.asJdbiException(failure);
       }
+      return false;
     }
   }
 
@@ -461,17 +454,16 @@ final class ProbeCall {
    * other connection.
    */
   private boolean keepsOutBeside(ClaimRequest request) {
-    CompletableFuture<ClaimResult> duplicate =
-        CompletableFuture.supplyAsync(
-            () -> claiming.apply(request),
-            claim -> DaemonThreads.named("idempotency-probe").newThread(claim).start());
-    CompletableFuture<Void> unused =
-        duplicate.thenAccept(
-            result -> {
+    FutureTask<ClaimResult> duplicate =
+        new FutureTask<>(
+            () -> {
+              ClaimResult result = claiming.apply(request);
               if (result instanceof ClaimResult.Won won) {
                 letGo(won.claim());
               }
+              return result;
             });
+    DaemonThreads.named("idempotency-probe").newThread(duplicate).start();
     try {
       check(
           duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
@@ -552,8 +544,7 @@ final class ProbeCall {
             StatementBatch.run(
                 connection,
                 load(statement),
-                values ->
-                    bindings.apply(OperationParameters.of(values, request, UUID.randomUUID())),
+                values -> bindings.apply(values.bindOperation(request, UUID.randomUUID())),
                 reader));
   }
 
@@ -561,7 +552,7 @@ final class ProbeCall {
     return SqlFile.load(statement, Map.of("schema", database.settings().schema()));
   }
 
-  /** Creates a request with a new key. Announces that its end is awaited. */
+  /** Creates a request with a new key. */
   private ClaimRequest request() {
     return request(caller);
   }

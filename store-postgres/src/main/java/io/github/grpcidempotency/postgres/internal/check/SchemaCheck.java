@@ -4,10 +4,10 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.support.ShardMark;
 import java.util.List;
 import java.util.Map;
@@ -50,8 +50,14 @@ public final class SchemaCheck {
         .one();
   }
 
-  /** Returns the problem of a schema that lacks migrations without which servers do not work. */
-  Optional<String> missingMigration(Tables tables) {
+  /** Returns the problem of a schema without the migrations that servers need. */
+  Optional<String> missing(Tables tables) {
+    if (!tables.keys()) {
+      return Optional.of(
+          ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
+                  + " idempotency migrate, as the role that is to own it")
+              .formatted(schema));
+    }
     int version = !tables.facts() ? 0 : tables.readable() ? version() : NEEDED_VERSION;
     return version >= NEEDED_VERSION
         ? Optional.empty()
@@ -86,11 +92,10 @@ public final class SchemaCheck {
 
   /** Returns the problem of the column for a procedure's resource, given the types by name. */
   Optional<String> problemOfColumn(RecordedProcedure procedure, Map<String, String> columns) {
-    return procedure.resourceType().flatMap(type -> problemOfColumn(procedure, type, columns));
-  }
-
-  private Optional<String> problemOfColumn(
-      RecordedProcedure procedure, ResourceType resource, Map<String, String> columns) {
+    if (procedure.resourceType().isEmpty()) {
+      return Optional.empty();
+    }
+    ResourceType resource = procedure.resourceType().get();
     String type = columns.get(resource.column());
     if (type == null) {
       return Optional.of(

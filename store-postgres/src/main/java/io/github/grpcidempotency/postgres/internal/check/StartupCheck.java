@@ -112,7 +112,7 @@ public final class StartupCheck {
 
   private ProbeCall probe() {
     // The renewal makes the server's lease known to the database, if it is the longest.
-    Duration lease = Comparators.max(database.settings().lease(), MIN_TRIAL_LEASE);
+    Duration lease = Comparators.max(database.lease(), MIN_TRIAL_LEASE);
     return new ProbeCall(storeOfLease.apply(lease), database);
   }
 
@@ -126,16 +126,9 @@ public final class StartupCheck {
     try (Handle handle = Jdbi.open(database.settings().pool())) {
       SchemaCheck check = new SchemaCheck(handle, database.settings().schema());
       SchemaCheck.Tables tables = check.tables();
-      if (!tables.keys()) {
-        problems.add(
-            ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
-                    + " idempotency migrate, as the role that is to own it")
-                .formatted(database.settings().schema()));
-        return false;
-      }
-      Optional<String> missingMigration = check.missingMigration(tables);
-      if (missingMigration.isPresent()) {
-        problems.add(missingMigration.get());
+      Optional<String> missing = check.missing(tables);
+      if (missing.isPresent()) {
+        problems.add(missing.get());
         return false;
       }
       problems.addAll(check.problems());

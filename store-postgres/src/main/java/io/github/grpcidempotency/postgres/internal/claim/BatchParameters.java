@@ -17,9 +17,9 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The values of several calls as arrays, one for each column. */
-record BatchParameters<C>(List<C> calls) {
+record BatchParameters<C>(List<C> calls, Function<C, IdempotencyKey> key, Function<C, UUID> id) {
   /** Binds what identifies the rows of the calls, and the users for whom the statement may act. */
-  Parameters identify(Parameters values, Function<C, IdempotencyKey> key, Function<C, UUID> id) {
+  Parameters identify(Parameters values) {
     UUID[] users = array(call -> key.apply(call).caller().userId(), UUID[]::new);
     return values
         .bind(
@@ -51,10 +51,10 @@ record BatchParameters<C>(List<C> calls) {
     return calls.stream().map(value).toArray(empty);
   }
 
-  <T> List<Optional<T>> resultsById(
-      List<T> results, Function<T, UUID> idOfResult, Function<C, UUID> idOfCall) {
+  /** Returns the result of each call, if it has one. */
+  <T> List<Optional<T>> resultsById(List<T> results, Function<T, UUID> idOfResult) {
     Map<UUID, T> byId = new HashMap<>();
     results.forEach(result -> byId.put(idOfResult.apply(result), result));
-    return calls.stream().map(call -> Optional.ofNullable(byId.get(idOfCall.apply(call)))).toList();
+    return calls.stream().map(call -> Optional.ofNullable(byId.get(id.apply(call)))).toList();
   }
 }

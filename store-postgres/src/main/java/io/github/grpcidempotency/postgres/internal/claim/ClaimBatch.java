@@ -27,16 +27,15 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
   @Override
   public List<Optional<Optional<Inserted>>> run(Connection connection, List<Call> calls) {
     long sent = System.nanoTime();
-    BatchParameters<Call> all = new BatchParameters<>(calls);
+    BatchParameters<Call> all =
+        new BatchParameters<>(calls, call -> call.request().key(), Call::id);
     return all
         .resultsById(
             StatementBatch.runForRows(
                 connection,
-                asynchronous
-                    ? database.reservationSql().claimBatchOfSameDatabase()
-                    : database.reservationSql().claimBatch(),
+                asynchronous ? database.sql().claimBatchOfSameDatabase : database.sql().claimBatch,
                 values ->
-                    all.identify(values, call -> call.request().key(), Call::id)
+                    all.identify(values)
                         .bind("procedures", all.texts(call -> call.request().procedure().name()))
                         .bind(
                             "hashes",
@@ -47,11 +46,10 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
                         .bind(
                             "retentions", all.longs(call -> call.request().retention().toMillis()))
                         .bind("traces", all.bytes(call -> call.request().trace()))
-                        .bind("lease_millis", database.settings().lease().toMillis())
+                        .bind("lease_millis", database.lease().toMillis())
                         .bind("server", database.settings().serverName()),
                 row -> Inserted.read(row, sent)),
-            Inserted::id,
-            Call::id)
+            Inserted::id)
         .stream()
         .map(Optional::of)
         .toList();

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;
@@ -32,10 +32,9 @@ record FindBatch(String sql) implements BatchStatement<IdempotencyKey, Optional<
 
   @Override
   public List<Optional<Optional<RecordRow>>> run(Connection connection, List<IdempotencyKey> keys) {
-    return StatementBatch.runForEach(
-            connection, sql, keys, OperationParameters::of, RecordRow::read)
+    return StatementBatch.runForEach(connection, sql, keys, Parameters::bindKey, RecordRow::read)
         .stream()
-        .map(Optional::of)
+        .map(rows -> Optional.of(rows.stream().findFirst()))
         .toList();
   }
 }

@@ -31,17 +31,9 @@ public final class JoinedAnswer {
   private State state;
   private boolean recorded;
 
-  private JoinedAnswer(RecordedOutcome outcome, State state) {
+  JoinedAnswer(RecordedOutcome outcome, State state) {
     this.outcome = outcome;
     this.state = state;
-  }
-
-  static JoinedAnswer sent(RecordedOutcome outcome) {
-    return new JoinedAnswer(outcome, State.UNKNOWN);
-  }
-
-  static JoinedAnswer ofHost(RecordedOutcome outcome) {
-    return new JoinedAnswer(outcome, State.OPEN);
   }
 
   RecordedOutcome outcome() {

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.claim;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -45,8 +44,7 @@ public final class RecordFinder {
   public Optional<ClaimResult> findWithTransactions() {
     boolean locked =
         database
-            .onConnection(
-                connection -> run(connection, database.reservationSql().isInFlight(), row -> true))
+            .onConnection(connection -> run(connection, database.sql().isInFlight, row -> true))
             .isPresent();
     return find().or(() -> locked ? Optional.of(ClaimResult.InFlight.unseen()) : Optional.empty());
   }
@@ -137,7 +135,6 @@ public final class RecordFinder {
 
   private <T> Optional<T> run(
       Connection connection, String statement, StatementBatch.RowReader<T> reader) {
-    return StatementBatch.run(
-        connection, statement, values -> OperationParameters.of(values, key), reader);
+    return StatementBatch.run(connection, statement, values -> values.bindKey(key), reader);
   }
 }

@@ -6,20 +6,16 @@ import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedAnswer.State;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.host.HostCommit;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jdbi.v3.core.JdbiException;
@@ -30,12 +26,11 @@ import org.slf4j.LoggerFactory;
  * A claim that is a committed reservation in the table: a lease, fenced by its attempt. A separate
  * statement settles it, unless the handler's own transaction records the answer.
  */
-public final class Reservation implements Claim {
+public final class Reservation extends PostgresClaim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
 
   private final RecordDatabase database;
   private final ReservedRow row;
-  private final Instant expires;
   private final Optional<String> takenOverFrom;
 
   /** The answer that the handler's own transaction records, if it records one. */
@@ -54,48 +49,16 @@ public final class Reservation implements Claim {
   /** The end of the host transaction in which the handler answered without recording. */
   private volatile Completion answeredIn = Completion.COMMITTED;
 
-  Reservation(
-      RecordDatabase database,
-      ClaimRequest request,
-      UUID id,
-      int attempt,
-      Instant expires,
-      Optional<String> takenOverFrom,
-      Optional<String> timeLine) {
-    this.database = database;
-    this.row = new ReservedRow(database, request, id, attempt, timeLine);
-    this.expires = expires;
+  Reservation(ReservedRow row, Instant expires, Optional<String> takenOverFrom) {
+    super(row.request(), row.id(), row.attempt(), expires, row.resourceIdType());
+    this.database = row.database();
+    this.row = row;
     this.takenOverFrom = takenOverFrom;
-  }
-
-  @Override
-  public ClaimRequest request() {
-    return row.request();
-  }
-
-  @Override
-  public UUID operationId() {
-    return row.id();
-  }
-
-  @Override
-  public int attempt() {
-    return row.attempt();
   }
 
   @Override
   public Optional<String> takenOverFrom() {
     return takenOverFrom;
-  }
-
-  @Override
-  public Instant expires() {
-    return expires;
-  }
-
-  @Override
-  public ResourceIdType resourceIdType() {
-    return row.resourceIdType();
   }
 
   @Override
@@ -300,9 +263,7 @@ public final class Reservation implements Claim {
     try {
       lockedBy = Optional.of(row.lock(connection));
     } catch (JdbiException failure) {
-      throw CommitRefusal.of(failure).equals(Optional.of(CommitRefusal.CLAIM_LOST))
-          ? claimLost()
-          : failure;
+      throw CommitRefusal.CLAIM_LOST.isReasonOf(failure) ? claimLost() : failure;
     }
   }
 
@@ -313,33 +274,22 @@ public final class Reservation implements Claim {
    * record: the driver's {@code autosave} may have kept the transaction usable.
    */
   public void commitWithin(Connection connection, RecordedOutcome outcome) {
-    JoinedAnswer answer = JoinedAnswer.sent(outcome);
+    JoinedAnswer answer = new JoinedAnswer(outcome, State.UNKNOWN);
     joined = Optional.of(answer);
     try {
       record(connection, row.joining().withCommit(), outcome);
     } catch (RuntimeException failure) {
-      rollBack(connection);
+      Driver.quietly("roll the handler's transaction back", connection::rollback);
       throw failure;
     }
     answer.recorded();
     answer.ended(Completion.COMMITTED);
   }
 
-  private static void rollBack(Connection connection) {
-    try {
-      connection.rollback();
-    } catch (SQLException broken) {
-      logger.debug(
-          "could not roll the handler's transaction back; the database rolls it back when"
-              + " the connection closes",
-          broken);
-    }
-  }
-
   /** Records a response in a transaction of the host, just before the host commits. */
   public void completeAtEndOf(
       HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
-    JoinedAnswer answer = JoinedAnswer.ofHost(outcome);
+    JoinedAnswer answer = new JoinedAnswer(outcome, State.OPEN);
     transaction.afterCompletion(answer::ended);
     transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));
     joined = Optional.of(answer);
@@ -385,31 +335,20 @@ public final class Reservation implements Claim {
   }
 
   private RuntimeException refusal(JdbiException failure) {
-    if (Failures.isSerializationFailure(failure) && lockedBy.isEmpty()) {
-      return staleSnapshot();
+    boolean stale = Failures.isSerializationFailure(failure) && lockedBy.isEmpty();
+    if (stale || CommitRefusal.STALE_SNAPSHOT.isReasonOf(failure)) {
+      return new TransactionMisuseException(
+          "the handler's transaction is repeatable read or serializable, and the lease was"
+              + " renewed after the transaction began, so it cannot record the answer: call"
+              + " TransactionalCompletion.lock as the first statement of the transaction, or use"
+              + " read committed");
     }
-    Optional<CommitRefusal> refusal = CommitRefusal.of(failure);
-    if (refusal.isEmpty()) {
-      return failure;
-    }
-    return switch (refusal.get()) {
-      case CLAIM_LOST -> claimLost();
-      case STALE_SNAPSHOT -> staleSnapshot();
-      case TRANSACTION_ENDED -> failure;
-    };
+    return CommitRefusal.CLAIM_LOST.isReasonOf(failure) ? claimLost() : failure;
   }
 
   private ClaimLostException claimLost() {
     lost = true;
     return database.settings().lost().apply(row.id());
-  }
-
-  private static TransactionMisuseException staleSnapshot() {
-    return new TransactionMisuseException(
-        "the handler's transaction is repeatable read or serializable, and the lease was"
-            + " renewed after the transaction began, so it cannot record the answer: call"
-            + " TransactionalCompletion.lock as the first statement of the transaction, or use read"
-            + " committed");
   }
 
   /** Compares the response with the answer that the handler's transaction has recorded. */

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
@@ -13,7 +12,6 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
@@ -133,13 +131,15 @@ public final class ReservationAttempt {
         ? Optional.of(
             new ClaimResult.Won(
                 new Reservation(
-                    database, request, row.id(), attempt, row.expires(), takenOverFrom, timeLine)))
+                    new ReservedRow(database, request, row.id(), attempt, timeLine),
+                    row.expires(),
+                    takenOverFrom)))
         : Optional.empty();
   }
 
   /** Returns whether so much of the lease may have passed that the first renewal would be late. */
   private boolean isLate() {
-    return System.nanoTime() - sentNanos > database.settings().lease().toNanos() / 3;
+    return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
   }
 
   /** Reserves with a new id. If the answer is lost, reserves once more with another id. */
@@ -198,7 +198,7 @@ public final class ReservationAttempt {
     long sent = System.nanoTime();
     return database.onConnection(
         connection ->
-            send(
+            StatementBatch.run(
                 connection,
                 sql.claim,
                 values -> bind(values, id),
@@ -209,8 +209,7 @@ public final class ReservationAttempt {
     sentNanos = inserted.sent();
     timeLine = inserted.timeLine();
     database.ids().compareClock(inserted.expires().minus(request.retention()));
-    return RecordRow.reserved(
-        inserted.id(), request, database.settings().lease(), inserted.expires());
+    return RecordRow.reserved(inserted.id(), request, database.lease(), inserted.expires());
   }
 
   private Optional<RecordRow> replaceExpired(UUID id) {
@@ -225,7 +224,7 @@ public final class ReservationAttempt {
 
   private Optional<Integer> takeOver(RecordRow row) {
     return send(
-        database.reservationSql().takeOver(),
+        database.sql().takeOver,
         values -> bind(values, row.id()).bind("attempt", row.attempt()),
         taken -> {
           takenOverFrom = Optional.ofNullable(taken.getString("taken_over_from"));
@@ -244,7 +243,7 @@ public final class ReservationAttempt {
 
   private boolean extend(UUID operation, int attempt) {
     return send(
-            database.reservationSql().extend(),
+            database.sql().extend,
             values -> bind(values, operation).bind("attempt", attempt),
             this::readAttempt)
         .isPresent();
@@ -252,21 +251,17 @@ public final class ReservationAttempt {
 
   private <T> Optional<T> send(
       String statement, UnaryOperator<Parameters> bindings, StatementBatch.RowReader<T> reader) {
-    return database.onConnection(connection -> send(connection, statement, bindings, reader));
-  }
-
-  private <T> Optional<T> send(
-      Connection connection,
-      String statement,
-      UnaryOperator<Parameters> bindings,
-      StatementBatch.RowReader<T> reader) {
-    sentNanos = System.nanoTime();
-    return StatementBatch.run(connection, statement, bindings, reader);
+    return database.onConnection(
+        connection -> {
+          sentNanos = System.nanoTime();
+          return StatementBatch.run(connection, statement, bindings, reader);
+        });
   }
 
   private Parameters bind(Parameters values, UUID operation) {
-    return OperationParameters.of(values, request, operation)
-        .bind("lease_millis", database.settings().lease().toMillis())
+    return values
+        .bindOperation(request, operation)
+        .bind("lease_millis", database.lease().toMillis())
         .bind("server", database.settings().serverName());
   }
 }

@@ -4,15 +4,13 @@ import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
-import io.github.grpcidempotency.postgres.internal.sql.OutcomeParameters;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ResourceIdType;
 import java.sql.Connection;
 import java.time.OffsetDateTime;
 import java.util.Optional;
@@ -73,12 +71,12 @@ public record ReservedRow(
     return touch(
         connection,
         statement,
-        values -> OutcomeParameters.of(values, outcome).bind("time_line", "text", timeLine));
+        values -> values.bindOutcome(outcome).bind("time_line", "text", timeLine));
   }
 
   /** Returns whether an earlier statement, whose result was lost, has recorded the answer. */
   boolean isCompleted(Connection connection) {
-    return touch(connection, database.reservationSql().completed());
+    return touch(connection, database.sql().completed);
   }
 
   public boolean release(Connection connection) {
@@ -86,7 +84,7 @@ public record ReservedRow(
   }
 
   boolean markUnknown(Connection connection) {
-    return touch(connection, database.reservationSql().markUnknown());
+    return touch(connection, database.sql().markUnknown);
   }
 
   /**
@@ -96,17 +94,14 @@ public record ReservedRow(
    */
   String lock(Connection connection) {
     return run(
-            connection,
-            database.reservationSql().lock(),
-            values -> values,
-            row -> row.getString("transaction"))
+            connection, database.sql().lock, values -> values, row -> row.getString("transaction"))
         .orElseThrow();
   }
 
   public boolean isOpen(Connection connection, String transaction) {
     return StatementBatch.run(
             connection,
-            database.reservationSql().isOpen(),
+            database.sql().isOpen,
             values -> values.bind("transaction", "text", Optional.of(transaction)),
             row -> row.getBoolean("open"))
         .orElse(false);
@@ -116,7 +111,7 @@ public record ReservedRow(
   boolean hasChanges(Connection connection) {
     return StatementBatch.run(
             connection,
-            database.reservationSql().hasChanges(),
+            database.sql().hasChanges,
             values -> values,
             row -> row.getBoolean("changes"))
         .orElse(false);
@@ -137,12 +132,10 @@ public record ReservedRow(
       String statements,
       RecordedOutcome outcome,
       Optional<String> lockedBy) {
-    Optional<String> unused =
-        run(
-            connection,
-            statements,
-            values -> OutcomeParameters.of(values, outcome).bind("locked_by", "text", lockedBy),
-            row -> row.getString(1));
+    StatementBatch.run(
+        connection,
+        statements,
+        values -> identify(values.bindOutcome(outcome)).bind("locked_by", "text", lockedBy));
   }
 
   /**
@@ -154,8 +147,8 @@ public record ReservedRow(
   public OffsetDateTime beginTransaction(Connection connection) {
     return StatementBatch.runForFirst(
         connection,
-        sql().beginReserved,
-        values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
+        database.sql().beginReserved,
+        this::identify,
         begun -> begun.getObject("expires", OffsetDateTime.class));
   }
 
@@ -166,10 +159,7 @@ public record ReservedRow(
   /** Binds the parameters that record an answer at the end of {@link #beginTransaction}. */
   public Parameters bindRecording(
       Parameters values, RecordedOutcome outcome, OffsetDateTime begun) {
-    return OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
-        .bind("attempt", attempt)
-        .bind("cleared", id)
-        .bind("expires", begun);
+    return identify(values.bindOutcome(outcome)).bind("cleared", id).bind("expires", begun);
   }
 
   public ResourceIdType resourceIdType() {
@@ -195,10 +185,10 @@ public record ReservedRow(
       UnaryOperator<Parameters> bindings,
       StatementBatch.RowReader<T> reader) {
     return StatementBatch.run(
-        connection,
-        statement,
-        values ->
-            OperationParameters.of(bindings.apply(values), request, id).bind("attempt", attempt),
-        reader);
+        connection, statement, values -> identify(bindings.apply(values)), reader);
+  }
+
+  private Parameters identify(Parameters values) {
+    return values.bindOperation(request, id).bind("attempt", attempt);
   }
 }

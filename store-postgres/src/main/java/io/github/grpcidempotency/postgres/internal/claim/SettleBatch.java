@@ -3,9 +3,9 @@ package io.github.grpcidempotency.postgres.internal.claim;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
-import io.github.grpcidempotency.postgres.internal.sql.OutcomeParameters;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.Connection;
@@ -30,11 +30,15 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
     }
 
     Optional<ByteString> response() {
-      return outcome.flatMap(OutcomeParameters::response);
+      return outcome.flatMap(Parameters::response);
     }
 
     Optional<ByteString> status() {
-      return outcome.flatMap(OutcomeParameters::status);
+      return outcome.flatMap(Parameters::status);
+    }
+
+    @Nullable String resourceId() {
+      return outcome.flatMap(RecordedOutcome::resourceId).map(ResourceId::toString).orElse(null);
     }
   }
 
@@ -45,34 +49,26 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
 
   @Override
   public List<Optional<Settled>> run(Connection connection, List<Call> calls) {
-    BatchParameters<Call> all = new BatchParameters<>(calls);
+    BatchParameters<Call> all =
+        new BatchParameters<>(calls, call -> call.row().request().key(), call -> call.row().id());
     return all
         .resultsById(
             StatementBatch.runForRows(
                 connection,
                 sql,
                 values ->
-                    all.identify(
-                            values, call -> call.row().request().key(), call -> call.row().id())
+                    all.identify(values)
                         .bind("attempts", all.integers(call -> call.row().attempt()))
                         .bindLate(
                             "locks", () -> all.longs(call -> LockId.of(call.row().request().key())))
                         .bind("responses", all.bytes(Call::response))
                         .bind("statuses", all.bytes(Call::status))
-                        .bind("resource_ids", all.texts(SettleBatch::resourceId))
+                        .bind("resource_ids", all.texts(Call::resourceId))
                         .bind("time_lines", all.texts(call -> call.row().timeLine().orElse(null))),
                 row -> row.getObject("id", UUID.class)),
-            id -> id,
-            call -> call.row().id())
+            id -> id)
         .stream()
         .map(settled -> settled.map(id -> Settled.DONE))
         .toList();
-  }
-
-  private static @Nullable String resourceId(Call call) {
-    return call.outcome()
-        .flatMap(RecordedOutcome::resourceId)
-        .map(ResourceId::toString)
-        .orElse(null);
   }
 }

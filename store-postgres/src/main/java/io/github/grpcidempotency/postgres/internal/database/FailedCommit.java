@@ -7,7 +7,6 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,12 +19,10 @@ public final class FailedCommit {
 
   /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
   public static Settled settlementOf(JdbiException failure) {
-    Optional<CommitRefusal> refusal = CommitRefusal.of(failure);
-    if (refusal.filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent()) {
+    if (CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)) {
       throw endedByHandler();
     }
-    if (refusal.filter(CommitRefusal.CLAIM_LOST::equals).isPresent()
-        || Failures.isLostRace(failure)) {
+    if (CommitRefusal.CLAIM_LOST.isReasonOf(failure) || Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
     if (Failures.violatesRowSecurity(failure)) {

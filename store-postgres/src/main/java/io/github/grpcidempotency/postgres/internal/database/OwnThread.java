@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
+import static java.util.Objects.requireNonNull;
+
+import com.google.common.base.Throwables;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -23,12 +26,7 @@ final class OwnThread {
     try {
       return CompletableFuture.supplyAsync(work, THREADS).join();
     } catch (CompletionException failure) {
-      if (failure.getCause() instanceof RuntimeException thrown) {
-        throw thrown;
-      }
-      if (failure.getCause() instanceof Error thrown) {
-        throw thrown;
-      }
+      Throwables.throwIfUnchecked(requireNonNull(failure.getCause()));
       throw failure;
     }
   }

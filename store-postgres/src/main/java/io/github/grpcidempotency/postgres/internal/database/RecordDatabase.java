@@ -2,24 +2,23 @@ package io.github.grpcidempotency.postgres.internal.database;
 
 import static java.util.stream.Collectors.toMap;
 
-import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.batch.Batches;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.ReservationSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.postgres.internal.sql.TimeLineSql;
-import io.github.grpcidempotency.postgres.internal.sql.TransactionBoundaries;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -45,18 +44,23 @@ public final class RecordDatabase {
           + " configure the pool to give connections in autocommit mode";
 
   private final StoreSettings settings;
-  private final TimeLineSql timeLineSql;
-  private final ReservationSql reservationSql;
+  private final Duration lease;
+  private final StoreSql sql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private volatile Map<String, String> resourceColumns = Map.of();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final OperationIds ids = new OperationIds();
   private final Batches batches;
 
-  public RecordDatabase(StoreSettings settings) {
+  /**
+   * Creates the database of a store.
+   *
+   * @param lease how long a claim lasts unless it is renewed
+   */
+  public RecordDatabase(StoreSettings settings, Duration lease) {
     this.settings = settings;
-    this.timeLineSql = TimeLineSql.of(settings.timeLines());
-    this.reservationSql = ReservationSql.of(settings.schema(), timeLineSql.current());
+    this.lease = lease;
+    this.sql = new StoreSql(settings.schema(), settings.hosts().isPresent(), settings.timeLines());
     this.batches =
         new Batches(settings.batchConnections(), settings.smallestBatch(), this::onOneConnection);
   }
@@ -74,6 +78,10 @@ public final class RecordDatabase {
     return settings;
   }
 
+  public Duration lease() {
+    return lease;
+  }
+
   public OperationIds ids() {
     return ids;
   }
@@ -82,20 +90,17 @@ public final class RecordDatabase {
     return batches;
   }
 
+  public StoreSql sql() {
+    return sql;
+  }
+
   public ProcedureSql sql(RecordedProcedure procedure) {
     ProcedureSql known = procedureSql.get(procedure.name());
     return known != null
         ? known
         : procedureSql.computeIfAbsent(
             procedure.name(),
-            name ->
-                new ProcedureSql(
-                    procedure,
-                    idType(procedure),
-                    settings.schema(),
-                    boundaries(),
-                    settings.notifies(),
-                    timeLineSql));
+            name -> new ProcedureSql(procedure, idType(procedure), settings.notifies(), sql));
   }
 
   /**
@@ -121,52 +126,15 @@ public final class RecordDatabase {
   /** Reads the names of the columns of resource types, and the types of the columns in SQL. */
   public Map<String, String> readResourceColumns(Connection connection) {
     String schema = settings.schema();
-    String sql = SqlFile.load("check/resource_columns", Map.of("schema", schema));
     resourceColumns =
-        StatementBatch.runForAll(
+        StatementBatch.runForRows(
                 connection,
-                sql,
+                SqlFile.load("check/resource_columns", Map.of("schema", schema)),
                 values -> values.bind("schema", schema),
                 row -> Map.entry(row.getString("name"), row.getString("type")))
             .stream()
             .collect(toMap(Map.Entry::getKey, Map.Entry::getValue));
     return resourceColumns;
-  }
-
-  public ReservationSql reservationSql() {
-    return reservationSql;
-  }
-
-  /**
-   * Returns the host's transaction of the current thread.
-   *
-   * @throws IllegalStateException if the thread has no transaction of the host
-   */
-  public HostTransaction currentOfHost() {
-    return settings
-        .hosts()
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "the store was built without HostTransactions and cannot find the transaction"
-                        + " of this thread: pass the transaction's connection or handle"))
-        .current()
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "this thread has no transaction of the host, so no answer can be recorded in"
-                        + " it: call this method inside the transaction, on the thread that began"
-                        + " it"));
-  }
-
-  private TransactionBoundaries boundaries() {
-    return settings.hosts().isPresent()
-        ? TransactionBoundaries.OF_THE_HOST
-        : TransactionBoundaries.OF_THE_STORE;
-  }
-
-  public String beginSql() {
-    return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
   }
 
   /** Takes a connection that is not part of a transaction. The caller closes it. */
@@ -183,16 +151,8 @@ public final class RecordDatabase {
       throw new TransactionException("could not use a connection of the store's pool", failure);
     } finally {
       if (!alone) {
-        giveBack(connection);
+        Driver.quietly("return a connection to the store's pool", connection::close);
       }
-    }
-  }
-
-  private static void giveBack(Connection connection) {
-    try {
-      connection.close();
-    } catch (SQLException failure) {
-      logger.debug("could not return a connection to the store's pool", failure);
     }
   }
 

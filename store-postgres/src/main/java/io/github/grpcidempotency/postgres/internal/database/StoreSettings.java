@@ -4,7 +4,6 @@ import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -17,7 +16,6 @@ import javax.sql.DataSource;
  * @param preempted creates the exception for a claim that was sent with the handler's first
  *     statement
  * @param lost creates the exception for a reservation that another server has taken over
- * @param lease how long a claim lasts unless it is renewed
  * @param notifies whether servers notify each other when an awaited operation ends
  * @param locks whether transactional calls take advisory locks
  * @param timeLines whether a reservation is bound to the time line of the database
@@ -32,28 +30,9 @@ public record StoreSettings(
     Function<SQLException, ClaimPreemptedException> preempted,
     Function<UUID, ClaimLostException> lost,
     String schema,
-    Duration lease,
     String serverName,
     boolean notifies,
     boolean locks,
     boolean timeLines,
     int batchConnections,
-    int smallestBatch) {
-  public StoreSettings withLease(Duration other) {
-    return new StoreSettings(
-        pool,
-        maintenance,
-        hosts,
-        handles,
-        preempted,
-        lost,
-        schema,
-        other,
-        serverName,
-        notifies,
-        locks,
-        timeLines,
-        batchConnections,
-        smallestBatch);
-  }
-}
+    int smallestBatch) {}

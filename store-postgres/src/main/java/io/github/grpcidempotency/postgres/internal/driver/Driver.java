@@ -34,7 +34,7 @@ public final class Driver {
     FAILED
   }
 
-  public interface BeforeUse {
+  public interface Action {
     void run() throws SQLException;
   }
 
@@ -82,19 +82,20 @@ public final class Driver {
 
   /** Cancels the statement that another thread is running, if there is one. */
   public static void cancel(Connection connection) {
-    try {
-      connection.unwrap(PGConnection.class).cancelQuery();
-    } catch (SQLException unreachable) {
-      logger.debug("could not cancel a statement", unreachable);
-    }
+    quietly("cancel a statement", () -> connection.unwrap(PGConnection.class).cancelQuery());
   }
 
   /** Closes a connection immediately, even during a statement. The pool replaces it. */
   public static void abort(Connection connection) {
+    quietly("abort a connection", () -> connection.abort(Runnable::run));
+  }
+
+  /** Does something with a connection that may be broken; then its pool replaces it. */
+  public static void quietly(String what, Action action) {
     try {
-      connection.abort(Runnable::run);
-    } catch (SQLException closed) {
-      logger.debug("could not abort a connection", closed);
+      action.run();
+    } catch (SQLException broken) {
+      logger.debug("could not {}", what, broken);
     }
   }
 
@@ -138,7 +139,7 @@ public final class Driver {
    *
    * @param before runs before any other method is called
    */
-  public static PGConnection unwrap(Connection connection, BeforeUse before) throws SQLException {
+  public static PGConnection unwrap(Connection connection, Action before) throws SQLException {
     BaseConnection driver = connection.unwrap(BaseConnection.class);
     return (PGConnection)
         Proxy.newProxyInstance(

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.BiConsumer;
 import org.jdbi.v3.core.JdbiException;
 
 /**
@@ -13,10 +14,6 @@ import org.jdbi.v3.core.JdbiException;
  * possible.
  */
 public final class HostCommit {
-  public interface Sender {
-    void run(Connection connection, String statements);
-  }
-
   private HostCommit() {}
 
   /**
@@ -29,7 +26,7 @@ public final class HostCommit {
       HostTransaction transaction,
       Connection connection,
       LastStatements statements,
-      Sender sender) {
+      BiConsumer<Connection, String> sender) {
     boolean carried =
         transaction.commitsByConnection()
             && StatementCarrier.of(connection)
@@ -37,7 +34,7 @@ public final class HostCommit {
                 .isPresent();
     if (!carried) {
       try {
-        sender.run(connection, statements.alone());
+        sender.accept(connection, statements.alone());
       } catch (JdbiException failure) {
         throw Failures.of("could not record the answer", failure);
       }
@@ -45,10 +42,11 @@ public final class HostCommit {
   }
 
   /** Throws a failure of the database as the exception that the host expects from its commit. */
-  private static void commit(Connection connection, LastStatements statements, Sender sender)
+  private static void commit(
+      Connection connection, LastStatements statements, BiConsumer<Connection, String> sender)
       throws SQLException {
     try {
-      sender.run(connection, statements.withCommit());
+      sender.accept(connection, statements.withCommit());
     } catch (JdbiException failure) {
       throw Failures.asSqlException(failure);
     }

@@ -55,9 +55,10 @@ public final class HostOutcome {
 
   /** The record could not be written. Returns the exception for the host. */
   public RuntimeException recordFailed(JdbiException failure) {
-    boolean transactionEnded =
-        CommitRefusal.of(failure).filter(CommitRefusal.TRANSACTION_ENDED::equals).isPresent();
-    RuntimeException meant = transactionEnded ? FailedCommit.endedByHandler() : failure;
+    RuntimeException meant =
+        CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)
+            ? FailedCommit.endedByHandler()
+            : failure;
     recordFailure = Optional.of(meant);
     return meant;
   }

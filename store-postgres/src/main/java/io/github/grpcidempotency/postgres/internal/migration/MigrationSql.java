@@ -31,16 +31,14 @@ public final class MigrationSql {
         .map(file -> "-- %s\n\n%s".formatted(file, read("migration/" + file).strip()))
         .collect(
             Collectors.joining(
-                "\n\n", "BEGIN;\n\n" + (after == 0 ? createSchema() : ""), "\n\nCOMMIT;\n"))
+                "\n\n",
+                "BEGIN;\n\n" + (after == 0 ? "CREATE SCHEMA ${schema};\n\n" : ""),
+                "\n\nCOMMIT;\n"))
         .replace("${schema}", schema);
   }
 
   public static String partitions(String schema) {
     return read("partitions.sql").replace("${schema}", schema);
-  }
-
-  private static String createSchema() {
-    return "CREATE SCHEMA ${schema};\n\n";
   }
 
   private static String read(String file) {

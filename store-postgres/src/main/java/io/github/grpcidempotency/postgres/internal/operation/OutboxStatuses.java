@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.operation;
 
 import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.joining;
 
 import com.google.common.collect.Lists;
 import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
@@ -12,19 +11,22 @@ import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
-import io.github.grpcidempotency.procedure.ResourceId;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.IntStream;
 import org.jdbi.v3.core.JdbiException;
 
 /**
@@ -66,12 +68,11 @@ final class OutboxStatuses {
             resources.stream().distinct().collect(groupingBy(OwnedResource::userId)).values());
     try {
       for (List<List<OwnedResource>> users : Lists.partition(byUser, MOST)) {
-        ask(procedure, users)
-            .forEach(
-                found ->
-                    outbox
-                        .statusOf(found.entries())
-                        .ifPresent(status -> statuses.put(found.resource(), status)));
+        for (Found found : query(procedure, users)) {
+          outbox
+              .statusOf(found.entries())
+              .ifPresent(status -> statuses.put(found.resource(), status));
+        }
       }
     } catch (JdbiException failure) {
       if (!RecordFinder.mayBeTheOutbox(failure)) {
@@ -82,49 +83,41 @@ final class OutboxStatuses {
     return statuses;
   }
 
-  private List<Found> ask(RecordedProcedure procedure, List<List<OwnedResource>> users) {
+  private List<Found> query(RecordedProcedure procedure, List<List<OwnedResource>> users) {
     int size = SIZES.stream().filter(places -> places >= users.size()).findFirst().orElseThrow();
-    String sql =
-        statements.computeIfAbsent(procedure.name() + " " + size, name -> sql(procedure, size));
-    return database.onConnection(
-        connection ->
-            StatementBatch.runForAll(
-                connection,
-                sql,
-                values -> bind(values, users, size),
-                row ->
-                    new Found(
-                        new OwnedResource(
-                            UUID.fromString(row.getString("user_id")),
-                            ResourceId.of(row.getString("resource_id"))),
-                        RecordRow.outboxStatus(row))));
+    List<List<OwnedResource>> places = new ArrayList<>(users);
+    places.addAll(Collections.nCopies(size - users.size(), List.of()));
+    String sql = statements.computeIfAbsent(procedure.name(), name -> sql(procedure));
+    return database
+        .onConnection(
+            connection ->
+                StatementBatch.runForEach(
+                    connection, sql, places, OutboxStatuses::bind, OutboxStatuses::read))
+        .stream()
+        .flatMap(List::stream)
+        .toList();
   }
 
-  private String sql(RecordedProcedure procedure, int size) {
-    String type = database.sql(procedure).idType.sqlName();
-    String status = ProcedureSql.outboxOfEach(procedure).orElseThrow();
-    return IntStream.range(0, size)
-        .mapToObj(
-            place ->
-                SqlFile.load(
-                    "operation/statuses",
-                    Map.of("n", String.valueOf(place), "type", type, "status", status)))
-        .collect(joining(" "));
+  private String sql(RecordedProcedure procedure) {
+    return SqlFile.load(
+        "operation/statuses",
+        Map.of(
+            "type", database.sql(procedure).idType.sqlName(),
+            "status", ProcedureSql.outboxOfEach(procedure).orElseThrow()));
   }
 
-  private static Parameters bind(Parameters values, List<List<OwnedResource>> users, int size) {
-    for (int place = 0; place < size; place++) {
-      List<OwnedResource> resources = place < users.size() ? users.get(place) : List.of();
-      values
-          .bind(
-              "user_" + place,
-              resources.stream().map(each -> each.userId().toString()).findFirst().orElse(""))
-          .bind(
-              "resources_" + place,
-              resources.stream()
-                  .map(resource -> resource.resourceId().toString())
-                  .toArray(String[]::new));
-    }
-    return values;
+  private static Parameters bind(Parameters values, List<OwnedResource> ofUser) {
+    return values
+        .bind("user", ofUser.isEmpty() ? "" : ofUser.get(0).userId().toString())
+        .bind(
+            "resources",
+            ofUser.stream().map(each -> each.resourceId().toString()).toArray(String[]::new));
+  }
+
+  private static Found read(ResultSet row) throws SQLException {
+    return new Found(
+        new OwnedResource(
+            UUID.fromString(row.getString("user_id")), ResourceId.of(row.getString("resource_id"))),
+        RecordRow.outboxStatus(row));
   }
 }

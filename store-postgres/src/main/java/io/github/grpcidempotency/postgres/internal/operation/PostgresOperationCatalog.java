@@ -13,8 +13,8 @@ import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -155,7 +155,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
         database.inStore(
             "read operations",
             connection ->
-                StatementBatch.runForAll(
+                StatementBatch.runForRows(
                     connection,
                     sql,
                     values -> bindings.apply(scope(values, caller, wanted)),

@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
 import java.util.Map;
-import java.util.Optional;
-import java.util.stream.Stream;
 import org.jdbi.v3.core.JdbiException;
 
 /**
@@ -27,9 +25,7 @@ public enum CommitRefusal {
         "lost", CLAIM_LOST.code, "snapshot", STALE_SNAPSHOT.code, "ended", TRANSACTION_ENDED.code);
   }
 
-  /** Returns the reason for a refusal; empty if the statements failed for another reason. */
-  public static Optional<CommitRefusal> of(JdbiException failure) {
-    String state = Failures.sqlState(failure);
-    return Stream.of(values()).filter(refusal -> refusal.code.equals(state)).findFirst();
+  public boolean isReasonOf(JdbiException failure) {
+    return code.equals(Failures.sqlState(failure));
   }
 }

@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
@@ -74,8 +75,8 @@ public final class Failures {
     if (failure instanceof JdbiException known) {
       return known;
     }
-    boolean unreached = chain(failure).anyMatch(SQLException.class::isInstance);
-    boolean waited = chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
+    boolean unreached = chain(failure, SQLException.class).findAny().isPresent();
+    boolean waited = chain(failure, SQLTransientConnectionException.class).findAny().isPresent();
     return unreached && (waited || !BROKEN_CONNECTIONS.contains(sqlState(failure)))
         ? new ConnectionException(failure)
         : new TransactionException(
@@ -87,6 +88,11 @@ public final class Failures {
         ? known
         : new TransactionException(
             "the host's transaction manager could not commit a transaction", failure);
+  }
+
+  /** Returns the driver's exception as one of Jdbi. */
+  public static JdbiException asJdbiException(SQLException failure) {
+    return new UnableToExecuteStatementException(failure, null);
   }
 
   /** Returns the exception for a caller that does not use Jdbi: the driver's exception if known. */
@@ -150,8 +156,7 @@ public final class Failures {
    * out. If a later version of HikariCP changes its message, calls are refused.
    */
   private static boolean mayHaveConnections(JdbiException failure) {
-    return chain(failure)
-        .filter(SQLTransientConnectionException.class::isInstance)
+    return chain(failure, SQLTransientConnectionException.class)
         .anyMatch(waited -> !String.valueOf(waited.getMessage()).contains(NO_CONNECTIONS));
   }
 
@@ -217,9 +222,7 @@ public final class Failures {
   }
 
   private static Optional<ServerErrorMessage> serverError(JdbiException failure) {
-    return chain(failure)
-        .filter(PSQLException.class::isInstance)
-        .map(PSQLException.class::cast)
+    return chain(failure, PSQLException.class)
         .flatMap(psql -> Stream.ofNullable(psql.getServerErrorMessage()))
         .findFirst();
   }
@@ -257,24 +260,24 @@ public final class Failures {
   }
 
   static String sqlState(Throwable failure) {
-    return chain(failure)
-        .filter(SQLException.class::isInstance)
-        .map(SQLException.class::cast)
+    return chain(failure, SQLException.class)
         .flatMap(thrown -> Stream.ofNullable(thrown.getSQLState()))
         .findFirst()
         .orElse("");
   }
 
   /**
-   * Returns the causes, nearest first, and then the suppressed exceptions. Some hosts put the
-   * reason of a rollback into a suppressed exception.
+   * Returns the causes of a type, nearest first, and then the suppressed exceptions. Some hosts put
+   * the reason of a rollback into a suppressed exception.
    */
-  private static Stream<Throwable> chain(Throwable failure) {
+  private static <T extends Throwable> Stream<T> chain(Throwable failure, Class<T> type) {
     List<Throwable> causes = Throwables.getCausalChain(failure);
     return Stream.concat(
-        causes.stream(),
-        causes.stream()
-            .flatMap(cause -> Stream.of(cause.getSuppressed()))
-            .flatMap(suppressed -> Throwables.getCausalChain(suppressed).stream()));
+            causes.stream(),
+            causes.stream()
+                .flatMap(cause -> Stream.of(cause.getSuppressed()))
+                .flatMap(suppressed -> Throwables.getCausalChain(suppressed).stream()))
+        .filter(type::isInstance)
+        .map(type::cast);
   }
 }

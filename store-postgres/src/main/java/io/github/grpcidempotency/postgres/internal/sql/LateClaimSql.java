@@ -25,14 +25,12 @@ public final class LateClaimSql {
 
   private final Map<String, String> known = new ConcurrentHashMap<>();
 
-  LateClaimSql(String schema, TransactionBoundaries boundaries) {
+  LateClaimSql(Map<String, String> parts) {
     StatementBatch.Positional positional =
-        StatementBatch.positional(
-            SqlFile.load(
-                "transaction/claim_late", Map.of("schema", schema, "begin", boundaries.begin())));
+        StatementBatch.positional(SqlFile.load("transaction/claim_late", parts));
     this.alone = positional.sql();
     this.parameters = positional.names();
-    this.begins = !boundaries.begin().isEmpty();
+    this.begins = alone.startsWith("BEGIN");
   }
 
   /**

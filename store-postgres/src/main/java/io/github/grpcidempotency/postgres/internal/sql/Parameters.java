@@ -1,5 +1,12 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
+import static java.util.Objects.requireNonNull;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Types;
@@ -16,6 +23,14 @@ import org.postgresql.util.PGobject;
  * thread-safe.
  */
 public final class Parameters {
+  private static final Map<Class<?>, String> ARRAY_TYPES =
+      Map.of(
+          String[].class, "text",
+          UUID[].class, "uuid",
+          Integer[].class, "int4",
+          Long[].class, "int8",
+          byte[][].class, "bytea");
+
   private final List<String> names;
   private final Map<String, Object> values = new HashMap<>();
 
@@ -53,6 +68,40 @@ public final class Parameters {
     return this;
   }
 
+  public Parameters bindKey(IdempotencyKey key) {
+    return bind("user", key.caller().userId().toString())
+        .bind("key", key.stored())
+        .bindLate("lock", () -> LockId.of(key));
+  }
+
+  public Parameters bindOperation(ClaimRequest request, UUID id) {
+    return bindKey(request.key())
+        .bind("id", id)
+        .bind("procedure", request.procedure().name())
+        .bind("hash", request.fingerprint().hash().toByteArray())
+        .bind("hash_version", request.fingerprint().version())
+        .bind("retention_millis", request.retention().toMillis())
+        .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
+  }
+
+  public Parameters bindOutcome(RecordedOutcome outcome) {
+    return bind("response", "bytea", response(outcome).map(ByteString::toByteArray))
+        .bind("status", "bytea", status(outcome).map(ByteString::toByteArray))
+        .bind("resource_id", "text", outcome.resourceId().map(ResourceId::toString));
+  }
+
+  public static Optional<ByteString> response(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Response response
+        ? Optional.of(response.bytes())
+        : Optional.empty();
+  }
+
+  public static Optional<ByteString> status(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Failure failure
+        ? Optional.of(failure.bytes())
+        : Optional.empty();
+  }
+
   public void setOn(PreparedStatement statement) throws SQLException {
     setOn(statement, 0);
   }
@@ -83,7 +132,8 @@ public final class Parameters {
   private static void set(PreparedStatement statement, int index, Object value)
       throws SQLException {
     if (value instanceof Object[] array) {
-      statement.setArray(index, statement.getConnection().createArrayOf(typeOf(array), array));
+      String type = requireNonNull(ARRAY_TYPES.get(array.getClass()));
+      statement.setArray(index, statement.getConnection().createArrayOf(type, array));
       return;
     }
     if (value instanceof Absent absent) {
@@ -91,19 +141,6 @@ public final class Parameters {
       return;
     }
     statement.setObject(index, value instanceof String text ? textOf(text) : value);
-  }
-
-  private static String typeOf(Object[] array) {
-    if (array instanceof UUID[]) {
-      return "uuid";
-    }
-    if (array instanceof Integer[]) {
-      return "int4";
-    }
-    if (array instanceof Long[]) {
-      return "int8";
-    }
-    return array instanceof byte[][] ? "bytea" : "text";
   }
 
   private static PGobject textOf(String value) throws SQLException {

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.ResourceIdType;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -14,12 +14,6 @@ import java.util.Optional;
 public final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
   private static final String NAMES = " names_resource = CAST(:resource_id AS text) IS NOT NULL,";
-  private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
-
-  /** Saves the commit mode of the handler's own transactions for claim/time_line.sql. */
-  static final String ASYNCHRONOUS_COMMIT =
-      ", set_config('idempotency.effects_commit', current_setting('synchronous_commit'), true)"
-          + ", set_config('synchronous_commit', 'off', true)";
 
   /**
    * The first two entries: none, one, or too many. A null entry is read as an unknown value, and
@@ -39,7 +33,6 @@ public final class ProcedureSql {
   public final String completeWithoutResource;
   public final String releaseBatch;
   public final String release;
-  public final String beginReserved;
   public final String recordFailure;
   public final ResourceIdType idType;
 
@@ -82,12 +75,7 @@ public final class ProcedureSql {
   public final String wake;
 
   public ProcedureSql(
-      RecordedProcedure procedure,
-      ResourceIdType idType,
-      String schema,
-      TransactionBoundaries boundaries,
-      boolean notifies,
-      TimeLineSql timeLine) {
+      RecordedProcedure procedure, ResourceIdType idType, boolean notifies, StoreSql store) {
     this.idType = idType;
     String value = resource(idType);
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
@@ -96,88 +84,80 @@ public final class ProcedureSql {
     String resource =
         created.map(name -> name + " = " + value + ",").orElse("")
             + (column.isPresent() ? NAMES : "");
-    this.wake =
-        procedure.awaited() && notifies
-            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
-            : "";
-    Map<String, String> values = new HashMap<>();
-    values.put("schema", schema);
-    values.put("begin", boundaries.begin());
-    values.put("rollback", boundaries.rollback());
-    values.put("use", boundaries.use(schema));
-    values.put("wake", wake);
-    values.put("durability", procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "");
-    values.put("time_line", timeLine.current());
-    values.put("select_record", selectRecord(procedure, schema, NO_STATUS));
-    values.put("column", created.map(name -> name + ",").orElse(""));
-    values.put("value", created.isPresent() ? value + "," : "");
-    values.put("update", update(schema, resource, ""));
-    values.put("reference", deleted.map(name -> refer(schema, name, value, ":attempt")).orElse(""));
 
-    this.claim = SqlFile.load("claim/claim", values);
+    Map<String, String> parts = store.with(StoreSql.durability(procedure.sameDatabase()));
+    boolean wakes = procedure.awaited() && notifies;
+    this.wake = wakes ? SqlFile.load("maintenance/wake", parts) : "";
+    parts.put("wake", wake);
+    parts.put("select_record", selectRecord(procedure, NO_STATUS, parts));
+    parts.put("column", created.map(name -> name + ",").orElse(""));
+    parts.put("value", created.isPresent() ? value + "," : "");
+    parts.put("update", update(parts, resource, ""));
+    parts.put("reference", deleted.map(name -> refer(parts, name, value, ":attempt")).orElse(""));
+
+    this.claim = SqlFile.load("claim/claim", parts);
+    this.findWithoutStatus = SqlFile.load("claim/find", parts);
     this.find =
-        SqlFile.load("claim/find", with(values, "select_record", selectRecord(procedure, schema)));
-    this.findWithoutStatus = SqlFile.load("claim/find", values);
-    this.reclaim = SqlFile.load("claim/reclaim", values);
-    this.claimInTransaction = SqlFile.load("transaction/claim", values);
-    this.claimLate = new LateClaimSql(schema, boundaries);
+        SqlFile.load(
+            "claim/find",
+            with(parts, "select_record", selectRecord(procedure, status(procedure), parts)));
+    this.reclaim = SqlFile.load("claim/reclaim", parts);
+    this.claimInTransaction = SqlFile.load("transaction/claim", parts);
+    this.claimLate = new LateClaimSql(parts);
     this.rollbackWithStatus =
         outbox(procedure, idType)
             .map(
                 outbox ->
                     SqlFile.load(
-                        "transaction/rollback_with_status", with(values, "outbox", outbox)));
-    this.release = SqlFile.load("settle/release", values);
+                        "transaction/rollback_with_status", with(parts, "outbox", outbox)));
+    this.release = SqlFile.load("settle/release", parts);
     this.complete =
         SqlFile.load(
-            "settle/complete", with(values, "update", update(schema, resource, timeLine.same())));
+            "settle/complete", with(parts, "update", update(parts, resource, store.sameTimeLine)));
     this.completeWithoutResource =
         SqlFile.load(
             "settle/complete",
-            with(with(values, "update", update(schema, "", timeLine.same())), "reference", ""));
-    Map<String, String> batch =
-        with(values, "wake", wake.isEmpty() ? "" : SqlFile.load("maintenance/wake_batch", values));
-    this.completeBatch =
-        deleted.isPresent()
-            ? Optional.empty()
-            : Optional.of(
-                SqlFile.load(
-                    "settle/complete_batch",
-                    with(
-                        with(batch, "time_line", timeLine.sameInBatch()),
-                        "resource",
-                        created.map(name -> resourceInBatch(name, idType)).orElse(""))));
-    this.releaseBatch = SqlFile.load("settle/release_batch", batch);
-    this.join = LastStatements.load("settle/join", values);
-    this.recordFailure = SqlFile.load("transaction/record_failure", values);
-    this.beginReserved = SqlFile.load("transaction/begin_reserved", values);
+            with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
+    this.join = LastStatements.load("settle/join", parts);
+    this.recordFailure = SqlFile.load("transaction/record_failure", parts);
     this.recordReserved =
-        LastStatements.load("transaction/record_reserved", values)
-            .orAfterwards(SqlFile.load("settle/complete", values));
+        LastStatements.load("transaction/record_reserved", parts)
+            .orAfterwards(SqlFile.load("settle/complete", parts));
     this.record =
         LastStatements.load(
             "transaction/record",
             with(
-                values,
+                parts,
                 "reference",
-                deleted.map(name -> refer(schema, name, value, "1")).orElse("")));
+                deleted.map(name -> refer(parts, name, value, "1")).orElse("")));
+
+    Map<String, String> batch =
+        with(parts, "wake", wakes ? SqlFile.load("maintenance/wake_batch", parts) : "");
+    batch.put("time_line", store.sameTimeLineOfEach);
+    batch.put("resource", created.map(name -> resourceInBatch(name, idType)).orElse(""));
+    this.releaseBatch = SqlFile.load("settle/release_batch", batch);
+    this.completeBatch =
+        deleted.isPresent()
+            ? Optional.empty()
+            : Optional.of(SqlFile.load("settle/complete_batch", batch));
   }
 
-  private static Map<String, String> with(Map<String, String> values, String name, String value) {
-    Map<String, String> changed = new HashMap<>(values);
+  private static Map<String, String> with(Map<String, String> parts, String name, String value) {
+    Map<String, String> changed = new HashMap<>(parts);
     changed.put(name, value);
     return changed;
   }
 
-  private static String update(String schema, String resource, String timeLine) {
+  private static String update(Map<String, String> parts, String resource, String timeLine) {
     return SqlFile.load(
-        "settle/update", Map.of("schema", schema, "resource", resource, "time_line", timeLine));
+        "settle/update", with(with(parts, "resource", resource), "time_line", timeLine));
   }
 
-  private static String refer(String schema, String column, String value, String attempt) {
+  private static String refer(
+      Map<String, String> parts, String column, String value, String attempt) {
     return SqlFile.load(
         "settle/refer",
-        Map.of("schema", schema, "column", column, "value", value, "attempt", attempt));
+        with(with(with(parts, "column", column), "value", value), "attempt", attempt));
   }
 
   /** Returns the expression of a resource id, which is bound as text. */
@@ -192,37 +172,35 @@ public final class ProcedureSql {
 
   /** Returns the SELECT of a key's row. */
   public static String selectRecord(RecordedProcedure procedure, String schema) {
-    return selectRecord(
-        procedure,
-        schema,
-        procedure
-            .resourceType()
-            .flatMap(type -> status(procedure, RESOURCE_OF_RECORD))
-            .orElse(NO_STATUS));
+    return selectRecord(procedure, status(procedure), Map.of("schema", schema));
+  }
+
+  private static String selectRecord(
+      RecordedProcedure procedure, String status, Map<String, String> parts) {
+    String resource =
+        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::text");
+    return SqlFile.load(
+        "claim/select_record", with(with(parts, "resource", resource), "status", status));
+  }
+
+  private static String status(RecordedProcedure procedure) {
+    return procedure.resourceType().flatMap(type -> outboxOfEach(procedure)).orElse(NO_STATUS);
   }
 
   /** Returns a SELECT of the outbox status of a resource; empty if there is no outbox. */
   public static Optional<String> outbox(RecordedProcedure procedure, ResourceIdType type) {
-    return status(procedure, resource(type))
+    return outboxOf(procedure, resource(type))
         .map(status -> "SELECT " + status + " AS outbox_status");
   }
 
   /** Returns the outbox query for every resource of a list; empty if there is no outbox. */
   public static Optional<String> outboxOfEach(RecordedProcedure procedure) {
-    return status(procedure, RESOURCE_OF_RECORD);
+    return outboxOf(procedure, "idempotency_record.idempotency_record_resource");
   }
 
-  /** Returns the outbox query for a resource; empty if there is none. */
-  private static Optional<String> status(RecordedProcedure procedure, String resourceId) {
+  private static Optional<String> outboxOf(RecordedProcedure procedure, String resourceId) {
     return procedure
         .outbox()
         .map(outbox -> FOUND_STATUS.replace("${query}", outbox.sql(resourceId)));
-  }
-
-  private static String selectRecord(RecordedProcedure procedure, String schema, String status) {
-    String resource =
-        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::text");
-    return SqlFile.load(
-        "claim/select_record", Map.of("schema", schema, "resource", resource, "status", status));
   }
 }

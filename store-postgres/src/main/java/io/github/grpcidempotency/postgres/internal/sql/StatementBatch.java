@@ -15,7 +15,6 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 
 /**
  * Several statements in one flush: one round trip, and in autocommit mode one implicit transaction.
@@ -60,6 +59,11 @@ public final class StatementBatch {
     return new Positional(parsed.getSql(), List.copyOf(parsed.getParameters().getParameterNames()));
   }
 
+  /** Runs the statements, and reads none of their results. */
+  public static void run(Connection connection, String sql, UnaryOperator<Parameters> bindings) {
+    boolean unused = read(connection, sql, bindings, results -> true);
+  }
+
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   public static <T> Optional<T> run(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
@@ -88,37 +92,16 @@ public final class StatementBatch {
             new Ends<>(requiredRow(results, firstReader), firstRow(last(results), lastReader)));
   }
 
-  /**
-   * Runs the statements and reads every row of every result, except those of {@code set_config},
-   * which set the user for the next statement.
-   */
-  public static <T> List<T> runForAll(
-      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    return read(
-        connection,
-        sql,
-        bindings,
-        results -> {
-          List<T> rows = new ArrayList<>();
-          for (Optional<ResultSet> result : results) {
-            if (!isSetting(result)) {
-              rows.addAll(rows(result, reader));
-            }
-          }
-          return rows;
-        });
-  }
-
   public static <T> List<T> runForRows(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
     return read(connection, sql, bindings, results -> rows(last(results), reader));
   }
 
   /**
-   * Runs two statements, which set the user and read a row, for each of several calls in one flush.
-   * Returns the row of each call, if it has one.
+   * Runs two statements, which set the user and read rows, for each of several calls in one flush.
+   * Returns the rows of each call.
    */
-  public static <C, T> List<Optional<T>> runForEach(
+  public static <C, T> List<List<T>> runForEach(
       Connection connection,
       String sql,
       List<C> calls,
@@ -136,9 +119,9 @@ public final class StatementBatch {
           }
         },
         results -> {
-          List<Optional<T>> rows = new ArrayList<>();
+          List<List<T>> rows = new ArrayList<>();
           for (int call = 0; call < calls.size(); call++) {
-            rows.add(firstRow(results.get(2 * call + 1), reader));
+            rows.add(rows(results.get(2 * call + 1), reader));
           }
           return rows;
         });
@@ -183,7 +166,7 @@ public final class StatementBatch {
         }
       }
     } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
+      throw Failures.asJdbiException(failure);
     }
   }
 
@@ -212,9 +195,5 @@ public final class StatementBatch {
 
   private static Optional<ResultSet> last(List<Optional<ResultSet>> results) {
     return results.get(results.size() - 1);
-  }
-
-  private static boolean isSetting(Optional<ResultSet> result) throws SQLException {
-    return result.isPresent() && result.get().getMetaData().getColumnLabel(1).equals("set_config");
   }
 }

@@ -47,11 +47,11 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
     Optional<HostTransactions> hosts = database.settings().hosts();
     return hosts.isPresent()
         ? HostedTransaction.begin(database, hosts.get(), name)
-        : OpenTransaction.on(database.connect(), database, late);
+        : new OpenTransaction(database, database.connect(), late);
   }
 
   /** Opens a transaction and runs its first statements. Rolls back if they fail. */
-  public static HandlerTransaction begun(
+  public static HandlerTransaction openWith(
       RecordDatabase database, String name, Function<Connection, ?> firstStatements) {
     HandlerTransaction transaction = open(database, name);
     try {

@@ -5,7 +5,6 @@ import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LateClaimSql;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -20,7 +19,6 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.util.PSQLState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -140,7 +138,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
         || !(made.claim() instanceof TransactionalClaim claim)) {
       return Optional.empty();
     }
-    claim.takeOver(first);
+    claim.transaction.takeOver(first);
     if (failed) {
       logger.debug(
           "the first statement of the handler has failed, so the handler must answer with"
@@ -183,7 +181,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public void bind(PreparedStatement statement) throws SQLException {
-    OperationParameters.of(new Parameters(sql.parameters), request, id).setOn(statement);
+    new Parameters(sql.parameters).bindOperation(request, id).setOn(statement);
   }
 
   @Override
@@ -232,7 +230,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   private static boolean isRefusal(SQLException failure) {
     return REFUSED.equals(failure.getSQLState())
-        || Failures.isCutOff(new UnableToExecuteStatementException(failure, null));
+        || Failures.isCutOff(Failures.asJdbiException(failure));
   }
 
   @Override

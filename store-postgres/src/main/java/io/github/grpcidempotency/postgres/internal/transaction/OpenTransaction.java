@@ -6,6 +6,7 @@ import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -19,7 +20,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,23 +34,23 @@ final class OpenTransaction extends HandlerTransaction {
   private final AtomicBoolean givenBack = new AtomicBoolean();
   private final Optional<StatementCarrier> carrying;
 
+  /** Opens a transaction, which may begin late: with the handler's first statement. */
+  OpenTransaction(RecordDatabase database, Connection connection, boolean late) {
+    this(
+        database,
+        connection,
+        late ? Optional.of(StatementCarrier.on(connection)) : Optional.empty());
+  }
+
   private OpenTransaction(
       RecordDatabase database, Connection connection, Optional<StatementCarrier> carrying) {
     super(
         connection,
-        carrying.map(StatementCarrier::connection).orElse(connection),
+        carrying.map(StatementCarrier::proxy).orElse(connection),
         database.settings().handles());
     this.database = database;
     this.carrying = carrying;
     carrying.ifPresent(carrier -> carrier.showAs(guard.proxy()));
-  }
-
-  /** Opens a transaction, which may begin late: with the handler's first statement. */
-  static OpenTransaction on(Connection connection, RecordDatabase database, boolean late) {
-    return new OpenTransaction(
-        database,
-        connection,
-        late ? Optional.of(StatementCarrier.on(connection)) : Optional.empty());
   }
 
   @Override
@@ -93,11 +93,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   /** Tells the driver that a transaction is open. Sends nothing. */
   private void endAutoCommit() {
-    try {
-      own().setAutoCommit(false);
-    } catch (SQLException closed) {
-      logger.debug("the transaction's connection was closed while the transaction began", closed);
-    }
+    Driver.quietly("mark a transaction as open", () -> own().setAutoCommit(false));
   }
 
   @Override
@@ -118,8 +114,7 @@ final class OpenTransaction extends HandlerTransaction {
       if (state == Driver.Transaction.FAILED) {
         return FailedCommit.failedStatement();
       }
-      Optional<String> unused =
-          StatementBatch.run(own(), statements.withCommit(), values, row -> row.getString(1));
+      StatementBatch.run(own(), statements.withCommit(), values);
       committed = true;
       return Settled.DONE;
     } catch (JdbiException failure) {
@@ -142,8 +137,7 @@ final class OpenTransaction extends HandlerTransaction {
     }
     try {
       own().setAutoCommit(true);
-      Optional<String> unused =
-          StatementBatch.run(own(), statements.afterwards(), values, row -> row.getString(1));
+      StatementBatch.run(own(), statements.afterwards(), values);
     } catch (JdbiException | SQLException unrecorded) {
       logger.error(
           "the handler has committed its transaction itself, and the answer could not be"
@@ -180,7 +174,7 @@ final class OpenTransaction extends HandlerTransaction {
       own().setAutoCommit(true);
       return work.apply(own());
     } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
+      throw Failures.asJdbiException(failure);
     } finally {
       giveBack(false);
     }

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.Connection;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
@@ -35,7 +36,6 @@ import org.slf4j.LoggerFactory;
 public final class ReservedTransaction extends TransactionClaim {
   private static final Logger logger = LoggerFactory.getLogger(ReservedTransaction.class);
 
-  private final RecordDatabase database;
   private final ReservedRow row;
 
   /**
@@ -45,19 +45,9 @@ public final class ReservedTransaction extends TransactionClaim {
   private final OffsetDateTime begun;
 
   private ReservedTransaction(
-      RecordDatabase database,
-      Claim reservation,
-      HandlerTransaction transaction,
-      OffsetDateTime begun) {
-    super(
-        reservation.request(),
-        reservation.operationId(),
-        reservation.attempt(),
-        reservation.expires(),
-        reservation.resourceIdType(),
-        transaction);
-    this.database = database;
-    this.row = rowOf(database, reservation);
+      ReservedRow row, Instant expires, HandlerTransaction transaction, OffsetDateTime begun) {
+    super(row.request(), row.id(), row.attempt(), expires, row.resourceIdType(), transaction);
+    this.row = row;
     this.begun = begun;
   }
 
@@ -69,35 +59,31 @@ public final class ReservedTransaction extends TransactionClaim {
   }
 
   private static ReservedTransaction begin(RecordDatabase database, Claim reservation) {
+    ReservedRow row =
+        new ReservedRow(
+            database,
+            reservation.request(),
+            reservation.operationId(),
+            reservation.attempt(),
+            Optional.empty());
     try {
-      return Contention.retrying(() -> open(database, reservation));
+      return Contention.retrying(() -> open(row, reservation.expires()));
     } catch (JdbiException failure) {
-      releaseQuietly(database, rowOf(database, reservation));
+      releaseQuietly(row);
       throw Failures.of("could not open a transaction", failure, FailurePhase.ANSWER_LOST);
     }
   }
 
-  private static ReservedTransaction open(RecordDatabase database, Claim reservation) {
+  private static ReservedTransaction open(ReservedRow row, Instant expires) {
     HandlerTransaction transaction =
-        HandlerTransaction.open(database, reservation.request().procedure().name());
+        HandlerTransaction.open(row.database(), row.request().procedure().name());
     try {
-      OffsetDateTime begun =
-          transaction.begin(
-              connection -> rowOf(database, reservation).beginTransaction(connection));
-      return new ReservedTransaction(database, reservation, transaction, begun);
+      OffsetDateTime begun = transaction.begin(row::beginTransaction);
+      return new ReservedTransaction(row, expires, transaction, begun);
     } catch (RuntimeException failure) {
       transaction.rollback();
       throw failure;
     }
-  }
-
-  private static ReservedRow rowOf(RecordDatabase database, Claim reservation) {
-    return new ReservedRow(
-        database,
-        reservation.request(),
-        reservation.operationId(),
-        reservation.attempt(),
-        Optional.empty());
   }
 
   @Override
@@ -110,7 +96,7 @@ public final class ReservedTransaction extends TransactionClaim {
     Settled settled =
         transaction.finish(row.recording(), values -> row.bindRecording(values, answer, begun));
     if (settled != Settled.DONE) {
-      releaseQuietly(database, row);
+      releaseQuietly(row);
     }
     return settled;
   }
@@ -124,9 +110,9 @@ public final class ReservedTransaction extends TransactionClaim {
    * Releases the key, because the call has no effect. If that fails, the key is free when the lease
    * ends.
    */
-  private static void releaseQuietly(RecordDatabase database, ReservedRow row) {
+  private static void releaseQuietly(ReservedRow row) {
     try {
-      boolean unused = database.onConnection(row::release);
+      boolean unused = row.database().onConnection(row::release);
     } catch (JdbiException leaseEnds) {
       logger.debug(
           "operation {} could not release its key, which stays reserved until its lease ends",

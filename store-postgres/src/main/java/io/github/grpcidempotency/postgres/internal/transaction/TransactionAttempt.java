@@ -4,12 +4,11 @@ import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.OutboxQuery;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
@@ -118,7 +117,7 @@ public final class TransactionAttempt {
                 StatementBatch.runForBoth(
                     connection,
                     sql.claimInTransaction,
-                    values -> OperationParameters.of(values, request, id),
+                    values -> values.bindOperation(request, id),
                     Lock::read,
                     RecordRow::read));
     database.ids().compareClock(met.first().expires().minus(request.retention()));
@@ -192,8 +191,8 @@ public final class TransactionAttempt {
   private boolean delete(HandlerTransaction transaction, UUID row) {
     return StatementBatch.run(
             transaction.own(),
-            database.reservationSql().deleteEnded(),
-            values -> OperationParameters.of(values, request, row),
+            database.sql().deleteEnded,
+            values -> values.bindOperation(request, row),
             cleared -> cleared.getObject("id", UUID.class))
         .isPresent();
   }

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
+import io.github.grpcidempotency.postgres.internal.claim.PostgresClaim;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ResourceIdType;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.time.Instant;
@@ -17,13 +17,8 @@ import org.jdbi.v3.core.JdbiException;
  * A claim whose handler writes through a transaction of the store. The transaction commits effect
  * and record together. An error is recorded, and the key released, after a rollback.
  */
-abstract sealed class TransactionClaim implements Claim
+abstract sealed class TransactionClaim extends PostgresClaim
     permits TransactionalClaim, ReservedTransaction {
-  private final ClaimRequest request;
-  private final UUID id;
-  private final int attempt;
-  private final Instant expires;
-  private final ResourceIdType resourceIdType;
   final HandlerTransaction transaction;
 
   TransactionClaim(
@@ -33,11 +28,7 @@ abstract sealed class TransactionClaim implements Claim
       Instant expires,
       ResourceIdType resourceIdType,
       HandlerTransaction transaction) {
-    this.request = request;
-    this.id = id;
-    this.attempt = attempt;
-    this.expires = expires;
-    this.resourceIdType = resourceIdType;
+    super(request, id, attempt, expires, resourceIdType);
     this.transaction = transaction;
   }
 
@@ -66,31 +57,6 @@ abstract sealed class TransactionClaim implements Claim
     } catch (JdbiException failure) {
       throw Failures.of("could not settle the call after the rollback", failure);
     }
-  }
-
-  @Override
-  public final ClaimRequest request() {
-    return request;
-  }
-
-  @Override
-  public final UUID operationId() {
-    return id;
-  }
-
-  @Override
-  public final int attempt() {
-    return attempt;
-  }
-
-  @Override
-  public final Instant expires() {
-    return expires;
-  }
-
-  @Override
-  public final ResourceIdType resourceIdType() {
-    return resourceIdType;
   }
 
   @Override

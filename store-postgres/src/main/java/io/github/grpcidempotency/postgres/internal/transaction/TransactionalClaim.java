@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
-import io.github.grpcidempotency.postgres.internal.sql.OperationParameters;
-import io.github.grpcidempotency.postgres.internal.sql.OutcomeParameters;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -39,11 +37,6 @@ final class TransactionalClaim extends TransactionClaim {
     this.cleared = cleared;
   }
 
-  /** Continues after a handler that has used an earlier transaction, which has ended. */
-  void takeOver(HandlerTransaction earlier) {
-    transaction.takeOver(earlier);
-  }
-
   /**
    * Called when a statement of the handler has failed. After that, only an error can be recorded.
    */
@@ -67,12 +60,12 @@ final class TransactionalClaim extends TransactionClaim {
       transaction.rollback();
       return FailedCommit.failedStatement();
     }
-    return transaction.finish(sql.record, values -> bind(OutcomeParameters.of(values, answer)));
+    return transaction.finish(sql.record, values -> bind(values.bindOutcome(answer)));
   }
 
   @Override
   boolean recordFailure(Connection connection, RecordedOutcome.Failure failure) {
-    return run(connection, sql.recordFailure, values -> OutcomeParameters.of(values, failure));
+    return run(connection, sql.recordFailure, values -> values.bindOutcome(failure));
   }
 
   private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
@@ -82,7 +75,8 @@ final class TransactionalClaim extends TransactionClaim {
   }
 
   private Parameters bind(Parameters values) {
-    return OperationParameters.of(values, request(), operationId())
+    return values
+        .bindOperation(request(), operationId())
         .bind("cleared", "uuid", cleared)
         .bind("expires", expires().atOffset(ZoneOffset.UTC));
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.watch;
 
 import com.google.common.primitives.Longs;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.store.CompletionWatch;
@@ -16,6 +17,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -23,7 +26,6 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -59,8 +61,8 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   private final Set<Long> unannounced = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean added = new AtomicBoolean();
   private final Thread thread;
+  private final CountDownLatch closed = new CountDownLatch(1);
   private boolean started;
-  private volatile boolean closed;
 
   /**
    * Creates the watch.
@@ -95,7 +97,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     try {
       return handle.getConnection().unwrap(PGConnection.class);
     } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
+      throw Failures.asJdbiException(failure);
     }
   }
 
@@ -135,7 +137,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
 
   @Override
   public synchronized void close() {
-    closed = true;
+    closed.countDown();
     notifyAll();
   }
 
@@ -146,7 +148,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     try {
       while (awaitWork()) {
         if (!watching.succeeds()) {
-          pause();
+          boolean unused = closed.await(AFTER_OUTAGE.toMillis(), TimeUnit.MILLISECONDS);
         }
       }
     } catch (InterruptedException stopped) {
@@ -156,19 +158,14 @@ public final class PostgresCompletionWatch implements CompletionWatch {
 
   /** Waits until there is an operation to watch. Returns false if the watch was closed. */
   private synchronized boolean awaitWork() throws InterruptedException {
-    while (watched.isEmpty() && !closed) {
+    while (watched.isEmpty() && !isClosed()) {
       wait();
     }
-    return !closed;
+    return !isClosed();
   }
 
-  private synchronized void pause() throws InterruptedException {
-    long end = System.nanoTime() + AFTER_OUTAGE.toNanos();
-    for (long left = AFTER_OUTAGE.toMillis();
-        left > 0 && !closed;
-        left = Duration.ofNanos(end - System.nanoTime()).toMillis()) {
-      wait(left);
-    }
+  private boolean isClosed() {
+    return closed.getCount() == 0;
   }
 
   private void watchUntilIdle() throws SQLException {
@@ -179,7 +176,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
       unannounced.addAll(watched.keySet());
       long lastPoll = System.nanoTime();
       long lastWork = lastPoll;
-      while (!closed && System.nanoTime() - lastWork < IDLE_LIMIT.toNanos()) {
+      while (!isClosed() && System.nanoTime() - lastWork < IDLE_LIMIT.toNanos()) {
         boolean asked = added.getAndSet(false);
         announce(handle, notified);
         if (asked || System.nanoTime() - lastPoll > pollInterval.toNanos()) {

@@ -23,21 +23,19 @@ public final class DurableDatabase implements AutoCloseable {
   private static final String APP = "benchmark_app";
 
   private final EmbeddedPostgres postgres;
-  private final DatabaseSettings settings;
   private final Jdbi superuser;
 
-  private DurableDatabase(EmbeddedPostgres postgres, DatabaseSettings settings) {
+  private DurableDatabase(EmbeddedPostgres postgres) {
     this.postgres = postgres;
-    this.settings = settings;
     this.superuser = Jdbi.create(postgres.getDatabase("postgres", DATABASE));
   }
 
   /**
    * Starts PostgreSQL in a new temporary directory.
    *
-   * @throws IllegalArgumentException if it would not be durable
+   * @throws IllegalStateException if it would not be durable
    */
-  public static DurableDatabase start(DatabaseSettings settings) {
+  public static DurableDatabase start() {
     try {
       EmbeddedPostgres.Builder builder =
           EmbeddedPostgres.builder()
@@ -47,11 +45,10 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("full_page_writes", "on")
               .setServerConfig("max_connections", "200")
               .setServerConfig("shared_buffers", "512MB")
-              // Checkpoints only where a scenario asks for one, and not at random within a round.
+              // No checkpoints at random within a round.
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
-      settings.parameters().forEach(builder::setServerConfig);
-      DurableDatabase database = new DurableDatabase(builder.start(), settings);
+      DurableDatabase database = new DurableDatabase(builder.start());
       try {
         database.prepare();
       } catch (RuntimeException failure) {
@@ -70,7 +67,7 @@ public final class DurableDatabase implements AutoCloseable {
         postgresDatabase.withHandle(
             handle -> handle.createQuery(script("not_durable")).mapTo(String.class).list());
     if (!off.isEmpty()) {
-      throw new IllegalArgumentException("PostgreSQL would not be durable: " + off);
+      throw new IllegalStateException("PostgreSQL would not be durable: " + off);
     }
     postgresDatabase.useHandle(
         handle -> {
@@ -85,16 +82,13 @@ public final class DurableDatabase implements AutoCloseable {
   /** Creates the library's tables, with a foreign key for each resource type. */
   private void migrate() {
     IdempotencySchema.migrate(owner());
-    runAsOwner(
-        script("resource_types").replace("${types}", Integer.toString(settings.resourceTypes())));
+    runAsOwner(script("resource_types"));
   }
 
-  /** Returns a pool of the application's connections; its round trips are counted. */
-  public HikariDataSource newPool(int size) {
-    return newPool(size, Duration.ZERO);
-  }
-
-  /** Returns a pool whose round trips have an additional delay. */
+  /**
+   * Returns a pool of the application's connections. Its round trips are counted, and have an
+   * additional delay.
+   */
   public HikariDataSource newPool(int size, Duration delay) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(
@@ -116,23 +110,10 @@ public final class DurableDatabase implements AutoCloseable {
     superuser.useHandle(handle -> handle.execute(sql));
   }
 
-  /** Returns the single number that a query returns, executed as a superuser. */
-  public double number(String query) {
-    return superuser.withHandle(handle -> handle.createQuery(query).mapTo(Double.class).one());
-  }
-
-  /** Returns how many bytes of log were written so far. */
-  public double logPosition() {
-    return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
-  }
-
   /** Returns the server's version, and its settings that matter for speed. */
   public String description() {
-    String server =
-        superuser.withHandle(
-            handle -> handle.createQuery(script("description")).mapTo(String.class).one());
-    return "%s, set %s; resource types: %d"
-        .formatted(server, settings.parameters(), settings.resourceTypes());
+    return superuser.withHandle(
+        handle -> handle.createQuery(script("description")).mapTo(String.class).one());
   }
 
   @Override

@@ -20,6 +20,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 final class Plots {
   private static final String RATIO = "throughput ratio";
   private static final String THROUGHPUT = "calls/s";
+  private static final int SHOWN_CALLS = 16;
   private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
 
   private Plots() {}
@@ -30,28 +31,14 @@ final class Plots {
     if (results.stream().noneMatch(result -> result.metric().equals(THROUGHPUT))) {
       return;
     }
-    int calls = shownCalls(scenario, results);
+    TreeSet<Integer> all = new TreeSet<>(results.stream().map(Result::calls).toList());
+    int calls = all.contains(SHOWN_CALLS) ? SHOWN_CALLS : all.last();
     List<Result> shown = results.stream().filter(result -> result.calls() == calls).toList();
     List<Result> ratios = shown.stream().filter(each -> each.metric().equals(RATIO)).toList();
     if (!ratios.isEmpty()) {
       String atOnce = "; %s, %d at once".formatted(scenario, calls);
       save(ranges("Throughput, bare handler = 1" + atOnce, ratios), directory.resolve(name));
     }
-  }
-
-  /**
-   * Returns the number of calls that an aim refers to, if it was measured, and otherwise the
-   * largest number.
-   */
-  private static int shownCalls(String scenario, List<Result> results) {
-    TreeSet<Integer> calls = new TreeSet<>(results.stream().map(Result::calls).toList());
-    return calls.stream()
-        .filter(
-            each ->
-                Aim.ALL.stream()
-                    .anyMatch(aim -> aim.scenario().equals(scenario) && aim.calls() == each))
-        .findFirst()
-        .orElse(calls.last());
   }
 
   /**

@@ -44,8 +44,8 @@ public final class Report {
   }
 
   /**
-   * Prints the sections that have not been written yet, and writes each as {@code <scenario>.md}
-   * and {@code .csv}, and as {@code .svg} where there are plots of it. Other files stay.
+   * Prints the sections that have not been written yet, and writes each as {@code <scenario>.md},
+   * and as {@code .svg} where there are plots of it. Other files stay.
    *
    * @throws IOException if they cannot be written
    */
@@ -57,27 +57,6 @@ public final class Report {
         section.written = true;
       }
     }
-  }
-
-  /** Prints the aims and whether they were met. */
-  public void sumUp() {
-    console.print(
-        aims(sections.values().stream().flatMap(each -> each.results().stream()).toList()));
-  }
-
-  private static String aims(List<Result> results) {
-    List<Result> aimed = results.stream().filter(result -> result.aim().isPresent()).toList();
-    List<String> missed =
-        aimed.stream()
-            .filter(result -> !result.aim().orElseThrow().isMetBy(result))
-            .map(
-                each ->
-                    "- missed: %s, %s, %d calls, %s: %s%n"
-                        .formatted(
-                            each.scenario(), each.variant(), each.calls(), each.metric(), each))
-            .toList();
-    String met = "%d of %d aims met.%n".formatted(aimed.size() - missed.size(), aimed.size());
-    return aimed.isEmpty() ? "" : met + String.join("", missed);
   }
 
   /** The numbers of one scenario. */
@@ -140,15 +119,12 @@ public final class Report {
       String name = scenario.replace(' ', '-');
       String table = "# " + scenario + "\n\n" + table();
       console.printf("%n%s%n", table);
-      CsvFile.write(directory.resolve(name + ".csv"), results());
       StringBuilder page = new StringBuilder(table);
-      page.append("\nWritten by the benchmark program. Median of the rounds (least–most); ");
-      page.append("✓ and ✗ say whether an aim is met.\n\n");
+      page.append("\nWritten by the benchmark program. Median of the rounds (least–most).\n\n");
       circumstances.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
       notes.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
-      page.append("\n").append(aims(results()));
       Files.writeString(directory.resolve(name + ".md"), page);
-      console.printf("Written to %s: %s.md, %s.csv%n%n", directory, name, name);
+      console.printf("Written to %s: %s.md%n%n", directory, name);
       Plots.write(directory, name, results());
     }
 

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.benchmarks.report;
 
 import java.util.Locale;
-import java.util.Optional;
 
 /**
  * One number, as the median of its rounds.
@@ -23,17 +22,11 @@ public record Result(
     double least,
     double most) {
 
-  /** Returns the aim for this result, if there is one. */
-  public Optional<Aim> aim() {
-    return Aim.ALL.stream().filter(aim -> aim.isFor(this)).findFirst();
-  }
-
-  /** Returns the median, the extremes, and whether the aim is met. */
+  /** Returns the median and the extremes. */
   @Override
   public String toString() {
     String spread = least == most ? "" : " (" + plain(least) + "–" + plain(most) + ")";
-    String held = aim().map(aim -> (aim.isMetBy(this) ? " ✓ " : " ✗ ") + aim).orElse("");
-    return plain(value) + spread + held;
+    return plain(value) + spread;
   }
 
   /** Formats a number with a sensible number of digits. */

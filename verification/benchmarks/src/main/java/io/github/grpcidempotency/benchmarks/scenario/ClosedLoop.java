@@ -17,8 +17,8 @@ public final class ClosedLoop implements AutoCloseable {
   private final CountDownLatch running;
   private final AtomicLong left;
   private final AtomicReference<Reply> failure = new AtomicReference<>();
-  private volatile ConcurrentHistogram latencies = new ConcurrentHistogram(DIGITS);
-  private volatile long began = System.nanoTime();
+  private final ConcurrentHistogram latencies = new ConcurrentHistogram(DIGITS);
+  private final long began = System.nanoTime();
   private volatile boolean stopped;
 
   private ClosedLoop(Operation operation, int callers, long times) {
@@ -30,40 +30,22 @@ public final class ClosedLoop implements AutoCloseable {
     }
   }
 
-  /** Starts the callers, which run until this is closed. */
-  public static ClosedLoop start(Operation operation, int callers) {
-    return new ClosedLoop(operation, callers, Long.MAX_VALUE);
-  }
-
   /** Runs an operation a number of times, and returns the measurements of the callers. Blocks. */
   public static Load run(Operation operation, int callers, long times) {
     ClosedLoop loop = new ClosedLoop(operation, callers, times);
     loop.await();
-    return loop.seenSinceRestart();
+    return loop.seen();
   }
 
   /** Runs callers for some time, and returns their measurements. Blocks. */
   public static Load run(Operation operation, int callers, Duration time) {
-    try (ClosedLoop loop = start(operation, callers)) {
-      return loop.observe(time);
+    try (ClosedLoop loop = new ClosedLoop(operation, callers, Long.MAX_VALUE)) {
+      sleep(time);
+      return loop.seen();
     }
   }
 
-  /** Returns the measurements of the callers for some time from now on. Blocks. */
-  public Load observe(Duration time) {
-    restart();
-    sleep(time);
-    return seenSinceRestart();
-  }
-
-  /** Discards the measurements so far. */
-  public void restart() {
-    latencies = new ConcurrentHistogram(DIGITS);
-    began = System.nanoTime();
-  }
-
-  /** Returns the measurements since the last restart. */
-  public Load seenSinceRestart() {
+  private Load seen() {
     ConcurrentHistogram seen = latencies.copy();
     double seconds = (System.nanoTime() - began) / 1e9;
     Reply failed = failure.get();
@@ -71,10 +53,7 @@ public final class ClosedLoop implements AutoCloseable {
       throw new IllegalStateException("a call failed: " + failed.status());
     }
     return new Load(
-        seen.getTotalCount() / seconds,
-        new Load.Latencies(
-            millis(seen, 50), millis(seen, 90), millis(seen, 99), millis(seen, 99.9)),
-        seen.getTotalCount());
+        seen.getTotalCount() / seconds, millis(seen, 50), millis(seen, 99), seen.getTotalCount());
   }
 
   /** Lets the callers finish their operations. Blocks. */

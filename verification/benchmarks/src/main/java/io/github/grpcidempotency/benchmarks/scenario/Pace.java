@@ -51,17 +51,10 @@ public final class Pace {
   private Optional<Integer> networkMicros = Optional.empty();
 
   @Option(
-      names = "--retention",
-      paramLabel = "SECONDS",
-      description =
-          "The retention of records in \"steady state\", which takes four times as long (30).")
-  private Optional<Integer> retention = Optional.empty();
-
-  @Option(
       names = "--quick",
       description =
-          "Only checks that the program works: one round of half a second and small tables,"
-              + " with meaningless results.")
+          "Only checks that the program works: one round of half a second, with"
+              + " meaningless results.")
   private boolean quick;
 
   /**
@@ -75,7 +68,6 @@ public final class Pace {
     within("--seconds", seconds.orElse(1.0), 0.01, 3_600);
     within("--rounds", rounds(), 1, 1_000);
     within("--network-micros", networkMicros.orElse(NETWORK_MICROS), 1, 1e6);
-    within("--retention", retention.orElse(1), 1, 3_600);
   }
 
   /**
@@ -88,7 +80,6 @@ public final class Pace {
     affects("--concurrency", !concurrency.isEmpty(), scenarios, CALLS, NETWORK);
     affects("--variants", !variants.isEmpty(), scenarios, CALLS, NETWORK, "cost of a call");
     affects("--network-micros", networkMicros.isPresent(), scenarios, NETWORK);
-    affects("--retention", retention.isPresent(), scenarios, "steady state");
   }
 
   private static void affects(
@@ -123,20 +114,6 @@ public final class Pace {
 
   List<Integer> callers() {
     return concurrency.isEmpty() ? List.of(1, 4, 16, 64) : concurrency;
-  }
-
-  /** Returns how many expired records a sweep deletes. */
-  int sweptKeys() {
-    return quick ? 20_000 : 200_000;
-  }
-
-  /** Returns how many records are written to find their size. */
-  int measuredRecords() {
-    return quick ? 1_000 : 10_000;
-  }
-
-  Duration retention() {
-    return Duration.ofSeconds(retention.orElse(quick ? 2 : 30));
   }
 
   Duration network() {

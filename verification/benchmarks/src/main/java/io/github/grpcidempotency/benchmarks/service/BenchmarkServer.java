@@ -65,12 +65,7 @@ public final class BenchmarkServer implements AutoCloseable {
         .build();
   }
 
-  /** Starts a server. */
-  public static BenchmarkServer start(DurableDatabase database) {
-    return start(database, CONNECTIONS, Duration.ZERO);
-  }
-
-  /** Starts a server with another pool, whose round trips have an additional delay. */
+  /** Starts a server with a pool whose round trips have an additional delay. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
     BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay));
     try {

@@ -4,12 +4,8 @@ DECLARE
   resource text;
 BEGIN
   FOR resource IN
-    SELECT name
-      FROM unnest(ARRAY[
-             'project', 'namespace', 'cluster', 'node_pool', 'api_key', 'invite', 'app_install', 'webhook'])
-           WITH ORDINALITY AS service (name, position)
-     WHERE position <= ${types}
-     ORDER BY position
+    SELECT unnest(ARRAY[
+      'project', 'namespace', 'cluster', 'node_pool', 'api_key', 'invite', 'app_install', 'webhook'])
   LOOP
     PERFORM idempotency.add_resource_type(resource, format('app.%I', resource)::regclass, 'id');
   END LOOP;

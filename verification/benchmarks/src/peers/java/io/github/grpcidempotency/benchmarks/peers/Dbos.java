@@ -15,6 +15,7 @@ import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import javax.sql.DataSource;
@@ -41,7 +42,7 @@ public final class Dbos implements PeerLibrary {
         .useHandle(
             handle -> handle.execute("GRANT CREATE ON DATABASE benchmark TO benchmark_app"));
     // It needs more connections than the one or two that a pool may have.
-    try (HikariDataSource owner = database.newPool(4)) {
+    try (HikariDataSource owner = database.newPool(4, Duration.ZERO)) {
       MigrationManager.runMigrations(
           DBOSConfig.defaults(NAME).withDataSource(owner).withUseListenNotify(false));
     }
@@ -97,7 +98,7 @@ public final class Dbos implements PeerLibrary {
     private final Workflows workflows;
 
     Running(DurableDatabase database, DataSource pool, PeerHandler handler) {
-      this.listener = database.newPool(1);
+      this.listener = database.newPool(1, Duration.ZERO);
       this.dbos =
           new DBOS(
               DBOSConfig.defaults(NAME)

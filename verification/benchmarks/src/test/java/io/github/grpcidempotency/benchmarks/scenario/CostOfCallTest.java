@@ -2,7 +2,6 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import static org.assertj.core.api.Assertions.withinPercentage;
 
-import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
@@ -32,7 +31,7 @@ class CostOfCallTest {
 
   @BeforeAll
   void start() {
-    database = DurableDatabase.start(DatabaseSettings.DEFAULT);
+    database = DurableDatabase.start();
     server = BenchmarkServer.start(database, CostOfCall.CONNECTIONS, Duration.ZERO);
     client = new Client(server.port());
   }

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;

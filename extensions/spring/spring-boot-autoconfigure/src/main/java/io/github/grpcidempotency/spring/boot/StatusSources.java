@@ -2,8 +2,8 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.StatusSource;
+import io.github.grpcidempotency.resource.ResourceType;
+import io.github.grpcidempotency.resource.StatusSource;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

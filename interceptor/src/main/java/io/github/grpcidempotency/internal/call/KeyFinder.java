@@ -1,0 +1,206 @@
+package io.github.grpcidempotency.internal.call;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.WireNames;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Looks for the key of one call in the procedure's key source, and decides how the call continues.
+ * The first rule that applies decides:
+ *
+ * <ol>
+ *   <li>The handler manages keys itself: pass the call through.
+ *   <li>A prohibited key is present, or a required key is missing: refuse.
+ *   <li>No key: pass the call through.
+ *   <li>The key has no caller: refuse if a key is required; otherwise pass the call through and
+ *       emit an event.
+ *   <li>The key has characters that no store can keep: refuse.
+ *   <li>Otherwise the call is an operation. It belongs to the caller that the key source found, or
+ *       else to the authenticated caller.
+ * </ol>
+ */
+public final class KeyFinder {
+  private final Procedure procedure;
+  private final KeyPolicy policy;
+  private final Optional<Caller> caller;
+  private final Function<String, List<String>> headers;
+  private final CallEvents events;
+  private final KeySource source;
+
+  /**
+   * Creates the finder of one call.
+   *
+   * @param policy the procedure's key policy, or a stricter one that the client demands
+   * @param headers returns all values of a header
+   */
+  public KeyFinder(
+      Procedure procedure,
+      KeyPolicy policy,
+      Optional<Caller> caller,
+      Function<String, List<String>> headers,
+      CallEvents events) {
+    this.procedure = procedure;
+    this.policy = policy;
+    this.caller = caller;
+    this.headers = headers;
+    this.events = events;
+    this.source =
+        procedure
+            .keySource()
+            .filter(given -> policy != KeyPolicy.PROHIBITED)
+            .orElseGet(() -> KeySource.metadata(WireNames.KEY).as(procedure.keyFormat()));
+  }
+
+  public boolean readsRequest() {
+    return policy != KeyPolicy.HANDLER_INTERNAL && source.readsRequest();
+  }
+
+  /**
+   * Decides how the call continues.
+   *
+   * @param request the request; empty if the decision does not {@linkplain #readsRequest need} it
+   */
+  public KeyDecision decide(Optional<Message> request) {
+    if (policy == KeyPolicy.HANDLER_INTERNAL) {
+      return new KeyDecision.Unkeyed();
+    }
+    KeyCall call = new Call(request);
+    for (KeySource each : source.alternatives()) {
+      try {
+        Optional<FoundKey> found =
+            Objects.requireNonNull(
+                each.find(call), () -> "the key source " + each.name() + " returned null");
+        if (found.isPresent()) {
+          return decide(found, found.get().name().orElse(each.name()));
+        }
+      } catch (MalformedKeyException malformed) {
+        return onMalformed(malformed, malformed.keyName().orElse(each.name()));
+      } catch (UnauthenticatedKeyException unproven) {
+        events.extractionFailed(each.name(), ExtractionFailure.UNAUTHENTICATED, unproven);
+        return new KeyDecision.Refuse(
+            Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), source.name());
+      } catch (StoreException unreachable) {
+        events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
+        return new KeyDecision.Refuse(
+            Refusal.storeUnavailable(unreachable.failureCause()), source.name());
+      } catch (RuntimeException | Error defect) {
+        events.extractionFailed(each.name(), ExtractionFailure.DEFECT, defect);
+        throw defect;
+      }
+    }
+    return decide(Optional.empty(), source.name());
+  }
+
+  private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
+    if (policy == KeyPolicy.PROHIBITED) {
+      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), where);
+    }
+    if (caller.isEmpty() && policy == KeyPolicy.OPTIONAL) {
+      return noCaller();
+    }
+    events.keyInvalid(where, malformed.problem());
+    return new KeyDecision.Refuse(Refusal.invalidKey(malformed), where);
+  }
+
+  private KeyDecision decide(Optional<FoundKey> key, String where) {
+    KeyDecision decision = decide(policy, key, caller, where);
+    if (key.isPresent() && decision instanceof KeyDecision.Unkeyed) {
+      return noCaller();
+    }
+    if (key.isEmpty()) {
+      if (policy != KeyPolicy.PROHIBITED) {
+        events.keyMissing(decision instanceof KeyDecision.Refuse);
+      }
+    } else if (decision instanceof KeyDecision.Refuse refuse
+        && refuse.refusal().reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
+      IdempotencyKey.problemOf(key.get().value())
+          .ifPresent(problem -> events.keyInvalid(where, problem));
+    }
+    return decision;
+  }
+
+  private KeyDecision noCaller() {
+    events.unprotected(UnprotectedCause.NO_CALLER, null);
+    return new KeyDecision.Unkeyed();
+  }
+
+  /** Applies the rules to a key that was found, or to a call without one. */
+  public static KeyDecision decide(
+      KeyPolicy policy, Optional<FoundKey> key, Optional<Caller> caller, String sourceName) {
+    String keyName = key.flatMap(FoundKey::name).orElse(sourceName);
+    boolean required = policy == KeyPolicy.REQUIRED;
+    if (policy == KeyPolicy.HANDLER_INTERNAL) {
+      return new KeyDecision.Unkeyed();
+    }
+    if (key.isEmpty()) {
+      return required
+          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED), keyName)
+          : new KeyDecision.Unkeyed();
+    }
+    if (policy == KeyPolicy.PROHIBITED) {
+      return new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), keyName);
+    }
+    Optional<Caller> owner = key.get().caller().or(() -> caller);
+    if (owner.isEmpty()) {
+      return required
+          ? new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), keyName)
+          : new KeyDecision.Unkeyed();
+    }
+    Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());
+    if (problem.isPresent()) {
+      return new KeyDecision.Refuse(Refusal.invalidKey(problem.get()), keyName);
+    }
+    return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()), keyName);
+  }
+
+  private final class Call implements KeyCall {
+    private final Optional<Message> request;
+
+    Call(Optional<Message> request) {
+      this.request = request;
+    }
+
+    @Override
+    public String procedure() {
+      return procedure.name();
+    }
+
+    @Override
+    public Optional<Caller> caller() {
+      return caller;
+    }
+
+    @Override
+    public List<String> metadata(String name) {
+      return headers.apply(name);
+    }
+
+    @Override
+    public Message request() {
+      return request.orElseThrow(
+          () ->
+              new IllegalStateException(
+                  "the key source read the request although its readsRequest() returned false"));
+    }
+  }
+}

@@ -1,8 +1,0 @@
-package io.github.grpcidempotency.procedure;
-
-/**
- * Where the status of the asynchronous work behind a created resource comes from: a query of the
- * service's outbox, which the PostgreSQL store runs together with the statements of a replay, or
- * code of the service.
- */
-public sealed interface StatusSource permits OutboxQuery, StatusResolver {}
