@@ -68,7 +68,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   private final ServerCallHandler<RequestT, ResponseT> next;
   private final Context context = Context.current();
 
-  private Executor thread = MoreExecutors.directExecutor();
+  private Executor listenerExecutor = MoreExecutors.directExecutor();
   private Optional<Executor> resumption = Optional.empty();
   private volatile Optional<KeyedCall> keyed = Optional.empty();
   private @Nullable RequestT request;
@@ -143,7 +143,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
       refuse(found, Refusal.noShard(), keyName);
       return;
     }
-    KeyedCall machine =
+    KeyedCall keyedCall =
         new KeyedCall(
             this,
             own.get(),
@@ -152,8 +152,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
             KeyedRequest.of(
                 key, procedure, message, found.trace(), RequestHeaders.hintAtRetry(headers)),
             keyName);
-    keyed = Optional.of(machine);
-    machine.start();
+    keyed = Optional.of(keyedCall);
+    keyedCall.start();
   }
 
   private void refuse(CallEvents about, Refusal refusal, String keyName) {
@@ -163,7 +163,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public void onReady() {
-    thread.execute(
+    listenerExecutor.execute(
         () -> {
           ready = true;
           handler().ifPresent(ServerCall.Listener::onReady);
@@ -173,7 +173,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   @Override
   public void onCancel() {
     keyed.ifPresent(KeyedCall::ended);
-    thread.execute(
+    listenerExecutor.execute(
         () ->
             handler()
                 .ifPresentOrElse(
@@ -183,7 +183,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   @Override
   public void onComplete() {
     keyed.ifPresent(KeyedCall::ended);
-    thread.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
+    listenerExecutor.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
   }
 
   private Optional<ServerCall.Listener<RequestT>> handler() {
@@ -219,8 +219,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   }
 
   private void runHandler(ServerCall<RequestT, ResponseT> target, Metadata sent) {
-    Context guarded = OperationContext.guarded();
-    Context before = guarded.attach();
+    Context intercepted = OperationContext.intercepted();
+    Context before = intercepted.attach();
     try {
       ServerCall.Listener<RequestT> started = next.startCall(target, sent);
       handler = started;
@@ -230,7 +230,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
       started.onMessage(request);
       started.onHalfClose();
     } finally {
-      guarded.detach(before);
+      intercepted.detach(before);
     }
   }
 
@@ -296,8 +296,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   public Executor resumption() {
     if (resumption.isEmpty()) {
       Executor sequence = MoreExecutors.newSequentialExecutor(engines.executor());
-      thread = event -> sequence.execute(() -> events.within(event));
-      resumption = Optional.of(step -> thread.execute(() -> orClose(step)));
+      listenerExecutor = event -> sequence.execute(() -> events.within(event));
+      resumption = Optional.of(step -> listenerExecutor.execute(() -> orClose(step)));
     }
     return resumption.get();
   }

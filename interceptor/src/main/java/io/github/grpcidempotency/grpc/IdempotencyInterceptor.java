@@ -61,11 +61,12 @@ import org.slf4j.LoggerFactory;
  * idempotency-key} runs the handler, and every retry gets its answer. The {@link Execution} of a
  * procedure decides whether a crash can make the handler run again.
  *
- * <p>Methods without a {@link Procedure} and calls without a key pass through unchanged. If a call
- * has a key but runs unprotected, for example because it has no caller, an event reports it: see
- * {@link UnprotectedCause}. So is a call of a method whose {@code (idempotency.v1.procedure)}
- * option the interceptor does not have. Register the interceptor once. Authentication must run
- * before it ({@code ServerBuilder} calls the interceptor that was added last first).
+ * <p>Methods without a {@link Procedure} and calls without a key pass through unchanged, except
+ * that a transactional handler gets a transaction also without a key. If a call has a key but runs
+ * unprotected, for example because it has no caller, an event reports it: see {@link
+ * UnprotectedCause}. So is a call of a method whose {@code (idempotency.v1.procedure)} option the
+ * interceptor does not have. Register the interceptor once. Authentication must run before it
+ * ({@code ServerBuilder} calls the interceptor that was added last first).
  *
  * <p>The store is called on the threads of the server's executor. As for any handler that uses a
  * database, that executor must allow blocking. Thread-safe.
@@ -125,7 +126,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return runUnrecorded(procedure, call, headers, next);
     }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
-    if (OperationContext.isGuarded()) {
+    if (OperationContext.isIntercepted()) {
       arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
       return next.startCall(call, headers);
     }
@@ -168,7 +169,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> annotated = undescribed.find(call.getMethodDescriptor());
-    if (annotated.isEmpty() || OperationContext.isGuarded()) {
+    if (annotated.isEmpty() || OperationContext.isIntercepted()) {
       return next.startCall(call, headers);
     }
     engines.ifPresent(

@@ -36,7 +36,8 @@ import java.util.function.Consumer;
 
 /**
  * One piece of work. Every step runs on the thread that calls {@link #serve}, which blocks until
- * there is a result. The first result counts.
+ * there is a result; only what is settled after the end of a host's transaction runs on another.
+ * The first result counts.
  */
 final class WorkTransport<T extends Message> implements Transport {
   private final Procedure kind;

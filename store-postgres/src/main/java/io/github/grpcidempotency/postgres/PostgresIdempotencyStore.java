@@ -18,7 +18,7 @@ import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.postgres.internal.transaction.LateClaim;
-import io.github.grpcidempotency.postgres.internal.transaction.ReservedTransaction;
+import io.github.grpcidempotency.postgres.internal.transaction.ReservedClaim;
 import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.BatchCounts;
@@ -154,7 +154,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   public ClaimResult claimInTransaction(ClaimRequest request) {
     return settings.locks()
         ? new TransactionAttempt(database, request).run()
-        : ReservedTransaction.claim(database, request);
+        : ReservedClaim.claim(database, request);
   }
 
   @Override
@@ -226,7 +226,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     Set<UUID> owned = new HashSet<>();
     List<Claim> reservations = new ArrayList<>();
     for (Claim claim : claims) {
-      if (claim instanceof Reservation || claim instanceof ReservedTransaction) {
+      if (claim instanceof Reservation || claim instanceof ReservedClaim) {
         reservations.add(claim);
       } else {
         owned.add(claim.operationId());
@@ -389,9 +389,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     /**
      * Sets how many connections of the pool the statements of reserved calls use at a time; 2 by
      * default. Claims, settlements and look-ups of calls that run at the same time share a round
-     * trip and a commit: a call whose connection is busy with such a statement joins the next one.
-     * A call that finds no other call is sent at once. With 0, each call sends its own statements,
-     * on a connection of its own.
+     * trip and a commit: a call that arrives while such a statement is under way joins the next
+     * one. A call that finds no other call is sent at once. With 0, each call sends its own
+     * statements, on a connection of its own.
      *
      * @throws IllegalArgumentException if it is negative
      */

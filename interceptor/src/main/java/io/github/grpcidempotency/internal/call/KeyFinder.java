@@ -31,7 +31,7 @@ import java.util.function.Function;
  * <ol>
  *   <li>The handler manages keys itself: pass the call through.
  *   <li>A prohibited key is present, or a required key is missing: refuse.
- *   <li>No key: pass the call through.
+ *   <li>No key: run the handler without a record; in a transaction, if it is transactional.
  *   <li>The key has no caller: refuse if a key is required; otherwise pass the call through and
  *       emit an event.
  *   <li>The key has characters that no store can keep: refuse.

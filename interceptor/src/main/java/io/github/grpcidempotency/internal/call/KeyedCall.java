@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}), or the
  *       failure of the store ({@link FailureDecider}).
  *   <li>{@link #execute}: run the handler, settle its end, and send its answer ({@link KeyedRun});
- *       or {@link #executeUnguarded}: run it without a claim during an outage;
+ *       or {@link #executeUnprotected}: run it without a claim during an outage;
  *   <li>or {@link #replay}: send the recorded answer;
  *   <li>or {@link #attach}: wait for the call that owns the key. Then, on the thread that resumes
  *       the call, decide again, or claim again. A waiter only reads the record: the call claims for
@@ -192,7 +192,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     waitEnded(WaitEnd.GAVE_UP);
     FailureDecider.decide(outage, transport.outagePolicy())
         .ifPresentOrElse(
-            refusal -> refuse(refusal, Optional.empty(), outage), () -> executeUnguarded(outage));
+            refusal -> refuse(refusal, Optional.empty(), outage), () -> executeUnprotected(outage));
   }
 
   /** Returns how long the call may wait; empty if there is no limit. */
@@ -215,7 +215,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
    * Runs the handler without a claim. A retry of an unprotected call is not safe, so the call is
    * not refused when its server stops.
    */
-  private void executeUnguarded(StoreException outage) {
+  private void executeUnprotected(StoreException outage) {
     drain.remove(this);
     if (transport.keep()) {
       events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
@@ -236,7 +236,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
       return;
     }
     events.replayed(recorded, claimTook);
-    answer.accept(engine.retain(procedure, request.claim(), recorded, events));
+    answer.accept(engine.retain(procedure, request.claimRequest(), recorded, events));
   }
 
   private Consumer<Instant> read(ClaimResult.Recorded recorded, UUID id) throws Exception {

@@ -116,7 +116,8 @@ final class KeyedRun extends Run {
       transport.misused(misuse);
       return;
     }
-    // Not in the try block: the answer to a handler that has thrown is its own exception.
+    // Not in the try block: sending may throw the handler's exception again, which is no failure
+    // of the store.
     switch (settled) {
       case DONE, UNREFERRED -> send(answer, settled == Settled.DONE);
       case LOST, UNKNOWN -> refuse(Refusal.inProgress(engine.lease()));

@@ -19,7 +19,7 @@ public record OperationContext(Context context) {
   private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
-  private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
+  private static final Context.Key<Boolean> INTERCEPTED = Context.key("idempotency-intercepted");
 
   /** Returns the context of a handler whose claim was won. */
   public static OperationContext of(Operation operation) {
@@ -120,12 +120,12 @@ public record OperationContext(Context context) {
         + " describe the method with .execution(Execution.TRANSACTIONAL)";
   }
 
-  public static boolean isGuarded() {
-    return GUARDED.get() != null;
+  public static boolean isIntercepted() {
+    return INTERCEPTED.get() != null;
   }
 
   /** Returns the current context, marked as that of a call that an interceptor serves. */
-  public static Context guarded() {
-    return Context.current().withValue(GUARDED, true);
+  public static Context intercepted() {
+    return Context.current().withValue(INTERCEPTED, true);
   }
 }

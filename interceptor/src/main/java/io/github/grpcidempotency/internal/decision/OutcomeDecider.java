@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 
-/** Decides what to do with a reservation whose handler has ended with an error. */
+/** Decides what to do with a claim whose handler has ended with an error. */
 public final class OutcomeDecider {
   private OutcomeDecider() {}
 

@@ -60,8 +60,8 @@ public record KeyedRequest(
         : new KeyedRequest(key, procedure, fingerprint, message, retention, trace, true);
   }
 
-  public ClaimRequest claim() {
-    return claim(fingerprint);
+  public ClaimRequest claimRequest() {
+    return claimRequest(fingerprint);
   }
 
   /** Compares the request with a recorded one. */
@@ -84,7 +84,7 @@ public record KeyedRequest(
             .fingerprint()
             .filter(recorded -> recorded.version() < fingerprint.version())
             .filter(recorded -> compare(recorded) == Fingerprint.Match.SAME)
-            .map(this::claim)
+            .map(this::claimRequest)
         : Optional.empty();
   }
 
@@ -92,7 +92,7 @@ public record KeyedRequest(
     return new RecordSeal(key, procedure);
   }
 
-  private ClaimRequest claim(Fingerprint under) {
+  private ClaimRequest claimRequest(Fingerprint under) {
     return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention, trace, retry);
   }
 }

@@ -125,7 +125,7 @@ public final class Engine implements AutoCloseable {
     }
     return ofStore(
         () -> {
-          ClaimResult met = claim(request.procedure(), request.claim().unless(gone));
+          ClaimResult met = claim(request.procedure(), request.claimRequest().unless(gone));
           Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
           return older.isPresent() ? claim(request.procedure(), older.get()) : met;
         });
@@ -177,7 +177,7 @@ public final class Engine implements AutoCloseable {
    */
   public PendingClaim claimLater(KeyedRequest request) {
     PendingClaim pending =
-        ofStore(() -> transactional(checked.ready()).claimLater(request.claim()));
+        ofStore(() -> transactional(checked.ready()).claimLater(request.claimRequest()));
     leases.track(pending);
     return pending;
   }

@@ -47,8 +47,8 @@ public final class Settler {
    *
    * @return {@code DONE} if the response is recorded and may be sent; {@code UNREFERRED} if, in
    *     addition, the record refers to no resource although the procedure has one; {@code LOST} if
-   *     another owner's answer counts, or this answer is recorded later; {@code ROLLED_BACK} if the
-   *     call has no effect
+   *     another owner's answer counts, or this answer is recorded later; {@code UNKNOWN} if it is
+   *     unknown what was committed; {@code ROLLED_BACK} if the call has no effect
    * @throws StoreException if the call has no effect, because the store failed
    */
   public Settled complete(Operation operation, Message response) {

@@ -33,7 +33,7 @@ public class RenewalModel {
   /** A call comes, and wins the key if it is free. */
   @Operation
   public void come() {
-    if (store.claim(ModelStore.request(calls.incrementAndGet()).claim())
+    if (store.claim(ModelStore.request(calls.incrementAndGet()).claimRequest())
         instanceof ClaimResult.Won won) {
       winners.add(won.claim());
     }

@@ -115,7 +115,7 @@ public class WaitingModel {
     return leases
         .inFlight(request.key())
         .map(ClaimResult.class::cast)
-        .orElseGet(() -> store.claim(request.claim()));
+        .orElseGet(() -> store.claim(request.claimRequest()));
   }
 
   /** Looks as the engine does. */
@@ -124,11 +124,11 @@ public class WaitingModel {
     return leases
         .inFlight(request.key())
         .map(ClaimResult.class::cast)
-        .or(() -> store.find(request.key(), request.claim().procedure()));
+        .or(() -> store.find(request.key(), request.claimRequest().procedure()));
   }
 
   private Claim run() {
-    Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claim())).claim();
+    Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claimRequest())).claim();
     leases.track(ModelStore.operation(claim));
     return claim;
   }

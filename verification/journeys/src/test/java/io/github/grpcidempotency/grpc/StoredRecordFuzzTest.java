@@ -120,7 +120,9 @@ class StoredRecordFuzzTest {
             .build();
     KeyedRequest first =
         KeyedRequest.of(new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST);
-    ((ClaimResult.Won) store.claim(first.claim())).claim().complete(first.seal().seal(outcome));
+    ((ClaimResult.Won) store.claim(first.claimRequest()))
+        .claim()
+        .complete(first.seal().seal(outcome));
     return CallTest.call(server.orElseThrow(), REQUEST.getName()).as(ALICE).key(key).end();
   }
 

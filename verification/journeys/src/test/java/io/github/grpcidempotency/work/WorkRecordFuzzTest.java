@@ -87,6 +87,6 @@ class WorkRecordFuzzTest {
   private static void record(
       InMemoryIdempotencyStore store, String token, RecordedOutcome outcome) {
     KeyedRequest first = KeyedRequest.of(new IdempotencyKey(SYSTEM, token), JOB, MONTH);
-    ((ClaimResult.Won) store.claim(first.claim())).claim().complete(outcome);
+    ((ClaimResult.Won) store.claim(first.claimRequest())).claim().complete(outcome);
   }
 }

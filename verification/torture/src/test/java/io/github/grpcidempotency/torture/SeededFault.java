@@ -203,7 +203,7 @@ enum SeededFault {
                         if (met instanceof ClaimResult.Recorded read
                             && request.procedure().retainedFromLastReplay()) {
                           try {
-                            store.retain(request.claim(), read);
+                            store.retain(request.claimRequest(), read);
                           } catch (StoreException failed) {
                             throw new StoreException(
                                 "could not retain",

@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * Lets calls that run at the same time share a round trip and a commit:
  *
  * <ol>
- *   <li>If no other statement of its kind is under way, a call runs its own statement at once. It
- *       waits for nobody.
+ *   <li>If no other statement of its kind is under way, and a connection for batches is free, a
+ *       call runs its own statement at once.
  *   <li>Otherwise the call waits. When the statement under way has ended, the call that has waited
  *       longest sends a batch: one statement for itself and for the calls behind it, up to {@link
  *       #MAX_CALLS} and {@link #MAX_BYTES}.

@@ -176,8 +176,9 @@ public final class ReservationAttempt {
   }
 
   /**
-   * Inserts the row, in a batch with other calls if there are any, or reads the existing row. After
-   * a failed batch, the row is inserted with another id, because the batch may have been committed.
+   * Inserts the row, in a batch with other calls if there are any, or reads the existing row. A
+   * call that is sent alone uses another id, because it may have been in a batch whose commit is
+   * unknown.
    */
   private Optional<RecordRow> insert(UUID id) {
     Optional<Inserted> inserted =

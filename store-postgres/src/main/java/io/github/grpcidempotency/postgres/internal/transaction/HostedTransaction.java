@@ -190,7 +190,7 @@ public final class HostedTransaction extends HandlerTransaction {
       Optional<Settled> ended = outcome.beforeCommit(isRollbackOnly());
       return ended.isPresent() ? ended.get() : commit(record);
     } finally {
-      end();
+      rollBackUnlessOver();
     }
   }
 
@@ -227,14 +227,14 @@ public final class HostedTransaction extends HandlerTransaction {
           new IllegalStateException(NOT_ITS_OWNER));
       return;
     }
-    end();
+    rollBackUnlessOver();
   }
 
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
     guard.end();
     checkThread();
-    end();
+    rollBackUnlessOver();
     return database.onConnection(work);
   }
 
@@ -245,7 +245,7 @@ public final class HostedTransaction extends HandlerTransaction {
     }
   }
 
-  private void end() {
+  private void rollBackUnlessOver() {
     if (!over.getAndSet(true)) {
       carrier.ifPresent(StatementCarrier::forget);
       rollBack(host);

@@ -186,6 +186,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public boolean succeeded(PreparedStatement statement) throws SQLException {
+    // Before the handler's result: BEGIN, unless the host begins; then both parts of the claim.
     if (sql.begins) {
       boolean unused = statement.getMoreResults();
     }
@@ -218,7 +219,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   @Override
   public SQLException failed(SQLException failure) {
     first.begun();
-    if (isRefusal(failure)) {
+    if (isPreemption(failure)) {
       ClaimPreemptedException refusal = database.settings().preempted().apply(failure);
       state = State.PREEMPTED;
       first.preempted(refusal);
@@ -228,7 +229,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     return failure;
   }
 
-  private static boolean isRefusal(SQLException failure) {
+  private static boolean isPreemption(SQLException failure) {
     return REFUSED.equals(failure.getSQLState())
         || Failures.isCutOff(Failures.asJdbiException(failure));
   }

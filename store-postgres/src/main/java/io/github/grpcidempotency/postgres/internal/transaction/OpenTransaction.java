@@ -59,8 +59,8 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   /**
-   * The handler can only have sent statements, so the leading statements need not be part of this
-   * transaction.
+   * Nothing is deferred: if the leading statements were not sent, the handler has written nothing
+   * through this transaction, which the claim's own can replace.
    */
   @Override
   boolean sendFirst() {

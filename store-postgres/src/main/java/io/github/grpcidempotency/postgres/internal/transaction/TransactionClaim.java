@@ -18,7 +18,7 @@ import org.jdbi.v3.core.JdbiException;
  * and record together. An error is recorded, and the key released, after a rollback.
  */
 abstract sealed class TransactionClaim extends PostgresClaim
-    permits TransactionalClaim, ReservedTransaction {
+    permits TransactionalClaim, ReservedClaim {
   final HandlerTransaction transaction;
 
   TransactionClaim(

@@ -207,7 +207,7 @@ class LateSettlerTest {
             CreateThingRequest.getDefaultInstance());
     Claim claim =
         new UnsettleableClaim(
-            ((ClaimResult.Won) store.claim(request.claim())).claim(), mayBeReleased);
+            ((ClaimResult.Won) store.claim(request.claimRequest())).claim(), mayBeReleased);
     CallEvents events =
         CallEvents.capture(
             listeners,

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * <p>If the handler fails, the transaction rolls back and the key is released. After a crash, or if
  * the outcome of the commit is unknown, the reservation stays until its lease ends.
  */
-public final class ReservedTransaction extends TransactionClaim {
-  private static final Logger logger = LoggerFactory.getLogger(ReservedTransaction.class);
+public final class ReservedClaim extends TransactionClaim {
+  private static final Logger logger = LoggerFactory.getLogger(ReservedClaim.class);
 
   private final ReservedRow row;
 
@@ -44,7 +44,7 @@ public final class ReservedTransaction extends TransactionClaim {
    */
   private final OffsetDateTime begun;
 
-  private ReservedTransaction(
+  private ReservedClaim(
       ReservedRow row, Instant expires, HandlerTransaction transaction, OffsetDateTime begun) {
     super(row.request(), row.id(), row.attempt(), expires, row.resourceIdType(), transaction);
     this.row = row;
@@ -58,7 +58,7 @@ public final class ReservedTransaction extends TransactionClaim {
         : result;
   }
 
-  private static ReservedTransaction begin(RecordDatabase database, Claim reservation) {
+  private static ReservedClaim begin(RecordDatabase database, Claim reservation) {
     ReservedRow row =
         new ReservedRow(
             database,
@@ -74,12 +74,12 @@ public final class ReservedTransaction extends TransactionClaim {
     }
   }
 
-  private static ReservedTransaction open(ReservedRow row, Instant expires) {
+  private static ReservedClaim open(ReservedRow row, Instant expires) {
     HandlerTransaction transaction =
         HandlerTransaction.open(row.database(), row.request().procedure().name());
     try {
       OffsetDateTime begun = transaction.begin(row::beginTransaction);
-      return new ReservedTransaction(row, expires, transaction, begun);
+      return new ReservedClaim(row, expires, transaction, begun);
     } catch (RuntimeException failure) {
       transaction.rollback();
       throw failure;
