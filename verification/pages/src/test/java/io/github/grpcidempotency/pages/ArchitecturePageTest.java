@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class ArchitecturePageTest {
   private static final Path PAGE =
       RepositoryRoot.PATH.resolve(Path.of("docs", "explanations", "architecture.md"));
-  private static final Pattern METHOD = Pattern.compile("\\b([A-Z]\\w+)\\.([a-z]\\w+)\\b");
+  private static final Pattern METHOD = Pattern.compile("\\b([A-Z]\\w+)\\.(?!md\\b)([a-z]\\w+)\\b");
   private static final Pattern SQL = Pattern.compile("\\b[a-z]+/[a-z_]+\\.sql\\b");
   private static final List<Path> MODULES =
       Stream.of("interceptor", "store-postgres", "extensions/spring/spring-transactions")
