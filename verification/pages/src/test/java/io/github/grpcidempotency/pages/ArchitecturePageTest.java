@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,41 +26,29 @@ class ArchitecturePageTest {
 
   @Test
   void everyNamedMethodAndStatementExists() throws IOException {
-    String page = Files.readString(PAGE);
+    String page = Text.read(PAGE);
+    List<Path> sources = new ArrayList<>();
+    for (Path module : MODULES) {
+      try (Stream<Path> files = Files.walk(module)) {
+        files.forEach(sources::add);
+      }
+    }
     List<String> missing = new ArrayList<>();
     List<MatchResult> methods = METHOD.matcher(page).results().toList();
     for (MatchResult method : methods) {
       Pattern declared = Pattern.compile("[\\w>\\])] " + method.group(2) + "\\(");
-      if (files(method.group(1) + ".java").noneMatch(file -> contains(file, declared))) {
+      if (sources.stream()
+          .filter(file -> file.endsWith(method.group(1) + ".java"))
+          .noneMatch(file -> declared.matcher(Text.read(file)).find())) {
         missing.add(method.group());
       }
     }
     SQL.matcher(page)
         .results()
         .map(MatchResult::group)
-        .filter(file -> files(file).findAny().isEmpty())
+        .filter(statement -> sources.stream().noneMatch(file -> file.endsWith(statement)))
         .forEach(missing::add);
     assertThat(methods).hasSizeGreaterThan(30);
     assertThat(missing).isEmpty();
-  }
-
-  private static Stream<Path> files(String end) {
-    return MODULES.stream().flatMap(ArchitecturePageTest::tree).filter(file -> file.endsWith(end));
-  }
-
-  private static Stream<Path> tree(Path module) {
-    try (Stream<Path> all = Files.walk(module)) {
-      return all.toList().stream();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
-  }
-
-  private static boolean contains(Path file, Pattern declared) {
-    try {
-      return declared.matcher(Files.readString(file)).find();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
   }
 }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,15 +90,11 @@ class LinksTest {
 
   /** Headings as a browser knows them: in lower case, without punctuation, joined by hyphens. */
   private static List<String> headings(Path page) {
-    try {
-      return groups(HEADING, FENCED.matcher(Files.readString(page)).replaceAll("")).stream()
-          .map(heading -> heading.replaceAll("\\[([^\\]]*)\\]\\([^)]*\\)", "$1"))
-          .map(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_ -]", ""))
-          .map(heading -> heading.strip().replace(' ', '-'))
-          .toList();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
+    return groups(HEADING, FENCED.matcher(Text.read(page)).replaceAll("")).stream()
+        .map(heading -> heading.replaceAll("\\[([^\\]]*)\\]\\([^)]*\\)", "$1"))
+        .map(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_ -]", ""))
+        .map(heading -> heading.strip().replace(' ', '-'))
+        .toList();
   }
 
   private static List<Path> pages() throws IOException {

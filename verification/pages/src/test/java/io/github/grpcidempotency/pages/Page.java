@@ -40,11 +40,7 @@ record Page(String name, String text) {
 
   /** Reads a page below {@code docs}. */
   static Page read(String name) {
-    try {
-      return new Page(name, Files.readString(DOCS.resolve(name)));
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
+    return new Page(name, Text.read(DOCS.resolve(name)));
   }
 
   /** Returns the section under a heading of the second level. */

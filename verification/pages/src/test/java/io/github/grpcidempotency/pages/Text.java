@@ -11,13 +11,17 @@ import java.util.regex.Pattern;
 final class Text {
   private Text() {}
 
-  /** Returns the text of the {@code pom.xml} in a folder. */
-  static String pom(Path folder) {
+  static String read(Path file) {
     try {
-      return Files.readString(folder.resolve("pom.xml"));
+      return Files.readString(file);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
+  }
+
+  /** Returns the text of the {@code pom.xml} in a folder. */
+  static String pom(Path folder) {
+    return read(folder.resolve("pom.xml"));
   }
 
   /** Returns the first group of each match. */
