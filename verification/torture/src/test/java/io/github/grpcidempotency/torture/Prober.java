@@ -9,13 +9,19 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** Tries every key once more after the last fault. */
+/**
+ * Calls every key once more after the last fault: all keys at the same time, then those that were
+ * not answered alone. A long serializable transaction can fail as often as it is tried beside
+ * others, and says nothing about its key.
+ */
 final class Prober {
   private static final int AT_ONCE = 32;
   private static final int MAX_HANDLER_FAILURES = 50;
@@ -39,23 +45,31 @@ final class Prober {
                     Call::scope,
                     Collectors.mapping(
                         Call::operation, Collectors.toCollection(LinkedHashSet::new))));
+    Queue<Set<Operation>> unanswered = new ConcurrentLinkedQueue<>();
     ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE);
-    operations.values().forEach(ofKey -> threads.execute(() -> probeKey(ofKey)));
+    for (Set<Operation> ofKey : operations.values()) {
+      threads.execute(
+          () -> {
+            if (!probeKey(ofKey)) {
+              unanswered.add(ofKey);
+            }
+          });
+    }
     threads.shutdown();
     if (!threads.awaitTermination(20, TimeUnit.MINUTES)) {
       throw new IllegalStateException("the probes do not end");
+    }
+    boolean answered = true;
+    while (answered && !unanswered.isEmpty()) {
+      answered = probeKey(unanswered.remove());
     }
   }
 
   /**
    * Sends the first request again. If a key was used for two requests, one of the two must succeed.
    */
-  private void probeKey(Set<Operation> operations) {
-    for (Operation operation : operations) {
-      if (probe(operation)) {
-        return;
-      }
-    }
+  private boolean probeKey(Set<Operation> operations) {
+    return operations.stream().anyMatch(this::probe);
   }
 
   /**
