@@ -114,7 +114,7 @@ public final class IdempotencyStoreAutoConfiguration {
         throw new SetupException(
             List.of(
                 "grpc.idempotency.host-transactions is false, but there is a HostTransactions"
-                    + " bean"));
+                    + " bean: remove the bean, or the property"));
       }
       return Optional.empty();
     }
