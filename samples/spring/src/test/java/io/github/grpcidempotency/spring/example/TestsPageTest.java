@@ -14,13 +14,12 @@ class TestsPageTest {
   private static final Path TESTS = Path.of("src", "test", "java");
 
   @Test
-  void itsTestIsCutFromTheExampleAndHasTwentyLines() throws IOException {
+  void itsTestIsCutFromTheExample() throws IOException {
     String snippet = Snippets.of(PAGE).get(1);
 
     assertThat(snippet).contains("aRetryMakesOneOrder");
     assertThat(Snippets.isCut(snippet, TESTS))
         .as("these lines in a test of the example:%n%s", snippet)
         .isTrue();
-    assertThat(snippet.lines().filter(line -> !line.isBlank())).hasSizeLessThanOrEqualTo(20);
   }
 }
