@@ -39,9 +39,7 @@ final class SchemaMigration implements InitializingBean {
     IdempotencyProperties.Migration settings = properties.migration();
     String username = settings.username();
     if (username == null) {
-      throw problem(
-          "grpc.idempotency.migration.enabled is true, but grpc.idempotency.migration.username"
-              + " is not set: set it to the role that owns the tables");
+      return;
     }
     String url = settings.url() == null ? urlOf(application.get()) : settings.url();
     String password = settings.password();
