@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
  */
 record KeyedCall<RequestT, T>(
     Channel channel,
-    IdempotencyClientInterceptor keys,
     MethodDescriptor<RequestT, T> method,
     CallOptions options,
     RequestT request,
@@ -28,7 +27,7 @@ record KeyedCall<RequestT, T>(
   /** Sends the call. */
   Attempt<RequestT, T> send() {
     return Attempt.start(
-        ClientInterceptors.intercept(channel, keys),
+        ClientInterceptors.intercept(channel, IdempotencyClientInterceptor.create()),
         method,
         options.withOption(Intent.OPTION, intent).withDeadline(attemptDeadline()),
         request);

@@ -43,13 +43,11 @@ public final class RetryingCaller {
   private final Duration within;
   private final Duration attemptTimeout;
   private final Backoff backoff;
-  private final IdempotencyClientInterceptor keys;
 
   private RetryingCaller(Builder builder) {
     this.within = builder.within;
     this.attemptTimeout = builder.attemptTimeout;
     this.backoff = builder.backoff;
-    this.keys = builder.keys;
   }
 
   /** Returns a builder. Every setting has a default. */
@@ -111,7 +109,7 @@ public final class RetryingCaller {
             .reduce(Deadline::minimum)
             .orElseThrow();
     return new KeyedCall<>(
-        stub.getChannel(), keys, method, options, request, intent, deadline, attemptTimeout);
+        stub.getChannel(), method, options, request, intent, deadline, attemptTimeout);
   }
 
   /** Throws an exception for a method whose calls must not be sent twice. */
@@ -130,7 +128,6 @@ public final class RetryingCaller {
     private Duration within = Duration.ofMinutes(1);
     private Duration attemptTimeout = Duration.ofSeconds(10);
     private Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
-    private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
     private Builder() {}
 
@@ -152,12 +149,6 @@ public final class RetryingCaller {
      */
     public Builder backoff(Duration first, Duration longest) {
       this.backoff = new Backoff(first, longest);
-      return this;
-    }
-
-    /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
-    public Builder requireProtection() {
-      this.keys = keys.requireProtection();
       return this;
     }
 
