@@ -11,13 +11,14 @@ import java.util.concurrent.CompletableFuture;
 
 /** One attempt of a unary call: one logical gRPC call. */
 final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
-  private final StreamCounter streams = new StreamCounter();
+  private final StreamCounter streams;
   private final CompletableFuture<AttemptResult<T>> result = new CompletableFuture<>();
   private final ClientCall<RequestT, T> call;
   private Optional<T> response = Optional.empty();
 
-  private Attempt(ClientCallSource<RequestT, T> source) {
-    this.call = source.newCall(streams);
+  private Attempt(StreamCounter streams, ClientCall<RequestT, T> call) {
+    this.streams = streams;
+    this.call = call;
   }
 
   /** Starts an attempt. Its result completes normally even if the call fails. */
@@ -26,8 +27,9 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
       MethodDescriptor<RequestT, T> method,
       CallOptions options,
       RequestT request) {
+    StreamCounter streams = new StreamCounter();
     Attempt<RequestT, T> attempt =
-        new Attempt<>(streams -> channel.newCall(method, options.withStreamTracerFactory(streams)));
+        new Attempt<>(streams, channel.newCall(method, options.withStreamTracerFactory(streams)));
     attempt.send(request);
     return attempt;
   }
@@ -74,9 +76,5 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
 
   private void close(Status status) {
     result.complete(new AttemptResult<>(status, new Metadata(), Optional.empty(), streams.count()));
-  }
-
-  private interface ClientCallSource<RequestT, T> {
-    ClientCall<RequestT, T> newCall(StreamCounter streams);
   }
 }

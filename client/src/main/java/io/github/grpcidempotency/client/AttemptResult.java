@@ -59,10 +59,6 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
           Status.Code.PERMISSION_DENIED,
           Status.Code.UNAUTHENTICATED);
 
-  /** The codes that result from a cut connection, but also from a fault of the service. */
-  private static final Set<Status.Code> AMBIGUOUS =
-      Set.of(Status.Code.CANCELLED, Status.Code.UNKNOWN, Status.Code.INTERNAL);
-
   /** The codes that are retried even if the server sends no time for a retry. */
   private static final Set<Status.Code> RETRYABLE =
       Set.of(
@@ -135,11 +131,6 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
                 .retryDelay()
                 .or(() -> Optional.of(backoff.delay(failures)).filter(delay -> worthIt));
     return wait.map(delay -> delay.compareTo(LONGEST_WAIT) < 0 ? delay : LONGEST_WAIT);
-  }
-
-  /** Returns whether the error may result from the connection as well as from the service. */
-  boolean mayBeCut() {
-    return AMBIGUOUS.contains(status.getCode());
   }
 
   /** Returns the reason of the library's refusal, if the library refused the call. */

@@ -44,10 +44,6 @@ import java.util.function.Consumer;
  * <p>Thread-safe. Several channels can share one interceptor.
  */
 public final class IdempotencyClientInterceptor implements ClientInterceptor {
-  /** Set on calls about another call. They have the options of that call, but not its key. */
-  static final CallOptions.Key<Boolean> WITHOUT_KEY =
-      CallOptions.Key.createWithDefault("idempotency-without-key", false);
-
   private static final Metadata.Key<String> RETRY =
       Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
@@ -94,9 +90,6 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   @Override
   public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
       MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
-    if (options.getOption(WITHOUT_KEY)) {
-      return next.newCall(method, options);
-    }
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
     CallOptions counted =
         chosen.map(intent -> options.withStreamTracerFactory(intent.streams())).orElse(options);

@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.client;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.common.hash.Hashing;
 import io.grpc.CallOptions;
 import io.grpc.stub.AbstractStub;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -111,18 +111,10 @@ public final class Intent {
     if (isUuid() && UUID.fromString(key).version() == 4) {
       return key;
     }
-    ByteBuffer digest = ByteBuffer.wrap(sha256(key.getBytes(StandardCharsets.US_ASCII)));
+    ByteBuffer digest = ByteBuffer.wrap(Hashing.sha256().hashString(key, US_ASCII).asBytes());
     long version4 = (digest.getLong() & 0xFFFF_FFFF_FFFF_0FFFL) | 0x4000L;
     long variant2 = (digest.getLong() & 0x3FFF_FFFF_FFFF_FFFFL) | 0x8000_0000_0000_0000L;
     return new UUID(version4, variant2).toString();
-  }
-
-  private static byte[] sha256(byte[] bytes) {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(bytes);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
   }
 
   /** Returns the text that {@link #parse} reads: the key itself. Do not log it. */

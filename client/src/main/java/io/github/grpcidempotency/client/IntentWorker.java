@@ -236,7 +236,6 @@ public final class IntentWorker implements AutoCloseable {
     private Duration attemptTimeout = Duration.ofSeconds(30);
     private Duration giveUpAfter = Duration.ofHours(20);
     private int concurrency = 8;
-    private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
     private Builder(IntentStore store) {
       this.store = store;
@@ -309,12 +308,6 @@ public final class IntentWorker implements AutoCloseable {
       return this;
     }
 
-    /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
-    public Builder requireProtection() {
-      this.keys = keys.requireProtection();
-      return this;
-    }
-
     /**
      * Returns the worker, which is not started yet.
      *
@@ -329,16 +322,16 @@ public final class IntentWorker implements AutoCloseable {
 
     private Map<Route, IntentRoute<?, ?>> routes() {
       Map<Route, IntentRoute<?, ?>> routes = new HashMap<>();
-      registrations.forEach((route, named) -> routes.put(route, named.toRoute(keys)));
+      registrations.forEach((route, named) -> routes.put(route, named.toRoute()));
       return routes;
     }
 
     private record Registration<RequestT, T>(
         MethodDescriptor<RequestT, T> method, AbstractStub<?> stub, IntentCallback<T> callback) {
-      IntentRoute<RequestT, T> toRoute(IdempotencyClientInterceptor keys) {
+      IntentRoute<RequestT, T> toRoute() {
         return new IntentRoute<>(
             method,
-            ClientInterceptors.intercept(stub.getChannel(), keys),
+            ClientInterceptors.intercept(stub.getChannel(), IdempotencyClientInterceptor.create()),
             stub.getCallOptions(),
             callback);
       }

@@ -81,28 +81,8 @@ public final class Reply<T> {
             .collect(Collectors.toUnmodifiableSet());
   }
 
-  private Reply(Reply<T> earlier, Status status, Optional<Instant> expires) {
-    this.response = earlier.response;
-    this.status = Optional.of(status);
-    this.replayed = earlier.replayed;
-    this.reconstructed = earlier.reconstructed;
-    this.operationId = earlier.operationId;
-    this.expires = expires.or(() -> earlier.expires);
-    this.omittedFields = earlier.omittedFields;
-  }
-
   static <T> Reply<T> of(T response, Metadata trailers) {
     return new Reply<>(response, trailers);
-  }
-
-  /** Returns the same answer with a newer status and expiry time. */
-  Reply<T> updated(Status now, Optional<Instant> expiresNow) {
-    return new Reply<>(this, now, expiresNow);
-  }
-
-  /** Returns whether the asynchronous work is known to be running. */
-  boolean isProcessing() {
-    return status.equals(Optional.of(Status.PROCESSING));
   }
 
   /**

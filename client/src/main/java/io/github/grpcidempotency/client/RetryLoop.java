@@ -1,32 +1,42 @@
 package io.github.grpcidempotency.client;
 
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
-/** The attempts of one call, one after the other. */
+/**
+ * The attempts of one call, one after the other. After the result is complete, no attempt is
+ * started. If the result is cancelled, the running attempt is cancelled too.
+ */
 final class RetryLoop<RequestT, T> {
   private final KeyedCall<RequestT, T> call;
   private final Backoff backoff;
-  private final AttemptChain<Reply<T>> chain = new AttemptChain<>();
+  private final CompletableFuture<Reply<T>> result = new CompletableFuture<>();
+
+  /** The context of the first attempt, in which the later attempts are made too. */
+  private final Context context = Context.current();
 
   private int made;
   private boolean sentBefore;
-  private boolean running;
+  private Optional<Attempt<RequestT, T>> running = Optional.empty();
 
   /** Creates a loop that is not started. */
   RetryLoop(KeyedCall<RequestT, T> call, Backoff backoff) {
     this.call = call;
     this.backoff = backoff;
     this.sentBefore = call.intent().mayHaveBeenSent();
+    CompletableFuture<Reply<T>> unused =
+        result.whenComplete((done, failure) -> cancelIfCancelled());
   }
 
   /** Starts. */
   CompletableFuture<Reply<T>> start() {
     attempt();
-    return chain.result();
+    return result;
   }
 
   /** Returns the failure if the loop ended now. */
@@ -35,48 +45,72 @@ final class RetryLoop<RequestT, T> {
         status,
         new Metadata(),
         call.intent(),
-        sentBefore || running
+        sentBefore || running.isPresent()
             ? CallFailedException.Outcome.UNKNOWN
             : CallFailedException.Outcome.NEVER_EXECUTED,
         made);
   }
 
   private void attempt() {
-    chain.run(this::send, this::ended);
+    Attempt<RequestT, T> attempt;
+    synchronized (this) {
+      if (result.isDone()) {
+        return;
+      }
+      made++;
+      try {
+        attempt = context.call(call::send);
+      } catch (Exception defect) {
+        result.completeExceptionally(defect);
+        return;
+      }
+      running = Optional.of(attempt);
+    }
+    CompletableFuture<Void> unused =
+        attempt
+            .result()
+            .thenAccept(this::ended)
+            .whenComplete(
+                (done, defect) -> {
+                  if (defect != null) {
+                    result.completeExceptionally(defect);
+                  }
+                });
   }
 
-  private synchronized Attempt<RequestT, T> send() {
-    made++;
-    running = true;
-    return call.send();
-  }
-
-  private void ended(AttemptResult<T> result) {
-    if (result.response().isPresent()) {
-      chain.result().complete(Reply.of(result.response().get(), result.trailers()));
+  private void ended(AttemptResult<T> ended) {
+    if (ended.response().isPresent()) {
+      result.complete(Reply.of(ended.response().get(), ended.trailers()));
       return;
     }
-    Optional<Duration> wait = next(result);
+    Optional<Duration> wait = next(ended);
     if (wait.isPresent()) {
-      chain.after(wait.get(), this::attempt);
+      CompletableFuture.delayedExecutor(wait.get().toNanos(), TimeUnit.NANOSECONDS)
+          .execute(this::attempt);
     } else {
-      chain.result().completeExceptionally(lastFailure(result));
+      result.completeExceptionally(lastFailure(ended));
     }
   }
 
   /** Returns the wait before the next attempt; empty if there is none. */
-  private synchronized Optional<Duration> next(AttemptResult<T> result) {
-    running = false;
+  private synchronized Optional<Duration> next(AttemptResult<T> ended) {
+    running = Optional.empty();
     Optional<Duration> wait =
-        result.retryAfter(backoff, made).filter(delay -> !call.endsWithin(delay));
+        ended.retryAfter(backoff, made).filter(delay -> !call.endsWithin(delay));
     if (wait.isPresent()) {
-      sentBefore |= result.sent();
+      sentBefore |= ended.sent();
     }
     return wait;
   }
 
-  private synchronized CallFailedException lastFailure(AttemptResult<T> result) {
+  private synchronized CallFailedException lastFailure(AttemptResult<T> ended) {
     return new CallFailedException(
-        result.status(), result.trailers(), call.intent(), result.outcome(sentBefore), made);
+        ended.status(), ended.trailers(), call.intent(), ended.outcome(sentBefore), made);
+  }
+
+  private synchronized void cancelIfCancelled() {
+    if (result.isCancelled()) {
+      running.ifPresent(Attempt::cancel);
+    }
   }
 }

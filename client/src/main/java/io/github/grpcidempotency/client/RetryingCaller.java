@@ -5,14 +5,12 @@ import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -33,8 +31,6 @@ import java.util.stream.Stream;
  *       started.
  *   <li>If there is no answer by then, a {@link CallFailedException} is thrown, which contains what
  *       is known about the effect.
- *   <li>The methods with "await" in their names also wait for the asynchronous work behind the
- *       answer, within the same deadline.
  * </ol>
  *
  * <p>Use it only for methods that are idempotent on their server. For a method without the option,
@@ -47,13 +43,11 @@ public final class RetryingCaller {
   private final Duration within;
   private final Duration attemptTimeout;
   private final Backoff backoff;
-  private final IdempotencyClientInterceptor keys;
 
   private RetryingCaller(Builder builder) {
     this.within = builder.within;
     this.attemptTimeout = builder.attemptTimeout;
     this.backoff = builder.backoff;
-    this.keys = builder.keys;
   }
 
   /** Returns a builder. Every setting has a default. */
@@ -72,7 +66,21 @@ public final class RetryingCaller {
   public <RequestT, T> Reply<T> call(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     RetryLoop<RequestT, T> loop = new RetryLoop<>(keyed(stub, method, request), backoff);
-    return get(loop.start(), loop::failure);
+    CompletableFuture<Reply<T>> reply = loop.start();
+    try {
+      return reply.get();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      CallFailedException failure =
+          loop.failure(Status.CANCELLED.withDescription("interrupted").withCause(interrupt));
+      reply.cancel(true);
+      throw failure;
+    } catch (ExecutionException failure) {
+      if (failure.getCause() instanceof CallFailedException failed) {
+        throw failed.here();
+      }
+      throw new IllegalStateException(failure);
+    }
   }
 
   /**
@@ -85,68 +93,6 @@ public final class RetryingCaller {
   public <RequestT, T> CompletableFuture<Reply<T>> callAsync(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     return new RetryLoop<>(keyed(stub, method, request), backoff).start();
-  }
-
-  /**
-   * Calls the method, and waits for the answer and for the end of the asynchronous work behind it,
-   * within one deadline. If the answer has the status {@code PROCESSING}, the client calls {@code
-   * WaitOperation} of {@code google.longrunning.Operations}, over the stub's channel, with the
-   * stub's credentials and other options. Each attempt takes at most {@link
-   * Builder#attemptTimeout}, and is repeated like the attempts of a call. A server without this
-   * service ends the wait with {@code UNIMPLEMENTED}.
-   *
-   * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Failed work
-   * does not cause an exception: check {@link Reply#status}. An answer without a status or an
-   * operation's id is returned unchanged, because the server does not report asynchronous work for
-   * it. To continue a wait that has failed, call this method again with the same intent.
-   *
-   * @param stub a stub of any kind; its channel and its call options are used
-   * @throws CallFailedException if there is no answer
-   * @throws AwaitFailedException if there is an answer, but the wait for its asynchronous work
-   *     failed
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
-   */
-  public <RequestT, T> Reply<T> callAndAwait(
-      AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    KeyedCall<RequestT, T> call = keyed(stub, method, request);
-    RetryLoop<RequestT, T> answer = new RetryLoop<>(call, backoff);
-    AwaitLoop<RequestT, T> work = new AwaitLoop<>(call, backoff);
-    return get(
-        work.startAfter(answer.start()),
-        status -> work.failure(status).orElseGet(() -> answer.failure(status)));
-  }
-
-  /**
-   * Does the same as {@link #callAndAwait} without holding a thread. The result fails with the
-   * exceptions of that method. Cancelling the result cancels the running attempt.
-   *
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
-   */
-  public <RequestT, T> CompletableFuture<Reply<T>> callAndAwaitAsync(
-      AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    KeyedCall<RequestT, T> call = keyed(stub, method, request);
-    return new AwaitLoop<>(call, backoff).startAfter(new RetryLoop<>(call, backoff).start());
-  }
-
-  private static <T> Reply<T> get(
-      CompletableFuture<Reply<T>> reply, Function<Status, StatusRuntimeException> ended) {
-    try {
-      return reply.get();
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      StatusRuntimeException failure =
-          ended.apply(Status.CANCELLED.withDescription("interrupted").withCause(interrupt));
-      reply.cancel(true);
-      throw failure;
-    } catch (ExecutionException failure) {
-      if (failure.getCause() instanceof CallFailedException failed) {
-        throw failed.here();
-      }
-      if (failure.getCause() instanceof AwaitFailedException failed) {
-        throw failed.here();
-      }
-      throw new IllegalStateException(failure);
-    }
   }
 
   private <RequestT, T> KeyedCall<RequestT, T> keyed(
@@ -163,7 +109,7 @@ public final class RetryingCaller {
             .reduce(Deadline::minimum)
             .orElseThrow();
     return new KeyedCall<>(
-        stub.getChannel(), keys, method, options, request, intent, deadline, attemptTimeout);
+        stub.getChannel(), method, options, request, intent, deadline, attemptTimeout);
   }
 
   /** Throws an exception for a method whose calls must not be sent twice. */
@@ -182,7 +128,6 @@ public final class RetryingCaller {
     private Duration within = Duration.ofMinutes(1);
     private Duration attemptTimeout = Duration.ofSeconds(10);
     private Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
-    private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
     private Builder() {}
 
@@ -204,12 +149,6 @@ public final class RetryingCaller {
      */
     public Builder backoff(Duration first, Duration longest) {
       this.backoff = new Backoff(first, longest);
-      return this;
-    }
-
-    /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
-    public Builder requireProtection() {
-      this.keys = keys.requireProtection();
       return this;
     }
 

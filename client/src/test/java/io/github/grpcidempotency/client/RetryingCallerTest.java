@@ -307,7 +307,11 @@ class RetryingCallerTest {
   void aDemandForProtectionIsSentInEveryAttempt() {
     server.answering(Answer.of(Status.UNAVAILABLE));
 
-    assertThat(call(quick().requireProtection().build()).isProtected()).isFalse();
+    OrderServiceBlockingStub demanding =
+        stub.withInterceptors(IdempotencyClientInterceptor.create().requireProtection());
+    assertThat(
+            quick.call(demanding, OrderServiceGrpc.getCreateOrderMethod(), REQUEST).isProtected())
+        .isFalse();
     assertThat(call(quick).isProtected()).isFalse();
 
     assertThat(server.seen())

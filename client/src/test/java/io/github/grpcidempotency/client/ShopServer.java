@@ -63,27 +63,27 @@ final class ShopServer implements AutoCloseable {
   private final IdempotencyInterceptor interceptor;
   private final Network network = new Network();
   private final Service service = new Service();
-  private final Optional<Waits> waits;
-  private Server server;
+  private final boolean packs;
+  private final Server server;
   private final List<ManagedChannel> channels = new ArrayList<>();
 
   ShopServer(Databases.Database database) {
-    this(database, Optional.empty());
+    this(database, false);
   }
 
   /** Starts a server that packs, with the service for operations. */
-  static ShopServer packing(Databases.Database database, Waits waits) {
-    return new ShopServer(database, Optional.of(waits));
+  static ShopServer packing(Databases.Database database) {
+    return new ShopServer(database, true);
   }
 
-  private ShopServer(Databases.Database database, Optional<Waits> waits) {
-    this.waits = waits;
+  private ShopServer(Databases.Database database, boolean packs) {
+    this.packs = packs;
     this.pool = database.pool();
     Procedures.Builder procedures =
         Procedures.builder()
             .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
             .defaultExecution(method -> Optional.of(Execution.RESERVED));
-    if (waits.isPresent()) {
+    if (packs) {
       procedures.add(
           Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod())
               .resource(ResourceType.of("order"), order -> ResourceId.of(order.getId()))
@@ -94,28 +94,23 @@ final class ShopServer implements AutoCloseable {
         IdempotencyInterceptor.builder(procedures.build(), () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(pool).build())
             .build();
-    this.server = start(0);
+    this.server = start();
   }
 
-  private Server start(int port) {
+  private Server start() {
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
             .intercept(interceptor)
             .intercept(network);
-    waits.ifPresent(watch -> builder.addService(interceptor.operations()).intercept(watch));
+    if (packs) {
+      builder.addService(interceptor.operations());
+    }
     try {
       return builder.build().start();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
-  }
-
-  /** Cuts all connections, and listens again on the same port. */
-  void restart() throws InterruptedException {
-    int port = port();
-    server.shutdownNow().awaitTermination();
-    server = start(port);
   }
 
   int port() {
@@ -246,7 +241,7 @@ final class ShopServer implements AutoCloseable {
         order.setString(3, request.getName());
         order.executeUpdate();
       }
-      if (waits.isPresent()) {
+      if (packs) {
         try (PreparedStatement outbox =
             connection.prepareStatement("INSERT INTO shop.outbox (order_id) VALUES (?::uuid)")) {
           outbox.setString(1, id);

@@ -19,6 +19,6 @@ class DemoTest {
     } finally {
       System.setOut(before);
     }
-    assertThat(out.toString(UTF_8).strip().lines()).last().isEqualTo("All is well: 18 of 18 held.");
+    assertThat(out.toString(UTF_8).strip().lines()).last().isEqualTo("All is well: 19 of 19 held.");
   }
 }

@@ -20,7 +20,6 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -65,18 +64,6 @@ public final class TestClient implements AutoCloseable {
   public record Reply<ResponseT>(ResponseT response, Metadata trailers) {
     public boolean isReplayed() {
       return "true".equals(trailers.get(IdempotencyMetadata.REPLAYED));
-    }
-
-    public String operation() {
-      return String.valueOf(trailers.get(IdempotencyMetadata.OPERATION));
-    }
-
-    public String omitted() {
-      return String.valueOf(trailers.get(IdempotencyMetadata.OMITTED));
-    }
-
-    public Instant expires() {
-      return Instant.parse(String.valueOf(trailers.get(IdempotencyMetadata.EXPIRES)));
     }
 
     public String status() {

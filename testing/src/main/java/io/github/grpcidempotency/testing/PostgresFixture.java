@@ -133,17 +133,10 @@ public final class PostgresFixture
   }
 
   /**
-   * Notes which tables are empty. Call it after an application has migrated the database at its
-   * start. A fixture with its own migrations does not need this call.
-   */
-  public synchronized void migrated() {
-    emptyTables = Optional.of(template.emptyTables(name.get()));
-  }
-
-  /**
    * Deletes the rows of every table that was empty after the migrations, and restarts its
    * sequences. Tables that the migrations have filled are not changed, for example the history of
-   * migrations or a table of constants.
+   * migrations or a table of constants. A fixture without migrations is for an application that
+   * migrates at its start: its first reset finds out which tables are empty.
    *
    * @throws IllegalStateException if a table is still in use after ten seconds, or a filled table
    *     refers to one of these tables
@@ -160,7 +153,10 @@ public final class PostgresFixture
   }
 
   private synchronized List<String> emptyTables() {
-    return emptyTables.orElseGet(template::emptyTables);
+    if (emptyTables.isEmpty()) {
+      emptyTables = Optional.of(template.emptyTables(name.get()));
+    }
+    return emptyTables.get();
   }
 
   /**

@@ -50,10 +50,6 @@ final class PostgresTemplate {
     return application;
   }
 
-  List<String> emptyTables() {
-    return migrated.get().emptyTables();
-  }
-
   /** Creates a copy, and returns its name. */
   String copy() {
     return server()
@@ -67,7 +63,7 @@ final class PostgresTemplate {
     for (PostgresFixture.Migration migration : migrations) {
       run(migration, name);
     }
-    return new Migrated(name, emptyTables(name));
+    return new Migrated(name, emptyTablesOf(name));
   }
 
   private void run(PostgresFixture.Migration migration, String database) {
@@ -80,8 +76,14 @@ final class PostgresTemplate {
     }
   }
 
-  /** Returns the tables of a database that have no rows. */
-  List<String> emptyTables(String database) {
+  /**
+   * Returns the tables that were empty after the migrations; without migrations, those of a copy.
+   */
+  List<String> emptyTables(String copy) {
+    return migrations.isEmpty() ? emptyTablesOf(copy) : migrated.get().emptyTables();
+  }
+
+  private List<String> emptyTablesOf(String database) {
     try (Connection superuser = server().superuser(database).getConnection();
         Statement statement = superuser.createStatement()) {
       List<String> empty = new ArrayList<>();

@@ -6,7 +6,6 @@
  *       tests of services.
  *   <li>{@link io.github.grpcidempotency.testing.PostgresFixture} provides a PostgreSQL database
  *       with the roles of a real one.
- *   <li>{@link io.github.grpcidempotency.testing.GrpcCleanupExtension} stops servers and channels.
  *   <li>{@link io.github.grpcidempotency.testing.IdempotencyStoreContract} tests stores, {@link
  *       io.github.grpcidempotency.testing.TransactionalStoreContract} those with transactions.
  * </ul>

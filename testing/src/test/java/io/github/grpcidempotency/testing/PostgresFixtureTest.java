@@ -57,7 +57,7 @@ class PostgresFixtureTest {
   void aDatabaseThatTheApplicationMigratesIsResetToItsStateAfterTheMigration() throws SQLException {
     PostgresFixture empty = PostgresFixture.withRoles("test_owner", "test_app").create();
     execute(empty.owner(), SCHEMA);
-    empty.migrated();
+    empty.reset();
     execute(
         empty.superuser(),
         "INSERT INTO kind VALUES ('new'); INSERT INTO thing (kind, mine) VALUES ('good', true)");

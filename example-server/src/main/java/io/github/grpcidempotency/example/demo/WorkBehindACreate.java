@@ -1,21 +1,19 @@
 package io.github.grpcidempotency.example.demo;
 
-import io.github.grpcidempotency.client.Intent;
-import io.github.grpcidempotency.client.Reply;
-import io.github.grpcidempotency.client.RetryingCaller;
-import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
-import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
-import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
-import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceBlockingStub;
+import com.google.longrunning.Operation;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.Durations;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
-import io.grpc.stub.MetadataUtils;
+import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import java.util.UUID;
 
 /** The status of a create's asynchronous work, and a client that waits for its end. */
 final class WorkBehindACreate implements Scene {
   @Override
   public String title() {
-    return "A create starts asynchronous work, and a client waits for its end in one call";
+    return "A create starts asynchronous work, and a client waits for its end";
   }
 
   @Override
@@ -26,27 +24,36 @@ final class WorkBehindACreate implements Scene {
             "CreateProject \"mercury\"", () -> stage.ada().keyed(key).createProject("mercury"));
     story.expect(
         "its work is processing", first.trailer(IdempotencyMetadata.STATUS).equals("processing"));
-    story.sent("the same call by the library's client, which waits for the end of the work");
     story.expect(
-        "the work is completed", await(stage.ada(), "mercury", key) == Reply.Status.COMPLETED);
+        "WaitOperation returns when the work is completed",
+        await(stage.ada(), first) == OperationMetadata.State.STATE_COMPLETED);
+    Answer retry =
+        story.call("the same call", () -> stage.ada().keyed(key).createProject("mercury"));
+    story.expect(
+        "the replay has the status completed",
+        retry.isReplayOf(first) && retry.trailer(IdempotencyMetadata.STATUS).equals("completed"));
 
-    story.sent("CreateProject \"fail-mariner\", a name for which the work fails");
+    Answer failing =
+        story.call(
+            "CreateProject \"fail-mariner\", a name for which the work fails",
+            () -> stage.ada().keyed().createProject("fail-mariner"));
     story.expect(
-        "the client gets the status failed",
-        await(stage.ada(), "fail-mariner", DemoClient.newKey()) == Reply.Status.FAILED);
+        "the client gets the state failed",
+        await(stage.ada(), failing) == OperationMetadata.State.STATE_FAILED);
   }
 
-  private static Reply.Status await(DemoClient client, String name, UUID key) {
-    ProjectServiceBlockingStub stub =
-        ProjectServiceGrpc.newBlockingStub(client.channel())
-            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(client.metadata()));
-    Reply<CreateProjectResponse> reply =
-        RetryingCaller.builder()
-            .build()
-            .callAndAwait(
-                Intent.parse(key.toString()).on(stub),
-                ProjectServiceGrpc.getCreateProjectMethod(),
-                CreateProjectRequest.newBuilder().setName(name).build());
-    return reply.status().orElseThrow();
+  private static OperationMetadata.State await(DemoClient client, Answer created) {
+    WaitOperationRequest wait =
+        WaitOperationRequest.newBuilder()
+            .setName(created.trailer(IdempotencyMetadata.OPERATION))
+            .setTimeout(Durations.fromSeconds(15))
+            .build();
+    Operation operation =
+        client.call(OperationsGrpc.getWaitOperationMethod(), wait).as(Operation.class);
+    try {
+      return operation.getMetadata().unpack(OperationMetadata.class).getState();
+    } catch (InvalidProtocolBufferException malformed) {
+      throw new IllegalStateException(malformed);
+    }
   }
 }

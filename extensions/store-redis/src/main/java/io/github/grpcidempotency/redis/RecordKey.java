@@ -9,10 +9,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
  * operation in one slot.
  */
 record RecordKey(String prefix) {
-  /**
-   * Returns the name of a record, which is also the name of the channel on which its end is
-   * published.
-   */
+  /** Returns the name of a record. */
   String nameOf(IdempotencyKey key) {
     return prefix + ":{" + key.caller().userId() + ":" + key.stored() + "}";
   }

@@ -6,9 +6,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.protocol.ProtocolVersion;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -144,19 +142,6 @@ final class RedisLink implements AutoCloseable {
       CompletableFuture<Void> unused = first.closeAsync();
       throw failure;
     }
-  }
-
-  /** Opens a connection for subscriptions. */
-  StatefulRedisPubSubConnection<String, String> listen() {
-    try {
-      return client.connectPubSub(StringCodec.UTF8, uri);
-    } catch (RuntimeException failure) {
-      throw RedisFailure.ofConnect(failure);
-    }
-  }
-
-  Duration timeout() {
-    return timeout;
   }
 
   @Override

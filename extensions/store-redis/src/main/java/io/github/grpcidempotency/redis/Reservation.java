@@ -53,7 +53,6 @@ final class Reservation implements Claim {
     arguments.add(owner);
     arguments.addAll(kindAndBody(outcome));
     arguments.add(RecordReply.bytes(records.lease().toMillis()));
-    arguments.add(awaited());
     outcome
         .resourceId()
         .map(ResourceId::toString)
@@ -73,8 +72,7 @@ final class Reservation implements Claim {
   @Override
   public Settled release() {
     return records.inStore(
-        "release the key",
-        session -> settled(session.run(Script.RELEASE, key(), owner, awaited())));
+        "release the key", session -> settled(session.run(Script.RELEASE, key(), owner)));
   }
 
   @Override
@@ -90,10 +88,6 @@ final class Reservation implements Claim {
 
   byte[] owner() {
     return owner.clone();
-  }
-
-  private byte[] awaited() {
-    return RecordReply.bytes(request.procedure().awaited() ? 1 : 0);
   }
 
   private static Settled settled(List<@Nullable Object> answer) {

@@ -7,7 +7,6 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.support.ShardMark;
 import io.lettuce.core.Value;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -69,7 +68,6 @@ final class StartupCheck {
     }
     if (problems.isEmpty()) {
       checkCall(session);
-      checkChannel(session);
     }
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
@@ -165,34 +163,15 @@ final class StartupCheck {
       session.run(Script.MARK_UNKNOWN, key, owner);
       session.run(Script.IS_IN_FLIGHT, key);
       if (last == Script.RELEASE) {
-        session.run(last, key, owner, yes);
+        session.run(last, key, owner);
       } else {
-        session.run(last, key, owner, RecordReply.Kind.RESPONSE.bytes(), hash, time, yes, id);
+        session.run(last, key, owner, RecordReply.Kind.RESPONSE.bytes(), hash, time, id);
       }
     }
     session.run(Script.RETAIN, key, id, time, time);
     session.confirm();
     return RecordReply.of(session.run(Script.FIND, key)) instanceof RecordReply.Seen seen
         && seen.result() instanceof ClaimResult.Recorded;
-  }
-
-  /** Tests publishing separately, because the scripts ignore a failure to publish. */
-  private void checkChannel(RedisSession session) {
-    String channel = names().nameOf(trial);
-    String rights = "+publish, +subscribe, +unsubscribe, on &%s:*".formatted(names().prefix());
-    Optional<Long> unused =
-        permitted(
-            rights,
-            () ->
-                session.await(session.commands().publish(RecordReply.bytes(channel), new byte[0])));
-    Optional<Boolean> unusedToo = permitted(rights, () -> listens(session, channel));
-  }
-
-  private boolean listens(RedisSession session, String channel) {
-    try (StatefulRedisPubSubConnection<String, String> connection = records.link().listen()) {
-      session.await(connection.async().subscribe(channel));
-      return true;
-    }
   }
 
   private RecordKey names() {

@@ -1,6 +1,6 @@
 -- Records the answer, if its owner still owns the key. A repetition changes nothing.
 local owner, kind, body = unpack(ARGV, 1, 3)
-local grace, awaited, resource = tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local grace, resource = tonumber(ARGV[4]), ARGV[5]
 local record = read()
 if record.owner ~= owner then
   return {0}
@@ -14,8 +14,5 @@ if not record.kind then
     redis.call('HSET', key, 'resource', resource)
   end
   delete_after(record.expires, 0, grace)
-  if awaited == '1' then
-    redis.pcall('PUBLISH', key, '')
-  end
 end
 return {1}

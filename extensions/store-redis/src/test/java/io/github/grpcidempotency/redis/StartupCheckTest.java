@@ -177,8 +177,7 @@ class StartupCheckTest {
     "-info,+info", "-config,+config|get", "-hset,commands of the scripts",
     "-pexpireat,commands of the scripts", "-hdel,commands of the scripts",
         "-del,commands of the scripts",
-    "-evalsha,commands of the scripts", "-publish,+publish", "resetchannels,+publish",
-    "-subscribe,+subscribe", "resetkeys,~idempotency:*", "-eval,+eval"
+    "-evalsha,commands of the scripts", "resetkeys,~idempotency:*", "-eval,+eval"
   })
   void aMissingRightIsNamed(String taken, String named) {
     assertThat(problems(user(taken), Durability.everyWrite()))

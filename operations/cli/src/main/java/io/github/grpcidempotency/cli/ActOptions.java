@@ -39,9 +39,9 @@ final class ActOptions {
     return act(surroundings, why);
   }
 
-  /** Returns both, with a default reason. */
-  Act actOr(Surroundings surroundings, String otherwise) {
-    return act(surroundings, reason.filter(text -> !text.isBlank()).orElse(otherwise));
+  /** Returns both. A dry run needs no reason, because it is not audited. */
+  Act act(Surroundings surroundings, boolean dryRun) {
+    return dryRun ? act(surroundings, "dry run") : act(surroundings);
   }
 
   private Act act(Surroundings surroundings, String why) {

@@ -58,14 +58,15 @@ final class Erase implements Callable<Integer> {
   @Override
   public Integer call() {
     Erasure erasure = erasure();
-    Act who = dryRun ? act.actOr(surroundings, "dry run") : act.act(surroundings);
+    Act who = act.act(surroundings, dryRun);
     Administration administration = Database.connect(connection, surroundings).administration();
     if (!dryRun && !yes) {
       ErasureResult expected = administration.erase(erasure, who, Duration.ZERO, true);
       if (expected.running() > 0 && wait.isZero()) {
         return write(expected).code();
       }
-      confirm(expected);
+      surroundings.confirm(
+          counts(expected) + " would be deleted. Type erase to delete them: ", "erase");
     }
     return write(administration.erase(erasure, who, wait, dryRun)).code();
   }
@@ -77,23 +78,6 @@ final class Erase implements Callable<Integer> {
           ExitCode.USAGE, "give one user or one tenant: --subject, --of-user or --tenant");
     }
     return user.map(Erasure::ofUser).orElseGet(() -> Erasure.ofTenant(whose.tenant.orElse("")));
-  }
-
-  private void confirm(ErasureResult expected) {
-    Optional<String> typed =
-        surroundings
-            .terminal()
-            .flatMap(
-                terminal ->
-                    terminal.ask(
-                        counts(expected) + " would be deleted. Type erase to delete them: "));
-    if (typed.isEmpty()) {
-      throw new CommandFailure(
-          ExitCode.REFUSED, "erase needs --yes, because there is no terminal for a confirmation");
-    }
-    if (!typed.get().strip().equalsIgnoreCase("erase")) {
-      throw new CommandFailure(ExitCode.REFUSED, "not confirmed, so nothing was changed");
-    }
   }
 
   private ExitCode write(ErasureResult result) {

@@ -44,7 +44,7 @@ final class Forget implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    Act who = dryRun ? act.actOr(surroundings, "dry run") : act.act(surroundings);
+    Act who = act.act(surroundings, dryRun);
     ActResult result =
         Database.connect(connection, surroundings).administration().forget(id, who, dryRun);
     return new Verdict(id, "forgotten", result).write(surroundings, output);

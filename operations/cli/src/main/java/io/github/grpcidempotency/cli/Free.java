@@ -78,9 +78,12 @@ final class Free implements Callable<Integer> {
       throw new CommandFailure(
           ExitCode.USAGE, "give either an operation's id, or --stuck --server NAME");
     }
-    Act who = dryRun ? act.actOr(surroundings, "dry run") : act.act(surroundings);
+    Act who = act.act(surroundings, dryRun);
     if (evenIfLive && !dryRun && !yes) {
-      confirm(id.orElseThrow());
+      surroundings.confirm(
+          "If the handler is still running, its answer is lost, and a retry may run at the same"
+              + " time.\nType the operation's id to free it anyway: ",
+          id.orElseThrow().toString());
     }
     Administration administration = Database.connect(connection, surroundings).administration();
     return id.map(one -> free(administration, one, who))
@@ -110,25 +113,5 @@ final class Free implements Callable<Integer> {
       surroundings.err().println("no operation of this server is stuck: nothing needs to be done");
     }
     return worst;
-  }
-
-  private void confirm(UUID operation) {
-    Optional<String> typed =
-        surroundings
-            .terminal()
-            .flatMap(
-                terminal ->
-                    terminal.ask(
-                        "If the handler is still running, its answer is lost, and a retry may run"
-                            + " at the same time.\n"
-                            + "Type the operation's id to free it anyway: "));
-    if (typed.isEmpty()) {
-      throw new CommandFailure(
-          ExitCode.REFUSED,
-          "--even-if-live needs --yes, because there is no terminal for a confirmation");
-    }
-    if (!typed.get().strip().equalsIgnoreCase(operation.toString())) {
-      throw new CommandFailure(ExitCode.REFUSED, "the id is different, so nothing was changed");
-    }
   }
 }

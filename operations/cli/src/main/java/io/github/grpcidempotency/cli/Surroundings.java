@@ -61,6 +61,25 @@ record Surroundings(
         .orElse(DEFAULT_WIDTH);
   }
 
+  /**
+   * Prompts for a word.
+   *
+   * @throws CommandFailure if the user types another one, or there is no terminal
+   */
+  void confirm(String question, String word) {
+    String typed =
+        terminal
+            .flatMap(prompt -> prompt.ask(question))
+            .orElseThrow(
+                () ->
+                    new CommandFailure(
+                        ExitCode.REFUSED,
+                        "there is no terminal for a confirmation: give --yes to go without it"));
+    if (!typed.strip().equalsIgnoreCase(word)) {
+      throw new CommandFailure(ExitCode.REFUSED, "not confirmed, so nothing was changed");
+    }
+  }
+
   /** Returns the given actor, or else the user of this program. */
   String actor(Optional<String> named) {
     return named.or(() -> variable("IDEMPOTENCY_ACTOR")).orElseGet(this::user);

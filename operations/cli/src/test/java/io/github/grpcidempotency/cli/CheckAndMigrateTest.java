@@ -3,16 +3,13 @@ package io.github.grpcidempotency.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.cli.Shell.Result;
-import io.github.grpcidempotency.proto.v1.Procedure;
 import io.github.grpcidempotency.testing.PostgresFixture;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Making a schema, and proving that it can be used. */
 class CheckAndMigrateTest {
@@ -100,32 +97,6 @@ class CheckAndMigrateTest {
       Orders.run(old.owner(), command.group(1));
       as(old, Orders.OPERATOR).run("list").expect(ExitCode.OK);
     }
-  }
-
-  @Test
-  void checkFindsTheProceduresOfASchema(@TempDir Path folder) throws Exception {
-    Path descriptors = OrderSchema.write(folder, OrderSchema.sound());
-
-    Result sound =
-        as(migrated, Orders.APP)
-            .run("check", "--descriptors", descriptors.toString())
-            .expect(ExitCode.OK);
-
-    assertThat(sound.out()).contains("No problems", "for 1 procedures");
-  }
-
-  @Test
-  void checkListsTheProblemsOfProceduresToo(@TempDir Path folder) throws Exception {
-    Procedure wrong =
-        OrderSchema.sound().toBuilder()
-            .setResourceType("parcel")
-            .addOmittedFields("secret")
-            .build();
-    String descriptors = OrderSchema.write(folder, wrong).toString();
-    Shell app = as(migrated, Orders.APP);
-
-    assertThat(app.run("check", "--descriptors", descriptors).expect(ExitCode.NEGATIVE).out())
-        .contains("no column parcel_id", "it omits \"secret\"");
   }
 
   @Test

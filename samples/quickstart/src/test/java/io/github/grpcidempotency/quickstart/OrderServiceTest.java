@@ -7,7 +7,6 @@ import io.github.grpcidempotency.quickstart.OrderClient.Reply;
 import io.github.grpcidempotency.quickstart.orders.v1.CreateOrderRequest;
 import io.github.grpcidempotency.quickstart.orders.v1.Order;
 import io.github.grpcidempotency.quickstart.orders.v1.OrderServiceGrpc;
-import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -23,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -32,14 +32,18 @@ class OrderServiceTest {
   static final PostgresFixture database =
       PostgresFixture.withRoles("shop_owner", "shop_app").migrate(Database::migrate).create();
 
-  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
+  @AutoClose("stop")
+  private final OrderServer server = OrderServer.start(database.pool(), OrderServer::authenticate);
+
+  private final OrderClient client = OrderClient.connect(server.server().getPort(), "auth0|alice");
+
+  @AutoClose("shutdownNow")
+  private final ManagedChannel channel = client.channel();
+
+  OrderServiceTest() throws IOException {}
 
   @Test
-  void aRetryGetsTheFirstAnswer() throws IOException {
-    OrderServer server = OrderServer.start(database.pool(), OrderServer::authenticate);
-    grpc.registerCloseable(server::stop);
-    OrderClient client = OrderClient.connect(server.server().getPort(), "auth0|alice");
-    grpc.register(client.channel());
+  void aRetryGetsTheFirstAnswer() {
     UUID key = UUID.randomUUID();
     CreateOrderRequest book = CreateOrderRequest.newBuilder().setItem("book").build();
 
@@ -53,10 +57,6 @@ class OrderServiceTest {
   @Test
   @SuppressWarnings("deprecation") // grpc-testing has no other recorder for its users
   void twentyCallsAtOnceCreateOneOrder() throws Exception {
-    OrderServer server = OrderServer.start(database.pool(), OrderServer::authenticate);
-    grpc.registerCloseable(server::stop);
-    OrderClient client = OrderClient.connect(server.server().getPort(), "auth0|alice");
-    ManagedChannel channel = grpc.register(client.channel());
     Metadata headers = new Metadata();
     headers.put(IdempotencyMetadata.KEY, UUID.randomUUID().toString());
     headers.put(OrderServer.SUBJECT_HEADER, client.subject());

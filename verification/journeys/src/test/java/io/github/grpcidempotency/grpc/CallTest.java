@@ -4,9 +4,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.GrpcCleanupExtension;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.thing;
 
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
-import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OMITTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
@@ -238,11 +237,6 @@ public final class ThingClient implements AutoCloseable {
     /** Returns the operation's status from the trailer. */
     public Optional<String> operationStatus() {
       return Optional.ofNullable(trailers.get(STATUS));
-    }
-
-    /** Returns the trailer with the fields that a replay lacks, if there is one. */
-    public Optional<String> omitted() {
-      return Optional.ofNullable(trailers.get(OMITTED));
     }
 
     /** Returns the operation's id, if there is one. */

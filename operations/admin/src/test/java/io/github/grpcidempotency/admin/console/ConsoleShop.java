@@ -82,8 +82,6 @@ final class ConsoleShop {
     private @Nullable String lease = "-3 minutes";
     private boolean completed = true;
     private boolean failed;
-    private boolean unknown;
-    private int attempt = 1;
 
     private Row(String procedure) {
       this.procedure = procedure;
@@ -104,11 +102,6 @@ final class ConsoleShop {
       return this;
     }
 
-    Row attempt(int number) {
-      this.attempt = number;
-      return this;
-    }
-
     Row failed() {
       this.failed = true;
       return this;
@@ -120,11 +113,6 @@ final class ConsoleShop {
 
     Row stuck() {
       return reserved("-3 minutes");
-    }
-
-    Row unknown() {
-      this.unknown = true;
-      return reserved("20 seconds");
     }
 
     private Row reserved(String leaseLeft) {
@@ -143,13 +131,13 @@ final class ConsoleShop {
                           """
                           INSERT INTO idempotency.idempotency_keys
                             (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-                             response_bytes, status_bytes, attempt, lease_expires, created, completed,
-                             expires, outcome_unknown, server, trace)
+                             response_bytes, status_bytes, lease_expires, created, completed, expires,
+                             server, trace)
                           VALUES
                             (:id, :key, CAST(:user AS uuid), :procedure, '\\x00', 1, :response, :status,
-                             :attempt, now() + CAST(:lease AS interval), now() - CAST(:age AS interval),
+                             now() + CAST(:lease AS interval), now() - CAST(:age AS interval),
                              CASE WHEN :completed THEN now() - interval '1 minute' END,
-                             now() - CAST(:age AS interval) + interval '1 day', :unknown, :server,
+                             now() - CAST(:age AS interval) + interval '1 day', :server,
                              '\\xabcdef')
                           """)
                       .bind("id", id)
@@ -158,11 +146,9 @@ final class ConsoleShop {
                       .bind("procedure", procedure)
                       .bind("response", completed && !failed ? new byte[321] : null)
                       .bind("status", completed && failed ? new byte[45] : null)
-                      .bind("attempt", attempt)
                       .bind("lease", lease)
                       .bind("age", age)
                       .bind("completed", completed)
-                      .bind("unknown", unknown)
                       .bind("server", server)
                       .execute());
       return id;

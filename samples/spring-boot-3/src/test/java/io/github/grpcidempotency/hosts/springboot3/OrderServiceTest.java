@@ -51,7 +51,6 @@ class OrderServiceTest {
             "--spring.flyway.url=" + database.jdbcUrl("shop_owner"),
             "--grpc.idempotency.migration.url=" + database.jdbcUrl("shop_owner"),
             "--spring.grpc.server.port=0");
-    database.migrated();
     int port = application.getBean(GrpcServerLifecycle.class).getPort();
     channel =
         Grpc.newChannelBuilder("localhost:" + port, InsecureChannelCredentials.create()).build();

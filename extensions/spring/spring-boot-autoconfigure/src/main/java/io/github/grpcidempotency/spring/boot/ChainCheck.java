@@ -137,16 +137,22 @@ final class ChainCheck implements SmartInitializingSingleton {
       problems.add(
           service
               + ": a ServerInterceptorFilter removes the idempotency interceptor from this"
-              + " service");
+              + " service; change the filter so that it keeps the interceptor");
       return;
     }
     if (ours.size() > 1) {
-      problems.add(service + ": the idempotency interceptor is registered twice");
+      problems.add(
+          service
+              + ": the idempotency interceptor is registered twice; the starter registers it, so"
+              + " remove @GlobalServerInterceptor from the IdempotencyInterceptor bean, and the"
+              + " interceptor from @GrpcService");
     }
     for (ServerInterceptor inside : chain.subList(ours.get(0) + 1, chain.size())) {
       if (isOne(OUTSIDE, inside)) {
         problems.add(
-            "%s: the interceptor %s runs inside the idempotency interceptor, but must run outside"
+            ("%s: the interceptor %s runs inside the idempotency interceptor, but must run outside:"
+                    + " give it a lower @Order than grpc.idempotency.interceptor-order, or raise"
+                    + " that property")
                 .formatted(service, AopUtils.getTargetClass(inside).getSimpleName()));
       }
     }
@@ -155,7 +161,8 @@ final class ChainCheck implements SmartInitializingSingleton {
       problems.add(
           service
               + ": no Spring Security interceptor authenticates the service's calls, so the"
-              + " caller of a call is unknown");
+              + " caller of a call is unknown; declare an AuthenticationProcessInterceptor bean"
+              + " with @GlobalServerInterceptor, or a CallerResolver bean");
     }
   }
 

@@ -161,7 +161,10 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
         .filter(method -> !bound.contains(method))
         .map(
             method ->
-                method + ": a bean describes this method, but no bound service has this method")
+                method
+                    + ": a bean describes this method, but no bound service has this method:"
+                    + " declare the service as a bean, or remove the bean that describes the"
+                    + " method")
         .toList();
   }
 }

@@ -38,7 +38,7 @@ final class HostBeans {
   DataSource dataSource() {
     return choose(DataSource.class, true, name -> true)
         .map(name -> beans.getBean(name, DataSource.class))
-        .orElseThrow(() -> new SetupException(List.of("there is no DataSource bean")));
+        .orElseThrow(() -> new SetupException(List.of("there is no DataSource bean: declare one")));
   }
 
   /**
@@ -74,7 +74,9 @@ final class HostBeans {
           List.of(
               "Spring's transactions cannot be used: no transaction manager manages the data source"
                   + " of the records, of "
-                  + String.join(", ", all)));
+                  + String.join(", ", all)
+                  + ": mark its transaction manager with @Qualifier(\"idempotency\"), or set"
+                  + " grpc.idempotency.host-transactions to false"));
     }
     return chosen;
   }

@@ -98,17 +98,13 @@ record IdempotencyProperties(
   /**
    * The migration of the library's schema.
    *
-   * @param enabled Whether to migrate the library's schema at start-up, before the application's
-   *     own migrations. By default, true if the user name is set.
    * @param url JDBC URL for the migration. By default, the data source's URL.
    * @param username Role that owns, or will own, the library's table. Not the application's role.
+   *     If it is set, the library's schema is migrated at start-up, before the application's own
+   *     migrations.
    * @param password Password of the role that migrates.
    */
-  record Migration(
-      @Nullable Boolean enabled,
-      @Nullable String url,
-      @Nullable String username,
-      @Nullable String password) {
+  record Migration(@Nullable String url, @Nullable String username, @Nullable String password) {
     /** Treats an empty name, such as that of an unset variable, as no name. */
     Migration {
       username = username == null || username.isBlank() ? null : username;

@@ -18,10 +18,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
@@ -59,7 +59,7 @@ public final class IdempotencyStoreAutoConfiguration {
 
   @Bean
   @ConditionalOnBean(DataSource.class)
-  @Conditional(OnMigration.class)
+  @ConditionalOnProperty(prefix = IdempotencyProperties.PREFIX, name = "migration.username")
   static SchemaMigration idempotencySchemaMigration(
       IdempotencyProperties properties, ConfigurableListableBeanFactory beans) {
     return new SchemaMigration(properties, () -> new HostBeans(beans).dataSource());
@@ -114,7 +114,7 @@ public final class IdempotencyStoreAutoConfiguration {
         throw new SetupException(
             List.of(
                 "grpc.idempotency.host-transactions is false, but there is a HostTransactions"
-                    + " bean"));
+                    + " bean: remove the bean, or the property"));
       }
       return Optional.empty();
     }

@@ -69,7 +69,9 @@ final class InterceptorSetup {
           callers.stream().findAny().isPresent()
               ? "there are several CallerResolver beans, and none is marked with @Primary"
               : "the caller of a call is unknown: there is neither Spring Security nor a"
-                  + " CallerResolver bean");
+                  + " CallerResolver bean; add spring-boot-starter-security with an"
+                  + " AuthenticationProcessInterceptor bean, or declare a CallerResolver bean, as"
+                  + " is always necessary with Spring Boot 3.5");
       return Optional::empty;
     }
     return resolver;
@@ -94,7 +96,8 @@ final class InterceptorSetup {
             stores.stream().findAny().isPresent()
                 ? "there are several IdempotencyStore beans, and none is marked with @Primary"
                 : "there is nowhere to record calls: there is neither a DataSource nor an"
-                    + " IdempotencyStore bean");
+                    + " IdempotencyStore bean; declare a DataSource, for example by"
+                    + " spring.datasource.url");
       }
     } catch (RuntimeException failed) {
       builder.withoutStore();

@@ -39,9 +39,7 @@ final class SchemaMigration implements InitializingBean {
     IdempotencyProperties.Migration settings = properties.migration();
     String username = settings.username();
     if (username == null) {
-      throw problem(
-          "grpc.idempotency.migration.enabled is true, but grpc.idempotency.migration.username"
-              + " is not set");
+      return;
     }
     String url = settings.url() == null ? urlOf(application.get()) : settings.url();
     String password = settings.password();
@@ -58,7 +56,8 @@ final class SchemaMigration implements InitializingBean {
     } catch (RuntimeException failure) {
       logger.error("the migration of schema " + properties.schema() + " failed", failure);
       throw problem(
-          "the migration failed as grpc.idempotency.migration.username %s: %s"
+          ("the migration failed as grpc.idempotency.migration.username %s: %s; the rights that"
+                  + " migrations need: docs/operations/rights.md")
               .formatted(
                   username, NestedExceptionUtils.getMostSpecificCause(failure).getMessage()));
     }
@@ -70,7 +69,8 @@ final class SchemaMigration implements InitializingBean {
       String role = connection.getMetaData().getUserName();
       if (!role.equals(username)) {
         throw problem(
-            "grpc.idempotency.migration.username is %s, but the URL connects as %s"
+            ("grpc.idempotency.migration.username is %s, but the URL connects as %s: set"
+                    + " grpc.idempotency.migration.url to a URL without a user name")
                 .formatted(username, role));
       }
     } catch (SQLException refused) {

@@ -7,14 +7,14 @@ import java.util.stream.IntStream;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Lists the problems of the set-up with their remedies. */
+/** Lists the problems of the set-up. The text of each problem contains its remedy. */
 final class SetupFailureAnalyzer extends AbstractFailureAnalyzer<SetupException> {
   @Override
   protected FailureAnalysis analyze(Throwable rootFailure, SetupException cause) {
     List<String> problems = cause.problems();
     return new FailureAnalysis(
         "Idempotency cannot be set up:\n\n" + numbered(problems),
-        numbered(problems.stream().map(Remedy::of).toList()),
+        "Correct each problem as its text describes. The starter: docs/hosts/spring-boot.md.",
         cause);
   }
 

@@ -39,7 +39,7 @@ final class StatusSources {
     used.addAll(found);
     if (found.size() > 1) {
       problems.add(
-          "several StatusSource beans are for the resource type \"%s\": %s"
+          "several StatusSource beans are for the resource type \"%s\": %s; remove all but one"
               .formatted(type.name(), String.join(", ", found)));
     }
     return found.size() == 1

@@ -301,13 +301,6 @@ class WiringTest {
   void theMigrationRunsOnlyIfItsRoleIsNamed() {
     withService()
         .withBean(DataSource.class, Runners::unreachable)
-        .withPropertyValues(
-            "grpc.idempotency.migration.username=owner",
-            "grpc.idempotency.migration.enabled=false",
-            "spring.grpc.server.enabled=false")
-        .run(context -> assertThat(context).doesNotHaveBean(SchemaMigration.class));
-    withService()
-        .withBean(DataSource.class, Runners::unreachable)
         .withPropertyValues("spring.grpc.server.enabled=false")
         .run(context -> assertThat(context).doesNotHaveBean(SchemaMigration.class));
   }

@@ -1,4 +1,0 @@
-@NullMarked
-package io.github.grpcidempotency.spring.test;
-
-import org.jspecify.annotations.NullMarked;
