@@ -74,15 +74,6 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
 
   abstract void carry(LeadingStatements statements);
 
-  /**
-   * Sends the leading statements after the handler has returned, if they were not sent yet and have
-   * to be part of this transaction.
-   *
-   * @return whether another transaction may replace this one if the leading statements were not
-   *     sent
-   */
-  abstract boolean sendFirst();
-
   /** Records that the leading statements were sent, whether or not they succeeded. */
   abstract void begun();
 
@@ -103,17 +94,19 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   /** Rolls back, and then runs work on a connection in autocommit mode. */
   abstract <T> T rollbackAnd(Function<Connection, T> work);
 
-  public final Connection connection() {
+  /** Returns the connection for the handler, which cannot end the transaction with it. */
+  public final Connection guardedConnection() {
     taken = true;
     return guard.proxy();
   }
 
-  public final Handle handle() {
-    taken = true;
-    return handles.on(guard.proxy());
+  /** Returns {@link #guardedConnection} as a handle of Jdbi. */
+  public final Handle guardedHandle() {
+    return handles.on(guardedConnection());
   }
 
-  public final Connection own() {
+  /** Returns the connection for the store's own statements. */
+  public final Connection unguarded() {
     return connection;
   }
 

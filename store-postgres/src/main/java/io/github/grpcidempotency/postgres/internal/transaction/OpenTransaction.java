@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
-import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -58,15 +57,6 @@ final class OpenTransaction extends HandlerTransaction {
     carrying.orElseThrow().carryFirst(statements);
   }
 
-  /**
-   * Nothing is deferred: if the leading statements were not sent, the handler has written nothing
-   * through this transaction, which the claim's own can replace.
-   */
-  @Override
-  boolean sendFirst() {
-    return true;
-  }
-
   @Override
   void begun() {
     endAutoCommit();
@@ -85,7 +75,7 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   public <T> T begin(Function<Connection, T> firstStatements) {
     try {
-      return firstStatements.apply(own());
+      return firstStatements.apply(unguarded());
     } finally {
       endAutoCommit();
     }
@@ -93,7 +83,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   /** Tells the driver that a transaction is open. Sends nothing. */
   private void endAutoCommit() {
-    Driver.quietly("mark a transaction as open", () -> own().setAutoCommit(false));
+    Driver.quietly("mark a transaction as open", () -> unguarded().setAutoCommit(false));
   }
 
   @Override
@@ -104,7 +94,8 @@ final class OpenTransaction extends HandlerTransaction {
       if (!guard.awaitUnused(MAX_WAIT)) {
         throw FailedCommit.stillInUse();
       }
-      Driver.Transaction state = Driver.transactionOf(own()).orElseThrow(FailedCommit::closed);
+      Driver.Transaction state =
+          Driver.transactionOf(unguarded()).orElseThrow(FailedCommit::closed);
       if (state == Driver.Transaction.NONE) {
         throw endedEarly(statements, values);
       }
@@ -114,7 +105,7 @@ final class OpenTransaction extends HandlerTransaction {
       if (state == Driver.Transaction.FAILED) {
         return FailedCommit.failedStatement();
       }
-      StatementBatch.run(own(), statements.withCommit(), values);
+      StatementBatch.run(unguarded(), statements.withCommit(), values);
       committed = true;
       return Settled.DONE;
     } catch (JdbiException failure) {
@@ -136,8 +127,8 @@ final class OpenTransaction extends HandlerTransaction {
       return FailedCommit.endedByHandler();
     }
     try {
-      own().setAutoCommit(true);
-      StatementBatch.run(own(), statements.afterwards(), values);
+      unguarded().setAutoCommit(true);
+      StatementBatch.run(unguarded(), statements.afterwards(), values);
     } catch (JdbiException | SQLException unrecorded) {
       logger.error(
           "the handler has committed its transaction itself, and the answer could not be"
@@ -170,9 +161,9 @@ final class OpenTransaction extends HandlerTransaction {
       return database.onConnection(work);
     }
     try {
-      own().rollback();
-      own().setAutoCommit(true);
-      return work.apply(own());
+      unguarded().rollback();
+      unguarded().setAutoCommit(true);
+      return work.apply(unguarded());
     } catch (SQLException failure) {
       throw Failures.asJdbiException(failure);
     } finally {
@@ -190,7 +181,7 @@ final class OpenTransaction extends HandlerTransaction {
     if (givenBack.getAndSet(true)) {
       return;
     }
-    try (Connection connection = own()) {
+    try (Connection connection = unguarded()) {
       boolean over = committed && !Driver.isKnownOpen(connection);
       if (!over && !(stopStatement() && rollBack(connection))) {
         Driver.abort(connection);
@@ -208,7 +199,7 @@ final class OpenTransaction extends HandlerTransaction {
     if (guard.awaitUnused(Duration.ZERO)) {
       return true;
     }
-    Driver.cancel(own());
+    Driver.cancel(unguarded());
     return guard.awaitUnused(MAX_WAIT);
   }
 
