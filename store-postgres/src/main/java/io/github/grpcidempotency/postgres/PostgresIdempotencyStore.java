@@ -274,7 +274,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean timeLines = true;
-    private int batchConnections = 2;
+    private boolean batches = true;
     private int smallestBatch = 2;
 
     private Builder(DataSource dataSource) {
@@ -367,20 +367,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets how many connections of the pool the statements of reserved calls use at a time; 2 by
-     * default. Claims, settlements and look-ups of calls that run at the same time share a round
-     * trip and a commit: a call that arrives while such a statement is under way joins the next
-     * one. A call that finds no other call is sent at once. With 0, each call sends its own
-     * statements, on a connection of its own.
-     *
-     * @throws IllegalArgumentException if it is negative
+     * Sets whether reserved calls that run at the same time share statements; true by default. A
+     * call that finds no other call is sent at once. A call that arrives while a claim, a
+     * settlement or a look-up of another call is under way joins the next one, and shares its round
+     * trip and its commit. With false, each call sends its own statements, on a connection of its
+     * own.
      */
-    public Builder batchConnections(int connections) {
-      if (connections < 0) {
-        throw new IllegalArgumentException(
-            "the number of connections for batches must not be negative: " + connections);
-      }
-      this.batchConnections = connections;
+    public Builder batches(boolean batches) {
+      this.batches = batches;
       return this;
     }
 
@@ -404,7 +398,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
               serverName.get(),
               listen,
               timeLines,
-              batchConnections,
+              batches,
               smallestBatch),
           lease);
     }

@@ -74,13 +74,24 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
 
   abstract void carry(LeadingStatements statements);
 
-  /** Records that the leading statements were sent, whether or not they succeeded. */
+  /** Records that the first statements were sent, whether or not they succeeded. */
   abstract void begun();
 
   /** Refuses every later use by the handler, because its writes must not remain. */
   abstract void preempted(ClaimPreemptedException refusal);
 
-  public abstract <T> T begin(Function<Connection, T> firstStatements);
+  /**
+   * Runs the first statements, the first of which is {@code BEGIN} unless the host has begun. The
+   * driver's own {@code BEGIN} would be a separate message with a separate answer, so the driver's
+   * thread would wake up twice.
+   */
+  public final <T> T begin(Function<Connection, T> firstStatements) {
+    try {
+      return firstStatements.apply(connection);
+    } finally {
+      begun();
+    }
+  }
 
   /**
    * Ends the handler's use, runs the last statements and commits.

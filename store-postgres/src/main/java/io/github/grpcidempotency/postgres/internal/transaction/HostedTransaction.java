@@ -149,11 +149,6 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   @Override
-  public <T> T begin(Function<Connection, T> firstStatements) {
-    return firstStatements.apply(unguarded());
-  }
-
-  @Override
   public boolean isTaken() {
     return super.isTaken() || outcome.mayBeUsed();
   }

@@ -57,33 +57,16 @@ final class OpenTransaction extends HandlerTransaction {
     carrying.orElseThrow().carryFirst(statements);
   }
 
+  /** Tells the driver that a transaction is open. Sends nothing. */
   @Override
   void begun() {
-    endAutoCommit();
+    Driver.quietly("mark a transaction as open", () -> unguarded().setAutoCommit(false));
   }
 
   @Override
   void preempted(ClaimPreemptedException refusal) {
     guard.preempt(refusal);
     giveBack(false);
-  }
-
-  /**
-   * Runs the first statements, the first of which is {@code BEGIN}. The driver's own {@code BEGIN}
-   * would be a separate message with a separate answer, so the driver's thread would wake up twice.
-   */
-  @Override
-  public <T> T begin(Function<Connection, T> firstStatements) {
-    try {
-      return firstStatements.apply(unguarded());
-    } finally {
-      endAutoCommit();
-    }
-  }
-
-  /** Tells the driver that a transaction is open. Sends nothing. */
-  private void endAutoCommit() {
-    Driver.quietly("mark a transaction as open", () -> unguarded().setAutoCommit(false));
   }
 
   @Override
