@@ -26,28 +26,18 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
 
-  /** Creates a transaction. The handler's connection may send leading statements. */
-  HandlerTransaction(Connection connection, Connection forHandler, Handles handles) {
+  HandlerTransaction(Connection connection, Handles handles) {
     this.connection = connection;
-    this.guard = new GuardedConnection(forHandler);
+    this.guard = new GuardedConnection(connection);
     this.handles = handles;
   }
 
   /** Opens a transaction, which the host may show by a name. Its first statements are not sent. */
   public static HandlerTransaction open(RecordDatabase database, String name) {
-    return open(database, name, false);
-  }
-
-  /**
-   * Opens a transaction.
-   *
-   * @param late whether its first statements are sent with the handler's first statement
-   */
-  static HandlerTransaction open(RecordDatabase database, String name, boolean late) {
     Optional<HostTransactions> hosts = database.settings().hosts();
     return hosts.isPresent()
         ? HostedTransaction.begin(database, hosts.get(), name)
-        : new OpenTransaction(database, database.connect(), late);
+        : new OpenTransaction(database, database.connect());
   }
 
   /** Opens a transaction and runs its first statements. Rolls back if they fail. */

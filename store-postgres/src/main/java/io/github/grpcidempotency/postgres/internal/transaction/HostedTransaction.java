@@ -51,7 +51,7 @@ public final class HostedTransaction extends HandlerTransaction {
 
   private HostedTransaction(
       RecordDatabase database, HostTransaction.Begun host, Connection connection) {
-    super(connection, connection, database.settings().handles());
+    super(connection, database.settings().handles());
     this.database = database;
     this.host = host;
     this.outcome = new HostOutcome(connection);

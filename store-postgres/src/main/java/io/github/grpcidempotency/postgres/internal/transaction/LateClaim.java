@@ -79,8 +79,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   public static LateClaim open(RecordDatabase database, ClaimRequest request) {
     // Before the transaction takes its connection, because this may need a connection, too.
     LateClaimSql sql = database.sql(request.procedure()).claimLate;
-    HandlerTransaction transaction =
-        HandlerTransaction.open(database, request.procedure().name(), true);
+    HandlerTransaction transaction = HandlerTransaction.open(database, request.procedure().name());
     LateClaim claim = new LateClaim(database, request, sql, transaction);
     try {
       transaction.carryFirst(claim);

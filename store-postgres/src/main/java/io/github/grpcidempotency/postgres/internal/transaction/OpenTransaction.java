@@ -14,7 +14,6 @@ import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -31,30 +30,18 @@ final class OpenTransaction extends HandlerTransaction {
 
   private final RecordDatabase database;
   private final AtomicBoolean givenBack = new AtomicBoolean();
-  private final Optional<StatementCarrier> carrying;
 
-  /** Opens a transaction, which may begin late: with the handler's first statement. */
-  OpenTransaction(RecordDatabase database, Connection connection, boolean late) {
-    this(
-        database,
-        connection,
-        late ? Optional.of(StatementCarrier.on(connection)) : Optional.empty());
-  }
-
-  private OpenTransaction(
-      RecordDatabase database, Connection connection, Optional<StatementCarrier> carrying) {
-    super(
-        connection,
-        carrying.map(StatementCarrier::proxy).orElse(connection),
-        database.settings().handles());
+  OpenTransaction(RecordDatabase database, Connection connection) {
+    super(connection, database.settings().handles());
     this.database = database;
-    this.carrying = carrying;
-    carrying.ifPresent(carrier -> carrier.showAs(guard.proxy()));
   }
 
   @Override
   void carry(LeadingStatements statements) {
-    carrying.orElseThrow().carryFirst(statements);
+    StatementCarrier carrier = StatementCarrier.on(unguarded());
+    carrier.showAs(guard.proxy());
+    carrier.carryFirst(statements);
+    guard.use(carrier.proxy());
   }
 
   /** Tells the driver that a transaction is open. Sends nothing. */
