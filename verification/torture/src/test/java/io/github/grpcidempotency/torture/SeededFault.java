@@ -476,6 +476,10 @@ enum SeededFault {
                                             case "attempt" -> 1;
                                             case "expires" -> Instant.now().plusSeconds(3600);
                                             case "transaction" -> Optional.of(opened);
+                                            case "takenOverFrom" -> Optional.empty();
+                                            case "resourceIdType" ->
+                                                io.github.grpcidempotency.resource.ResourceIdType
+                                                    .UUID;
                                             case "hasCommitted", "deferSettlement" -> false;
                                             case "failing" -> null;
                                             default -> Claim.Settled.DONE;
