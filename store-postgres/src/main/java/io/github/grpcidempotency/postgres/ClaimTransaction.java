@@ -28,7 +28,7 @@ public final class ClaimTransaction {
    * @throws IllegalStateException if the current call has no such transaction
    */
   public static Handle handle() {
-    return current().handle();
+    return current().guardedHandle();
   }
 
   /**
@@ -37,7 +37,7 @@ public final class ClaimTransaction {
    * @throws IllegalStateException if the current call has no such transaction
    */
   public static Connection connection() {
-    return current().connection();
+    return current().guardedConnection();
   }
 
   private static HandlerTransaction current() {

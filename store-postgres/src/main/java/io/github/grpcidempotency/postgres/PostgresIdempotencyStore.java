@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import static java.util.stream.Collectors.toSet;
+
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -18,7 +20,6 @@ import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.postgres.internal.transaction.LateClaim;
-import io.github.grpcidempotency.postgres.internal.transaction.ReservedClaim;
 import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.BatchCounts;
@@ -37,9 +38,7 @@ import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -152,16 +151,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public ClaimResult claimInTransaction(ClaimRequest request) {
-    return settings.locks()
-        ? new TransactionAttempt(database, request).run()
-        : ReservedClaim.claim(database, request);
+    return new TransactionAttempt(database, request).run();
   }
 
   @Override
   public PendingClaim claimLater(ClaimRequest request) {
-    if (!settings.locks()) {
-      throw new UnsupportedOperationException(StartupCheck.NO_LATE_CLAIMS);
-    }
     try {
       return LateClaim.open(database, request);
     } catch (JdbiException failure) {
@@ -223,25 +217,25 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
-    Set<UUID> owned = new HashSet<>();
-    List<Claim> reservations = new ArrayList<>();
-    for (Claim claim : claims) {
-      if (claim instanceof Reservation || claim instanceof ReservedClaim) {
-        reservations.add(claim);
-      } else {
-        owned.add(claim.operationId());
-      }
-    }
-    if (!reservations.isEmpty()) {
-      owned.addAll(onMaintenance("renew leases", handle -> renew(handle, reservations)));
-    }
-    // A claim that its handler's own transaction has completed meanwhile is not renewed, but does
-    // not count as lost.
-    reservations.stream()
-        .filter(claim -> claim instanceof Reservation reservation && reservation.isJoined())
+    List<Claim> reservations = claims.stream().filter(Reservation.class::isInstance).toList();
+    Set<UUID> renewed =
+        reservations.isEmpty()
+            ? Set.of()
+            : onMaintenance("renew leases", handle -> renew(handle, reservations));
+    return claims.stream()
+        .filter(claim -> isOwned(claim, renewed))
         .map(Claim::operationId)
-        .forEach(owned::add);
-    return owned;
+        .collect(toSet());
+  }
+
+  /**
+   * A transaction needs no lease. A reservation that its handler's own transaction has completed
+   * meanwhile was not renewed, but does not count as lost.
+   */
+  private static boolean isOwned(Claim claim, Set<UUID> renewed) {
+    return !(claim instanceof Reservation reservation)
+        || reservation.joined().mayBeRecorded()
+        || renewed.contains(claim.operationId());
   }
 
   private Set<UUID> renew(Handle handle, List<Claim> reservations) {
@@ -279,9 +273,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Supplier<String> serverName = ServerName::ofThisProcess;
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
-    private boolean advisoryLocks = true;
     private boolean timeLines = true;
-    private int batchConnections = 2;
+    private boolean batches = true;
     private int smallestBatch = 2;
 
     private Builder(DataSource dataSource) {
@@ -361,19 +354,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets whether transactional calls use an advisory lock to keep duplicates out; true by
-     * default. Set it to false, on all servers of the service, for a database without advisory
-     * locks. A transactional call then commits a reservation first, as a reserved call does, and
-     * completes the reservation together with its effect: one more commit and one more round trip.
-     * No claim can be sent with a handler's first statement. After a crash, the key is blocked
-     * until the lease ends.
-     */
-    public Builder advisoryLocks(boolean advisoryLocks) {
-      this.advisoryLocks = advisoryLocks;
-      return this;
-    }
-
-    /**
      * Sets whether a reservation is bound to the time line of the database on which it was made;
      * true by default. If the database replicates asynchronously and fails over while the handler
      * runs, the handler's earlier writes may be lost although the reservation is not. The answer is
@@ -387,20 +367,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets how many connections of the pool the statements of reserved calls use at a time; 2 by
-     * default. Claims, settlements and look-ups of calls that run at the same time share a round
-     * trip and a commit: a call that arrives while such a statement is under way joins the next
-     * one. A call that finds no other call is sent at once. With 0, each call sends its own
-     * statements, on a connection of its own.
-     *
-     * @throws IllegalArgumentException if it is negative
+     * Sets whether reserved calls that run at the same time share statements; true by default. A
+     * call that finds no other call is sent at once. A call that arrives while a claim, a
+     * settlement or a look-up of another call is under way joins the next one, and shares its round
+     * trip and its commit. With false, each call sends its own statements, on a connection of its
+     * own.
      */
-    public Builder batchConnections(int connections) {
-      if (connections < 0) {
-        throw new IllegalArgumentException(
-            "the number of connections for batches must not be negative: " + connections);
-      }
-      this.batchConnections = connections;
+    public Builder batches(boolean batches) {
+      this.batches = batches;
       return this;
     }
 
@@ -423,9 +397,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
               schema,
               serverName.get(),
               listen,
-              advisoryLocks,
               timeLines,
-              batchConnections,
+              batches,
               smallestBatch),
           lease);
     }

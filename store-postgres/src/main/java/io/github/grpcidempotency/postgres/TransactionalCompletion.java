@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -86,10 +87,10 @@ public final class TransactionalCompletion {
   }
 
   private static void lockWithin(Connection connection) {
-    Optional<Reservation> reservation = reservation();
-    if (reservation.isPresent()) {
+    Optional<JoinedCompletion> call = currentCall();
+    if (call.isPresent()) {
       checkTransaction(connection);
-      reservation.get().lockWithin(connection);
+      call.get().lockWithin(connection);
     }
   }
 
@@ -104,8 +105,7 @@ public final class TransactionalCompletion {
    */
   public static void lock() {
     try {
-      reservation()
-          .ifPresent(reservation -> reservation.lockWithin(connectionOf(host(reservation))));
+      currentCall().ifPresent(call -> call.lockWithin(connectionOf(host(call))));
     } catch (JdbiException failure) {
       throw Failures.of("could not lock the record", failure);
     }
@@ -162,11 +162,11 @@ public final class TransactionalCompletion {
   }
 
   private static void recordAndCommit(Connection connection, Message response) {
-    Optional<Reservation> reservation = reservation();
+    Optional<JoinedCompletion> call = currentCall();
     checkTransaction(connection);
-    if (reservation.isPresent()) {
-      checkOwnedByHandler(reservation.get(), connection);
-      reservation.get().commitWithin(connection, CurrentHandler.keptOf(response));
+    if (call.isPresent()) {
+      checkOwnedByHandler(call.get(), connection);
+      call.get().commitWithin(connection, CurrentHandler.keptOf(response));
     }
     commit(connection);
   }
@@ -183,14 +183,9 @@ public final class TransactionalCompletion {
     }
   }
 
-  private static void checkOwnedByHandler(Reservation reservation, Connection connection) {
+  private static void checkOwnedByHandler(JoinedCompletion call, Connection connection) {
     Optional<Connection> host =
-        reservation
-            .database()
-            .settings()
-            .hosts()
-            .flatMap(HostTransactions::current)
-            .map(HostTransaction::connection);
+        call.hosts().flatMap(HostTransactions::current).map(HostTransaction::connection);
     if (host.isPresent() && isSame(host.get(), connection)) {
       throw new IllegalStateException(
           "this transaction belongs to the host, which commits it: call"
@@ -225,20 +220,16 @@ public final class TransactionalCompletion {
    *     thread has no transaction, or if the procedure is transactional and records by itself
    */
   public static void complete(Message response) {
-    reservation().ifPresent(reservation -> complete(reservation, response));
+    currentCall().ifPresent(call -> complete(call, response));
   }
 
-  private static void complete(Reservation reservation, Message response) {
-    HostTransaction transaction = host(reservation);
-    reservation.completeAtEndOf(
-        transaction, connectionOf(transaction), CurrentHandler.keptOf(response));
+  private static void complete(JoinedCompletion call, Message response) {
+    HostTransaction transaction = host(call);
+    call.completeAtEndOf(transaction, connectionOf(transaction), CurrentHandler.keptOf(response));
   }
 
-  private static HostTransaction host(Reservation reservation) {
-    return reservation
-        .database()
-        .settings()
-        .hosts()
+  private static HostTransaction host(JoinedCompletion call) {
+    return call.hosts()
         .orElseThrow(
             () ->
                 new IllegalStateException(
@@ -259,7 +250,7 @@ public final class TransactionalCompletion {
     return connection;
   }
 
-  private static Optional<Reservation> reservation() {
+  private static Optional<JoinedCompletion> currentCall() {
     Optional<ClaimRequest> request = CurrentHandler.claimRequest();
     if (request.isEmpty()) {
       return Optional.empty();
@@ -270,7 +261,7 @@ public final class TransactionalCompletion {
               + " is transactional, so the interceptor records its response: remove the call of"
               + " TransactionalCompletion");
     }
-    return Optional.of(reservation);
+    return Optional.of(reservation.joined());
   }
 
   private static void checkTransaction(Connection connection) {

@@ -61,9 +61,8 @@ class BatchedReservationsTest {
     table.clear();
   }
 
-  /** A server that sends its statements one after the other, so that its calls share them. */
   private static PostgresIdempotencyStore server() {
-    return PostgresIdempotencyStore.builder(database.app()).batchConnections(1).build();
+    return PostgresIdempotencyStore.builder(database.app()).build();
   }
 
   private static ClaimRequest newRequest() {
@@ -165,18 +164,6 @@ class BatchedReservationsTest {
     assertThat(together(claims, claim -> claim.complete(answer("too late"))))
         .containsOnly(Settled.LOST);
     assertThat(table.size()).isZero();
-  }
-
-  @Test
-  void ofDuplicatesInOneBatchOneWins() {
-    PostgresIdempotencyStore store = server();
-    ClaimRequest request = newRequest();
-
-    List<ClaimResult> results = together(Collections.nCopies(40, request), store::claim);
-
-    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
-    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(39);
-    assertThat(table.size()).isEqualTo(1);
   }
 
   @Test
@@ -290,7 +277,7 @@ class BatchedReservationsTest {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       PostgresIdempotencyStore store =
-          PostgresIdempotencyStore.builder(pool).batchConnections(1).smallestBatch(1).build();
+          PostgresIdempotencyStore.builder(pool).smallestBatch(1).build();
       for (int round = 0; round < 2; round++) {
         FaultProxy.Trap trap = committed ? proxy.cutAfter(statement) : proxy.cutBefore(statement);
         List<Claim> claims = win(store, requests(30));
@@ -353,8 +340,7 @@ class BatchedReservationsTest {
     List<Claim> claims;
     try (HikariDataSource pool =
         PostgresThingServer.pool(database.appUrl() + "&options=-c%20synchronous_commit=on")) {
-      PostgresIdempotencyStore store =
-          PostgresIdempotencyStore.builder(pool).batchConnections(1).build();
+      PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
       claims =
           win(
               store,

@@ -708,7 +708,7 @@ class FirstStatementTest {
 
   private static String used(HandlerTransaction transaction, Use use) {
     try {
-      return attempt(() -> use.on(transaction.connection()));
+      return attempt(() -> use.on(transaction.guardedConnection()));
     } finally {
       transaction.rollback();
     }

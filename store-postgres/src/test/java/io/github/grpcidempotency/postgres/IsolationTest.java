@@ -74,7 +74,6 @@ class IsolationTest {
           entry("claim/find", Row.COMPLETED),
           entry("settle/mark_unknown", Row.IN_FLIGHT),
           entry("settle/lock", Row.IN_FLIGHT),
-          entry("transaction/begin_reserved", Row.IN_FLIGHT),
           entry("claim/select_record", Row.COMPLETED),
           entry("operation/forget", Row.COMPLETED),
           entry("operation/select_operations", Row.COMPLETED),
@@ -112,12 +111,7 @@ class IsolationTest {
   private static final Set<String> TACIT = Set.of("settle/refer");
 
   /** They tell by an error that there is a row, or that there is none. */
-  private static final Set<String> REFUSING =
-      Set.of("transaction/claim_late", "transaction/record_reserved", "settle/join");
-
-  /** The condition of a statement that leaves the row alone where these tests run. */
-  private static final String ABOVE_READ_COMMITTED =
-      " AND current_setting('transaction_isolation') NOT LIKE 'read %'";
+  private static final Set<String> REFUSING = Set.of("transaction/claim_late", "settle/join");
 
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
@@ -139,7 +133,6 @@ class IsolationTest {
           "check/resource_columns",
           "check/place",
           "check/pool",
-          "check/probe_lock",
           "check/schema",
           "check/tables",
           "transaction/rollback_with_status",
@@ -226,21 +219,10 @@ class IsolationTest {
   @ParameterizedTest
   @EnumSource
   void anAnswerIsJoinedToTheUsersOwnRowOnly(Actor actor) {
-    assertThatOnlyTheOwnerWrites(actor, "settle/join", CommitRefusal.CLAIM_LOST);
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void anAnswerIsRecordedWithItsUsersTransactionOnly(Actor actor) {
-    assertThatOnlyTheOwnerWrites(
-        actor, "transaction/record_reserved", CommitRefusal.TRANSACTION_ENDED);
-  }
-
-  private void assertThatOnlyTheOwnerWrites(Actor actor, String statement, CommitRefusal refusal) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
     List<String> rows = table.rowsOf(owner);
-    Work write = handle -> rows(handle, statement, request);
+    Work write = handle -> rows(handle, "settle/join", request);
 
     if (actor == Actor.OWNER_OF_THE_ROW) {
       assertThat(as(actor, owner, write)).isEmpty();
@@ -248,7 +230,8 @@ class IsolationTest {
     } else {
       assertThatThrownBy(() -> as(actor, owner, write))
           .isInstanceOfSatisfying(
-              JdbiException.class, refused -> assertThat(refusal.isReasonOf(refused)).isTrue())
+              JdbiException.class,
+              refused -> assertThat(CommitRefusal.CLAIM_LOST.isReasonOf(refused)).isTrue())
           .hasMessageNotContainingAny(owner.toString(), request.key().stored());
       assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
@@ -411,7 +394,7 @@ class IsolationTest {
             entry("commit", REFUSING.contains(name) ? "" : "COMMIT"),
             entry("rollback", "ROLLBACK"),
             entry("use", "")));
-    String sql = SqlFile.load(name, parts).replace(ABOVE_READ_COMMITTED, "");
+    String sql = SqlFile.load(name, parts);
     Matcher user = SETS_USERS.matcher(sql);
     return user.find() ? sql.substring(sql.indexOf(';', user.start()) + 1) : sql;
   }

@@ -62,7 +62,7 @@ class LateClaimTest {
       proxy.forgetRoundTrips();
 
       PendingClaim claim = late.claimLater(request);
-      Handle handle = LateClaims.transaction(claim).handle();
+      Handle handle = LateClaims.transaction(claim).guardedHandle();
       List<String> names =
           handle
               .createQuery(
@@ -197,7 +197,7 @@ class LateClaimTest {
   void aConnectionThatIsClosedBeforeItsFirstFlushIsPreempted() throws Exception {
     PendingClaim claim = store.claimLater(request);
     PreparedStatement statement = LateClaims.connection(claim).prepareStatement("SELECT 1");
-    LateClaims.transaction(claim).own().unwrap(BaseConnection.class).close();
+    LateClaims.transaction(claim).unguarded().unwrap(BaseConnection.class).close();
 
     assertPreempted(statement::execute);
     assertThat(claim.confirm()).isEmpty();

@@ -10,11 +10,11 @@ final class LateClaims {
   private LateClaims() {}
 
   static Connection connection(Claim claim) {
-    return transaction(claim).connection();
+    return transaction(claim).guardedConnection();
   }
 
   static Connection connection(PendingClaim claim) {
-    return transaction(claim).connection();
+    return transaction(claim).guardedConnection();
   }
 
   static HandlerTransaction transaction(PendingClaim claim) {

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
-import io.github.grpcidempotency.postgres.internal.database.Handles;
-import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
+import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
+import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -27,11 +25,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
-import java.util.Optional;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -66,7 +64,6 @@ class LockedRowsTest {
           "settle/same_time_line_batch.sql",
           "settle/update.sql",
           "transaction/begin.sql",
-          "transaction/begin_reserved.sql",
           "transaction/claim.sql",
           "transaction/claim_late.sql",
           "transaction/delete_ended.sql",
@@ -109,36 +106,33 @@ class LockedRowsTest {
   }
 
   @Test
-  void aRecordInAHostsTransactionLeavesTheHostsSettings() throws Exception {
-    Claim claim = Things.win(store, request);
-    ReservedRow row = rowOf(claim);
+  void aRecordInAHostsTransactionLeavesTheHostsSettings() {
+    Reservation claim = (Reservation) Things.win(store, request);
+    ThreadTransactions host = new ThreadTransactions(database.app());
+    AtomicReference<String> settings = new AtomicReference<>();
 
-    String settings =
-        Jdbi.create(database.app())
-            .inTransaction(
-                handle -> {
-                  handle.execute("SET LOCAL lock_timeout = '77s'");
-                  handle.execute("SET LOCAL plan_cache_mode = force_custom_plan");
-                  row.join(
-                      handle.getConnection(),
-                      row.joining().alone(),
-                      Things.ANSWER,
-                      Optional.empty());
-                  return handle
-                      .createQuery(
-                          "SELECT concat_ws(' ', current_setting('lock_timeout'),"
-                              + " current_setting('plan_cache_mode'))")
-                      .mapTo(String.class)
-                      .one();
-                });
+    HostTransaction.Begun transaction = host.begin("");
+    host.handle().execute("SET LOCAL lock_timeout = '77s'");
+    host.handle().execute("SET LOCAL plan_cache_mode = force_custom_plan");
+    claim.joined().completeAtEndOf(transaction, transaction.connection(), Things.ANSWER);
+    transaction.beforeCommit(
+        () ->
+            settings.set(
+                host.handle()
+                    .createQuery(
+                        "SELECT concat_ws(' ', current_setting('lock_timeout'),"
+                            + " current_setting('plan_cache_mode'))")
+                    .mapTo(String.class)
+                    .one()));
 
-    assertThat(settings).isEqualTo("77s force_custom_plan");
+    assertThat(transaction.commit()).isEqualTo(HostTransaction.Completion.COMMITTED);
+    assertThat(settings).hasValue("77s force_custom_plan");
     assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
   }
 
   @Test
   void aTransactionThatANewPrimaryHasNotReachedIsNotOpen() {
-    ReservedRow row = rowOf(Things.win(store, request));
+    JoinedCompletion joined = ((Reservation) Things.win(store, request)).joined();
 
     Jdbi.create(database.app())
         .useTransaction(
@@ -147,31 +141,9 @@ class LockedRowsTest {
                   handle.createQuery("SELECT pg_current_xact_id()").mapTo(String.class).one();
               String ofOldPrimary = Long.toString(Long.parseLong(own) + 1_000_000);
 
-              assertThat(row.isOpen(handle.getConnection(), own)).isTrue();
-              assertThat(row.isOpen(handle.getConnection(), ofOldPrimary)).isFalse();
+              assertThat(joined.isOpen(handle.getConnection(), own)).isTrue();
+              assertThat(joined.isOpen(handle.getConnection(), ofOldPrimary)).isFalse();
             });
-  }
-
-  private ReservedRow rowOf(Claim claim) {
-    RecordDatabase records =
-        new RecordDatabase(
-            new StoreSettings(
-                database.app(),
-                database.app(),
-                Optional.empty(),
-                new Handles(jdbi -> {}),
-                ClaimPreemptedException::new,
-                ClaimLostException::new,
-                "idempotency",
-                "this",
-                true,
-                true,
-                false,
-                2,
-                2),
-            Duration.ofMinutes(5));
-    return new ReservedRow(
-        records, request, claim.operationId(), claim.attempt(), Optional.empty());
   }
 
   @Test

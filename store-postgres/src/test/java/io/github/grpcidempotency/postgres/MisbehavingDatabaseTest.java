@@ -170,10 +170,7 @@ class MisbehavingDatabaseTest {
     assertThatCode(() -> Things.verify(store, Things.CREATE_THING)).doesNotThrowAnyException();
     assertThatThrownBy(() -> Things.verify(store, Things.TRANSACTIONAL))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("advisory lock is not visible in pg_locks")
-        .hasMessageContaining("advisoryLocks(false)");
-    assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), Things.TRANSACTIONAL))
-        .doesNotThrowAnyException();
+        .hasMessageContaining("advisory lock is not visible in pg_locks");
   }
 
   @Test

@@ -81,7 +81,6 @@ final class PostgresThingServer {
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
     private boolean listen = true;
-    private boolean advisoryLocks = true;
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private Optional<IdempotencyListener> listener = Optional.empty();
     private OutboxQuery.Builder outbox =
@@ -133,12 +132,6 @@ final class PostgresThingServer {
     /** Lets the store poll. */
     Builder withoutListening() {
       this.listen = false;
-      return this;
-    }
-
-    /** Lets transactional calls reserve their keys. */
-    Builder withoutAdvisoryLocks() {
-      this.advisoryLocks = false;
       return this;
     }
 
@@ -238,8 +231,7 @@ final class PostgresThingServer {
           PostgresIdempotencyStore.builder(store)
               .smallestBatch(smallestBatch)
               .lease(lease)
-              .listen(listen)
-              .advisoryLocks(advisoryLocks);
+              .listen(listen);
       maintenance.ifPresent(built::maintenance);
       hostTransactions.ifPresent(built::hostTransactions);
       return built.build();

@@ -147,22 +147,6 @@ class StartupProbeTest {
   }
 
   @Test
-  void aPoolOfOneConnectionIsProvedByTheMaintenancePool() {
-    try (LogLines log = LogLines.listen();
-        HikariDataSource one = pool(config -> config.setMaximumPoolSize(1));
-        HikariDataSource lockless =
-            withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
-      Things.verify(
-          PostgresIdempotencyStore.builder(one).maintenance(database.app()).build(),
-          Things.TRANSACTIONAL);
-      assertThat(log.warnings()).noneMatch(line -> line.contains("gave no second connection"));
-
-      assertThatVerifying(one, lockless, Things.TRANSACTIONAL)
-          .hasMessageContaining("a connection of the store's pool and one of the maintenance pool");
-    }
-  }
-
-  @Test
   void aFailureIsReportedTogetherWithAllOtherProblems() {
     database.execute(
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (procedure LIKE 'a.%')");

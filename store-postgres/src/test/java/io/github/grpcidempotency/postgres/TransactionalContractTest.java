@@ -20,8 +20,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class TransactionalContractTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  @RegisterExtension static final TestDatabase lockless = TestDatabase.withoutAdvisoryLocks();
-
   @Nested
   class OfItsPool extends Contract {
     @Override
@@ -82,41 +80,6 @@ class TransactionalContractTest {
     }
   }
 
-  /** The functions are forbidden, so that whoever calls one fails. */
-  @Nested
-  class WithoutAdvisoryLocks extends Contract {
-    @Override
-    protected TransactionalStore newStore(Duration lease) {
-      return PostgresIdempotencyStore.builder(lockless.app())
-          .lease(lease)
-          .advisoryLocks(false)
-          .build();
-    }
-
-    @Override
-    TestDatabase database() {
-      return lockless;
-    }
-  }
-
-  @Nested
-  @Tag("torture")
-  class OfAHostWithoutAdvisoryLocks extends Contract {
-    @Override
-    protected TransactionalStore newStore(Duration lease) {
-      return PostgresIdempotencyStore.builder(lockless.app())
-          .lease(lease)
-          .hostTransactions(new ThreadTransactions(new IdempotencyDataSource(lockless.app())))
-          .advisoryLocks(false)
-          .build();
-    }
-
-    @Override
-    TestDatabase database() {
-      return lockless;
-    }
-  }
-
   /** What a handler does is the same everywhere. */
   abstract static class Contract extends TransactionalStoreContract {
     TestDatabase database() {
@@ -131,7 +94,7 @@ class TransactionalContractTest {
     @Override
     protected void create(StoreTransaction transaction, ResourceId thing) {
       ((HandlerTransaction) transaction)
-          .handle()
+          .guardedHandle()
           .execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing.asUuid());
     }
 

@@ -441,11 +441,13 @@ enum SeededFault {
           .of(Form.JOINED)
           .by(
               store(
-                  "internal/claim/Reservation",
+                  "internal/claim/JoinedCompletion",
                   "transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));",
                   """
                       transaction.afterCompletion(
-                          ended -> database.onConnection(other -> complete(other, answer.outcome())));
+                          ended ->
+                              reservation.database().onConnection(
+                                  other -> reservation.record(other, answer.outcome())));
                   """))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)
@@ -459,9 +461,9 @@ enum SeededFault {
           .by(
               store(
                   "internal/transaction/LateClaim",
-                  "first.rollback(); yield Optional.empty();",
+                  "opened.rollback(); yield Optional.empty();",
                   """
-                          first.rollback();
+                          opened.rollback();
                           yield Optional.of(
                               (Claim)
                                   java.lang.reflect.Proxy.newProxyInstance(
@@ -473,7 +475,11 @@ enum SeededFault {
                                             case "operationId" -> id;
                                             case "attempt" -> 1;
                                             case "expires" -> Instant.now().plusSeconds(3600);
-                                            case "transaction" -> Optional.of(first);
+                                            case "transaction" -> Optional.of(opened);
+                                            case "takenOverFrom" -> Optional.empty();
+                                            case "resourceIdType" ->
+                                                io.github.grpcidempotency.resource.ResourceIdType
+                                                    .UUID;
                                             case "hasCommitted", "deferSettlement" -> false;
                                             case "failing" -> null;
                                             default -> Claim.Settled.DONE;

@@ -10,7 +10,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.List;
@@ -32,8 +31,7 @@ import org.slf4j.LoggerFactory;
  * Lets calls that run at the same time share a round trip and a commit:
  *
  * <ol>
- *   <li>If no other statement of its kind is under way, and a connection for batches is free, a
- *       call runs its own statement at once.
+ *   <li>If no other statement of its kind is under way, a call runs its own statement at once.
  *   <li>Otherwise the call waits. When the statement under way has ended, the call that has waited
  *       longest sends a batch: one statement for itself and for the calls behind it, up to {@link
  *       #MAX_CALLS} and {@link #MAX_BYTES}.
@@ -64,21 +62,26 @@ public final class Batches {
   }
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
-  private final int limit;
+  private final boolean enabled;
   private final int smallest;
   private final long patience;
   private final Connections connections;
   private final Map<BatchStatement.Kind, Lane> lanes = new EnumMap<>(BatchStatement.Kind.class);
-  private int led;
   private long batches;
   private long calls;
   private long queuedNanos;
 
-  /** The statements of one kind: the one under way, and the calls that wait for its end. */
+  /** The statements of one kind: the one under way, if any, and the calls that wait for its end. */
   private static final class Lane {
     final ArrayDeque<Entry<?, ?>> queue = new ArrayDeque<>();
     @Nullable Entry<?, ?> leader;
     long since;
+
+    void begin(Entry<?, ?> entry) {
+      leader = entry;
+      since = System.nanoTime();
+      entry.state = State.LEADS;
+    }
   }
 
   private enum State {
@@ -117,16 +120,15 @@ public final class Batches {
   /**
    * Creates the batches of a store.
    *
-   * @param limit the maximum number of connections that batches use at a time; with 0, each call
-   *     runs its own statement
+   * @param enabled whether calls share statements; otherwise, each call runs its own statement
    * @param smallest the smallest number of calls that are sent as a batch; 1 is for tests
    */
-  public Batches(int limit, int smallest, Connections connections) {
-    this(limit, smallest, PATIENCE, connections);
+  public Batches(boolean enabled, int smallest, Connections connections) {
+    this(enabled, smallest, PATIENCE, connections);
   }
 
-  Batches(int limit, int smallest, Duration patience, Connections connections) {
-    this.limit = limit;
+  Batches(boolean enabled, int smallest, Duration patience, Connections connections) {
+    this.enabled = enabled;
     this.smallest = smallest;
     this.patience = patience.toNanos();
     this.connections = connections;
@@ -147,7 +149,7 @@ public final class Batches {
    */
   public <C, T> T run(
       BatchStatement<C, T> statement, C call, int bytes, BooleanSupplier gone, Supplier<T> alone) {
-    if (limit == 0 || bytes > MAX_BYTES) {
+    if (!enabled || bytes > MAX_BYTES) {
       return alone.get();
     }
     Entry<C, T> own = new Entry<>(statement, call, bytes, gone);
@@ -177,19 +179,12 @@ public final class Batches {
 
   private synchronized boolean leadsAtOnce(Entry<?, ?> entry) {
     Lane lane = laneOf(entry);
-    if (lane.leader == null && lane.queue.isEmpty() && led < limit) {
-      begin(lane, entry);
+    if (lane.leader == null) {
+      lane.begin(entry);
       return true;
     }
     lane.queue.add(entry);
     return false;
-  }
-
-  private void begin(Lane lane, Entry<?, ?> leader) {
-    lane.leader = leader;
-    lane.since = System.nanoTime();
-    led++;
-    leader.state = State.LEADS;
   }
 
   private void await(Entry<?, ?> entry) {
@@ -219,45 +214,27 @@ public final class Batches {
       return patience; // it is being sent
     }
     Lane lane = laneOf(entry);
-    Lane slow =
-        lane.leader != null
-            ? lane
-            : lanes.values().stream()
-                .filter(other -> other.leader != null)
-                .min(Comparator.comparingLong(other -> other.since - entry.queued))
-                .orElse(lane);
-    long left = slow.leader == null ? 0 : slow.since + patience - System.nanoTime();
+    long left = lane.since + patience - System.nanoTime();
     if (left > 0) {
       return left;
     }
-    if (slow.leader != null) {
-      slow.leader = null;
-      led--;
-    }
     lane.queue.remove(entry);
-    begin(lane, entry);
+    lane.begin(entry);
     return 0;
   }
 
-  /** Ends the turn of a leader, and lets the calls that have waited longest lead. */
+  /** Ends the turn of a leader, and lets the call that has waited longest lead. */
   private synchronized void pass(Entry<?, ?> leader) {
-    Lane own = laneOf(leader);
-    if (own.leader != leader) {
+    Lane lane = laneOf(leader);
+    if (lane.leader != leader) {
       return; // it took too long, and another call leads
     }
-    own.leader = null;
-    led--;
-    while (led < limit) {
-      Optional<Lane> next =
-          lanes.values().stream()
-              .filter(lane -> lane.leader == null && !lane.queue.isEmpty())
-              .min(Comparator.comparingLong(lane -> lane.queue.element().queued - leader.queued));
-      if (next.isEmpty()) {
-        return;
-      }
-      Entry<?, ?> entry = next.get().queue.remove();
-      begin(next.get(), entry);
-      LockSupport.unpark(entry.thread);
+    Entry<?, ?> next = lane.queue.poll();
+    if (next == null) {
+      lane.leader = null;
+    } else {
+      lane.begin(next);
+      LockSupport.unpark(next.thread);
     }
   }
 

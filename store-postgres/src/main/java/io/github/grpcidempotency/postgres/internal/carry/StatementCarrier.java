@@ -53,6 +53,15 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
   private volatile @Nullable TrailingStatements trailing;
   private volatile @Nullable ClaimPreemptedException refusal;
 
+  /** Statements that are sent in front of a commit, in one flush with it. */
+  interface TrailingStatements {
+    /**
+     * Runs the statements on a connection with an open transaction, and commits with the last one.
+     * The statements raise an error if the transaction must not be committed.
+     */
+    void runAndCommit(Connection connection) throws SQLException;
+  }
+
   /** Prepares a text with the options that the connection's user has passed. */
   interface Preparation {
     PreparedStatement of(@Nullable String sql) throws SQLException;
@@ -103,7 +112,7 @@ public final class StatementCarrier extends JdbcProxy<Connection> {
    * Sends statements together with the commit, unless the transaction is rolled back. Returns false
    * if others are already registered for the commit; the caller must then run its statements now.
    */
-  public boolean carryLast(TrailingStatements statements) {
+  boolean carryLast(TrailingStatements statements) {
     if (trailing != null) {
       return false;
     }

@@ -58,7 +58,9 @@ final class HostCheck {
     return within(
         database,
         transaction ->
-            StatementCarrier.of(transaction.own()).isPresent() ? List.of() : List.of(NO_CARRIER));
+            StatementCarrier.of(transaction.unguarded()).isPresent()
+                ? List.of()
+                : List.of(NO_CARRIER));
   }
 
   private static List<String> within(

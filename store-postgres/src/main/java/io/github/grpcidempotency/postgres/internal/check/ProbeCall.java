@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
 import com.google.common.base.Throwables;
+import com.google.common.collect.Streams;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -8,7 +9,8 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.claim.ClaimBatch;
-import io.github.grpcidempotency.postgres.internal.claim.ReservedRow;
+import io.github.grpcidempotency.postgres.internal.claim.Inserted;
+import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.claim.SettleBatch;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
@@ -68,10 +70,9 @@ import org.slf4j.LoggerFactory;
  *   <li>Reserve another key, and release it.
  *   <li>Reserve two keys of two users by one statement, as for calls that run at the same time, and
  *       complete both by one statement.
- *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction.
- *       Check that a duplicate on another connection is refused, or, if the store's pool has only
- *       one connection, that a connection of the maintenance pool cannot take the lock. Check that
- *       {@code in_flight} reports the call. Complete it, and replay it.
+ *   <li>If a procedure is transactional: claim a key with a transaction, which takes an advisory
+ *       lock. If the store's pool has a second connection, check that a duplicate on it is refused,
+ *       and that {@code in_flight} reports the call. Complete it, and replay it.
  *   <li>If a procedure claims with its handler's first statement: send a claim with a statement.
  *       Complete it, and replay it. Check that the statement of a duplicate does not run.
  * </ol>
@@ -100,11 +101,6 @@ final class ProbeCall {
 
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
-
-  private static final String BOTH_LOCKED =
-      "an advisory lock does not keep duplicates of transactional calls out: %s could hold"
-          + " the same lock at the same time. Check that no pooler pools statements; if the"
-          + " database has no working advisory locks, build the store with advisoryLocks(false)";
 
   private final TransactionalStore store;
   private final RecordDatabase database;
@@ -155,7 +151,7 @@ final class ProbeCall {
   /** Makes a transactional call, and returns the problems. Rethrows what is temporary. */
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
-    return problemOfLocks().or(() -> problemOf(this::completeTransaction)).stream().toList();
+    return problemOf(this::completeTransaction).stream().toList();
   }
 
   /** The same for a call whose claim is sent with its first statement. */
@@ -182,17 +178,6 @@ final class ProbeCall {
         "the database does not report its time line to the role of the store's pool (%s), so a"
             + " failover during a call cannot be detected; grant EXECUTE on pg_walfile_name and"
             + " pg_current_wal_lsn, or build the store with timeLines(false)");
-  }
-
-  private Optional<String> problemOfLocks() {
-    return problemOf(
-        database.settings().locks(),
-        () -> {
-          boolean unused = database.onConnection(connection -> locks(connection, request()));
-        },
-        "the database has no advisory locks for the role of the store's pool (%s), so"
-            + " duplicates of transactional calls cannot be kept out; build the store with"
-            + " advisoryLocks(false)");
   }
 
   /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
@@ -255,15 +240,6 @@ final class ProbeCall {
                 StatementBatch.run(connection, load(statement), none -> none, row -> true));
   }
 
-  private boolean locks(Connection connection, ClaimRequest request) {
-    return StatementBatch.run(
-            connection,
-            load("check/probe_lock"),
-            values -> values.bind("lock", LockId.of(request.key())),
-            row -> row.getBoolean("locked"))
-        .orElseThrow();
-  }
-
   private void completeReserved(ClaimRequest request) {
     Claim claim = win(request);
     checkHidden(claim);
@@ -292,20 +268,21 @@ final class ProbeCall {
           Stream.of(request, another)
               .map(each -> new ClaimBatch.Call(each, database.ids().next()))
               .toList();
-      boolean claimed =
+      List<Optional<Inserted>> claimed =
           database
               .onConnection(connection -> new ClaimBatch(database, false).run(connection, calls))
               .stream()
-              .allMatch(inserted -> inserted.flatMap(row -> row).isPresent());
-      check(claimed, "one statement for several trial calls did not claim their keys");
+              .map(Optional::orElseThrow)
+              .toList();
+      check(
+          claimed.stream().allMatch(Optional::isPresent),
+          "one statement for several trial calls did not claim their keys");
       step = "record answers in one statement for several calls";
       SettleBatch complete = new SettleBatch(database.sql(PROCEDURE).completeBatch.orElseThrow());
+      List<SettleBatch.Call> answered =
+          Streams.zip(Stream.of(request, another), claimed.stream(), this::answered).toList();
       boolean completed =
-          database
-              .onConnection(
-                  connection ->
-                      complete.run(connection, calls.stream().map(this::answered).toList()))
-              .stream()
+          database.onConnection(connection -> complete.run(connection, answered)).stream()
               .allMatch(Optional::isPresent);
       check(completed, "one statement for several trial calls did not record their answers");
     } finally {
@@ -313,17 +290,16 @@ final class ProbeCall {
     }
   }
 
-  private SettleBatch.Call answered(ClaimBatch.Call call) {
+  private SettleBatch.Call answered(ClaimRequest request, Optional<Inserted> claimed) {
     return new SettleBatch.Call(
-        new ReservedRow(database, call.request(), call.id(), 1, Optional.empty()),
-        Optional.of(ANSWER));
+        new Reservation(database, request, claimed.orElseThrow()), Optional.of(ANSWER));
   }
 
   private void completeTransaction(ClaimRequest request) {
     Claim claim = win(request);
     try {
       step = "refuse its duplicate";
-      if (database.settings().locks() && keepsOutBeside(request)) {
+      if (keepsDuplicatesOut(request)) {
         step = "report that it is running";
         checkShown(request);
       }
@@ -358,7 +334,7 @@ final class ProbeCall {
 
   /** Runs the first statement of a claim, and returns whether the claim was won with it. */
   private static boolean runs(PendingClaim claim) {
-    Connection connection = ((HandlerTransaction) claim.transaction()).connection();
+    Connection connection = ((HandlerTransaction) claim.transaction()).guardedConnection();
     try (PreparedStatement statement = connection.prepareStatement("SELECT 1")) {
       return statement.execute() && claim.isWon();
     } catch (SQLException failure) {
@@ -443,17 +419,15 @@ final class ProbeCall {
     check(
         isRunning(request.key()),
         ("%s.in_flight returns false for a running trial call, because its advisory lock is not"
-                + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function, or"
-                + " build the store with advisoryLocks(false)")
+                + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function")
             .formatted(database.settings().schema()));
   }
 
   /**
-   * Claims the same key on another connection of the store's pool. If there is no other connection,
-   * only tries the lock on a connection of the maintenance pool. Returns whether there was any
-   * other connection.
+   * Claims the same key on another connection of the store's pool, and checks that the claim is
+   * refused. Returns false, and logs a warning, if there is no other connection.
    */
-  private boolean keepsOutBeside(ClaimRequest request) {
+  private boolean keepsDuplicatesOut(ClaimRequest request) {
     FutureTask<ClaimResult> duplicate =
         new FutureTask<>(
             () -> {
@@ -467,10 +441,11 @@ final class ProbeCall {
     try {
       check(
           duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
-          BOTH_LOCKED.formatted("two connections of the store's pool"));
+          "an advisory lock does not keep duplicates of transactional calls out: two connections of"
+              + " the store's pool could hold the same lock at the same time. Check that no pooler"
+              + " pools statements. On a database without working advisory locks, procedures cannot"
+              + " be transactional: set Execution.RESERVED");
       return true;
-    } catch (TimeoutException exhausted) {
-      return keepsOutOfMaintenance(request);
     } catch (ExecutionException failed) {
       if (!(failed.getCause() instanceof StoreException failure)) {
         throw new IllegalStateException(failed.getCause());
@@ -478,27 +453,21 @@ final class ProbeCall {
       if (!failure.failureCause().isTemporary()) {
         throw failure;
       }
-      return keepsOutOfMaintenance(request);
+      return warnOfNoSecondConnection();
+    } catch (TimeoutException exhausted) {
+      return warnOfNoSecondConnection();
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
       return false;
     }
   }
 
-  private boolean keepsOutOfMaintenance(ClaimRequest request) {
-    if (database.settings().maintenance() == database.settings().pool()) {
-      logger.warn(
-          "the store's pool gave no second connection in time, so the check could not show that"
-              + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
-              + " least two connections, and one more for each concurrent transactional call");
-      return false;
-    }
-    boolean locked = maintenance.withHandle(handle -> locks(handle.getConnection(), request));
-    check(
-        !locked,
-        BOTH_LOCKED.formatted(
-            "a connection of the store's pool and one of the maintenance pool's"));
-    return true;
+  private static boolean warnOfNoSecondConnection() {
+    logger.warn(
+        "the store's pool gave no second connection in time, so the check could not show that"
+            + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
+            + " least two connections, and one more for each concurrent transactional call");
+    return false;
   }
 
   private static void letGo(Claim claim) {

@@ -37,12 +37,6 @@ public final class StartupCheck {
   /** Longer than a trial call takes, even on a slow database. */
   private static final Duration MIN_TRIAL_LEASE = Duration.ofMinutes(1);
 
-  public static final String NO_LATE_CLAIMS =
-      "a store with advisoryLocks(false) cannot send a claim with a handler's first"
-          + " statement, because the first statement of a duplicate would wait for the first"
-          + " call's row instead of being refused: set ClaimTiming.BEFORE_HANDLER for the"
-          + " procedures";
-
   private final RecordDatabase database;
 
   /** Creates the same store with another lease. */
@@ -87,9 +81,6 @@ public final class StartupCheck {
 
   /** Tries a call whose claim is sent with its handler's first statement. */
   public void runLateClaims() {
-    if (!database.settings().locks()) {
-      problems.add(NO_LATE_CLAIMS);
-    }
     problems.addAll(HostCheck.problemsOfCarrying(database));
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfLateClaims());

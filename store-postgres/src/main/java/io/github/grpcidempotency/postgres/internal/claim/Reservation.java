@@ -1,59 +1,63 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
-import io.github.grpcidempotency.postgres.ClaimLostException;
-import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransaction.Completion;
-import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.internal.claim.JoinedAnswer.State;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import io.github.grpcidempotency.postgres.internal.host.HostCommit;
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
-import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A claim that is a committed reservation in the table: a lease, fenced by its attempt. A separate
- * statement settles it, unless the handler's own transaction records the answer.
+ * A claim that is a committed reservation in the table: a lease, fenced by its attempt. Every
+ * statement names the attempt, so it changes nothing after another owner has taken over.
+ *
+ * <p>A statement in a transaction of its own settles the claim, together with those of other calls
+ * if there are any. If a transaction of the handler records the answer, or has ended otherwise,
+ * {@link JoinedCompletion} decides first.
  */
 public final class Reservation extends PostgresClaim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
 
   private final RecordDatabase database;
-  private final ReservedRow row;
+  private final ProcedureSql sql;
+  private final Optional<String> timeLine;
   private final Optional<String> takenOverFrom;
+  private final JoinedCompletion joined = new JoinedCompletion(this);
 
-  /** The answer that the handler's own transaction records, if it records one. */
-  private volatile Optional<JoinedAnswer> joined = Optional.empty();
-
-  /** The id of the handler's transaction that has locked the row, if there is one. */
-  private volatile Optional<String> lockedBy = Optional.empty();
-
-  private volatile boolean lost;
-
-  private volatile boolean failing;
-
-  /** The host transaction in which the handler answered with an error has changed something. */
-  private volatile boolean changed;
-
-  /** The end of the host transaction in which the handler answered without recording. */
-  private volatile Completion answeredIn = Completion.COMMITTED;
-
-  Reservation(ReservedRow row, Instant expires, Optional<String> takenOverFrom) {
-    super(row.request(), row.id(), row.attempt(), expires, row.resourceIdType());
-    this.database = row.database();
-    this.row = row;
+  /**
+   * Creates a claim of a row that this server has reserved.
+   *
+   * @param timeLine the time line on which an answer is recorded; empty if any time line will do
+   */
+  Reservation(
+      RecordDatabase database,
+      ClaimRequest request,
+      UUID id,
+      int attempt,
+      Instant expires,
+      Optional<String> timeLine,
+      Optional<String> takenOverFrom) {
+    super(request, id, attempt, expires, database.sql(request.procedure()).idType);
+    this.database = database;
+    this.sql = database.sql(request.procedure());
+    this.timeLine = timeLine;
     this.takenOverFrom = takenOverFrom;
+  }
+
+  /** Creates a claim of a row that was inserted. */
+  public Reservation(RecordDatabase database, ClaimRequest request, Inserted row) {
+    this(database, request, row.id(), 1, row.expires(), row.timeLine(), Optional.empty());
   }
 
   @Override
@@ -68,346 +72,178 @@ public final class Reservation extends PostgresClaim {
 
   @Override
   public Settled complete(RecordedOutcome outcome) {
-    if (lost) {
-      return Settled.LOST;
-    }
-    return switch (outcome instanceof RecordedOutcome.Failure ? Completion.COMMITTED : answeredIn) {
-      case COMMITTED ->
-          joined
-              .flatMap(answer -> settledWith(answer, outcome))
-              .orElseGet(
-                  () ->
-                      settle(
-                          "record the answer",
-                          Optional.of(outcome),
-                          connection -> complete(connection, outcome)));
-      case ROLLED_BACK -> releaseUncommitted();
-      case UNKNOWN -> keepUnknown();
-    };
+    return joined
+        .settle(outcome)
+        .orElseGet(
+            () ->
+                settle(
+                    "record the answer",
+                    Optional.of(outcome),
+                    connection -> record(connection, outcome)));
+  }
+
+  @Override
+  public Settled release() {
+    return joined
+        .settleWithoutAnswer()
+        .orElseGet(
+            () ->
+                settle(
+                    "release the key",
+                    Optional.empty(),
+                    connection -> settled(connection, delete(connection))));
+  }
+
+  @Override
+  public Settled markUnknown() {
+    return joined
+        .settleWithoutAnswer()
+        .orElseGet(
+            () ->
+                onOtherConnection(
+                    "mark the outcome as unknown",
+                    connection -> settled(connection, markUnknown(connection))));
+  }
+
+  @Override
+  public boolean deferSettlement(Runnable settlement) {
+    return joined.deferSettlement(settlement);
+  }
+
+  @Override
+  public void failing() {
+    joined.failing();
+  }
+
+  @Override
+  public boolean hasCommitted() {
+    return joined.hasCommitted();
+  }
+
+  /** Returns what the handler's own transactions do with this claim. */
+  public JoinedCompletion joined() {
+    return joined;
+  }
+
+  RecordDatabase database() {
+    return database;
+  }
+
+  ProcedureSql sql() {
+    return sql;
+  }
+
+  Optional<String> timeLine() {
+    return timeLine;
   }
 
   /**
-   * Settles on a connection of its own, or in a batch with other calls. A batch would not wait for
+   * Settles in a batch with other calls, or on a connection of its own. A batch would not wait for
    * a transaction of the handler that has locked the row or recorded an answer.
+   *
+   * @param outcome empty if the row is deleted
+   * @param alone settles on a connection of its own
    */
   private Settled settle(
-      String what, Optional<RecordedOutcome> outcome, Function<Connection, Settled> statements) {
-    return joined.isEmpty() && lockedBy.isEmpty()
-        ? database.inStore(
-            what, () -> row.settleInBatch(outcome, () -> database.onConnection(statements)))
-        : onOtherConnection(what, statements);
+      String what, Optional<RecordedOutcome> outcome, Function<Connection, Settled> alone) {
+    Optional<String> batch =
+        outcome.isPresent() ? sql.completeBatch : Optional.of(sql.releaseBatch);
+    if (batch.isEmpty() || joined.hasUsedTheRow()) {
+      return onOtherConnection(what, alone);
+    }
+    SettleBatch.Call call = new SettleBatch.Call(this, outcome);
+    return database.inStore(
+        what,
+        () ->
+            database
+                .batches()
+                .run(
+                    new SettleBatch(batch.get()),
+                    call,
+                    call.bytes(),
+                    () -> false,
+                    () -> database.onConnection(alone)));
   }
 
   /**
    * Runs statements on another connection, where they would wait if a transaction of the handler
    * had locked the row.
    */
-  private <T> T onOtherConnection(String what, Function<Connection, T> statements) {
+  <T> T onOtherConnection(String what, Function<Connection, T> statements) {
     return database.inStore(
         what,
         connection -> {
-          checkUnlocked(connection);
+          joined.checkUnlocked(connection);
           return statements.apply(connection);
         });
   }
 
   /**
-   * Throws if the handler's transaction still locks the row. A transaction whose commit got no
-   * answer may still be committing; this is not a mistake of the handler.
+   * Records an answer. If the row has one, an earlier statement has recorded it, whose result was
+   * lost.
    */
-  private void checkUnlocked(Connection connection) {
-    boolean committing = joined.filter(answer -> answer.state() == State.UNKNOWN).isPresent();
-    if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
-      throw new TransactionMisuseException(
-          ("operation %s was answered while the transaction that called"
-                  + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
-                  + " back before the handler answers")
-              .formatted(row.id()));
-    }
-  }
-
-  /**
-   * Returns the settlement that results from the handler's transaction; empty if that transaction
-   * does not settle the claim.
-   */
-  private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
-    return switch (answer.state()) {
-      case OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
-      case UNRECORDED -> {
-        Settled unused = recordLate(answer);
-        throw unrecorded();
-      }
-      case ROLLED_BACK, UNKNOWN ->
-          sent instanceof RecordedOutcome.Failure
-              ? Optional.empty()
-              : Optional.of(settleUncommitted(answer, sent));
-    };
-  }
-
-  /**
-   * Releases the key if the handler's transaction did not commit. Recording the answer now would
-   * record it without its effect. Waits for a transaction that the database is still ending.
-   */
-  private Settled settleUncommitted(JoinedAnswer answer, RecordedOutcome sent) {
-    Settled settled = releaseUncommitted();
-    return settled == Settled.DONE ? checkJoined(answer.outcome(), sent) : settled;
-  }
-
-  private Settled releaseUncommitted() {
-    Settled settled =
-        onOtherConnection(
-            "release the key after the handler's rollback",
-            connection -> {
-              if (row.release(connection)) {
-                return Settled.ROLLED_BACK;
-              }
-              return row.isCompleted(connection) ? Settled.DONE : Settled.LOST;
-            });
-    if (settled == Settled.ROLLED_BACK) {
-      logger.warn(
-          "operation {} answered OK, but its transaction was rolled back; the key is"
-              + " released, and a retry runs the handler again",
-          row.id());
-    }
-    return settled;
-  }
-
-  /** Keeps the key until the lease ends, because the effect may be committed. */
-  private Settled keepUnknown() {
-    logger.warn(
-        "operation {} answered OK, but the host's transaction manager does not know whether"
-            + " its transaction was committed: the key stays reserved until its lease ends",
-        row.id());
-    return onOtherConnection("mark the outcome as unknown", row::markUnknown)
-        ? Settled.UNKNOWN
-        : Settled.LOST;
-  }
-
-  @Override
-  public boolean deferSettlement(Runnable settlement) {
-    return joined.isPresent() ? joined.get().defer(settlement) : deferToOpenTransaction(settlement);
-  }
-
-  /**
-   * Waits for the end of the host's transaction if the handler answers within one. The transaction
-   * may still be rolled back, even if another transaction records the answer.
-   */
-  private boolean deferToOpenTransaction(Runnable settlement) {
-    Optional<HostTransaction> open = database.settings().hosts().flatMap(HostTransactions::current);
-    if (open.isEmpty()) {
-      return false;
-    }
+  Settled record(Connection connection, RecordedOutcome outcome) {
     try {
-      if (failing) {
-        HostTransaction transaction = open.get();
-        transaction.beforeCommit(() -> changed = row.hasChanges(transaction.connection()));
+      if (record(connection, sql.complete, outcome)) {
+        return Settled.DONE;
       }
-      open.get()
-          .afterCompletion(
-              completion -> {
-                answeredIn = completion;
-                settlement.run();
-              });
-      return true;
-    } catch (IllegalStateException rollbackOnly) {
-      logger.debug(
-          "operation {} was answered in a transaction that is marked for rollback",
-          row.id(),
-          rollbackOnly);
-      answeredIn = Completion.ROLLED_BACK;
-      return false;
-    }
-  }
-
-  @Override
-  public void failing() {
-    failing = true;
-  }
-
-  @Override
-  public boolean hasCommitted() {
-    return changed && answeredIn != Completion.ROLLED_BACK;
-  }
-
-  @Override
-  public Settled release() {
-    return settledAlready()
-        .orElseGet(
-            () ->
-                settle(
-                    "release the key",
-                    Optional.empty(),
-                    connection -> settle(connection, row::release)));
-  }
-
-  @Override
-  public Settled markUnknown() {
-    return settledAlready()
-        .orElseGet(
-            () ->
-                onOtherConnection(
-                    "mark the outcome as unknown",
-                    connection -> settle(connection, row::markUnknown)));
-  }
-
-  public RecordDatabase database() {
-    return database;
-  }
-
-  public boolean isJoined() {
-    return joined.filter(answer -> answer.state() != State.ROLLED_BACK).isPresent();
-  }
-
-  /** Locks the row in the handler's own transaction, so that no other one can change the row. */
-  public void lockWithin(Connection connection) {
-    try {
-      lockedBy = Optional.of(row.lock(connection));
     } catch (JdbiException failure) {
-      throw CommitRefusal.CLAIM_LOST.isReasonOf(failure) ? claimLost() : failure;
-    }
-  }
-
-  /**
-   * Records a response in the handler's own transaction and commits the transaction. If either
-   * fails, the outcome of the transaction is unknown here, so the settlement reads the record. A
-   * transaction that is still open is rolled back, so that the handler cannot commit it without the
-   * record: the driver's {@code autosave} may have kept the transaction usable.
-   */
-  public void commitWithin(Connection connection, RecordedOutcome outcome) {
-    JoinedAnswer answer = new JoinedAnswer(outcome, State.UNKNOWN);
-    joined = Optional.of(answer);
-    try {
-      record(connection, row.joining().withCommit(), outcome);
-    } catch (RuntimeException failure) {
-      Driver.quietly("roll the handler's transaction back", connection::rollback);
-      throw failure;
-    }
-    answer.recorded();
-    answer.ended(Completion.COMMITTED);
-  }
-
-  /** Records a response in a transaction of the host, just before the host commits. */
-  public void completeAtEndOf(
-      HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
-    JoinedAnswer answer = new JoinedAnswer(outcome, State.OPEN);
-    transaction.afterCompletion(answer::ended);
-    transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));
-    joined = Optional.of(answer);
-  }
-
-  /**
-   * Records the answer that was registered last. An earlier answer of the same transaction is not
-   * recorded. An answer that a later transaction registered is final if that transaction was
-   * committed.
-   */
-  private void recordLatest(
-      HostTransaction transaction, Connection connection, JoinedAnswer answer) {
-    JoinedAnswer latest = joined.orElse(answer);
-    if (latest != answer) {
-      switch (latest.state()) {
-        case OPEN -> {
-          return;
-        }
-        case COMMITTED ->
-            throw new TransactionMisuseException(
-                ("operation %s was completed in two transactions, and one of them is committed:"
-                        + " complete an operation in one transaction only")
-                    .formatted(row.id()));
-        case UNRECORDED, ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
+      if (!Failures.isForeignKeyViolation(failure)) {
+        throw failure;
+      }
+      database.unreferred(request().procedure(), operationId());
+      if (record(connection, sql.completeWithoutResource, outcome)) {
+        return Settled.UNREFERRED;
       }
     }
-    HostCommit.carry(
-        transaction,
-        connection,
-        row.joining(),
-        (own, statements) -> {
-          record(own, statements, answer.outcome());
-          answer.recorded();
-        });
-  }
-
-  private void record(Connection connection, String statements, RecordedOutcome outcome) {
-    try {
-      row.join(connection, statements, outcome, lockedBy);
-    } catch (JdbiException failure) {
-      throw refusal(failure);
-    }
-  }
-
-  private RuntimeException refusal(JdbiException failure) {
-    boolean stale = Failures.isSerializationFailure(failure) && lockedBy.isEmpty();
-    if (stale || CommitRefusal.STALE_SNAPSHOT.isReasonOf(failure)) {
-      return new TransactionMisuseException(
-          "the handler's transaction is repeatable read or serializable, and the lease was"
-              + " renewed after the transaction began, so it cannot record the answer: call"
-              + " TransactionalCompletion.lock as the first statement of the transaction, or use"
-              + " read committed");
-    }
-    return CommitRefusal.CLAIM_LOST.isReasonOf(failure) ? claimLost() : failure;
-  }
-
-  private ClaimLostException claimLost() {
-    lost = true;
-    return database.settings().lost().apply(row.id());
-  }
-
-  /** Compares the response with the answer that the handler's transaction has recorded. */
-  private Settled checkJoined(RecordedOutcome recorded, RecordedOutcome sent) {
-    if (recorded.equals(sent)) {
+    if (isCompleted(connection)) {
       return Settled.DONE;
     }
-    throw new TransactionMisuseException(
-        ("operation %s returned another answer than its transaction recorded: return the"
-                + " response that was passed to TransactionalCompletion")
-            .formatted(row.id()));
-  }
-
-  /** Records the answer as early as possible, because its effect was committed without it. */
-  private Settled recordLate(JoinedAnswer answer) {
-    logger.error(
-        "the writes of a call were committed without a record, which is written now; until"
-            + " then, a retry may have run the handler again",
-        unrecorded());
-    return onOtherConnection(
-        "record the answer", connection -> complete(connection, answer.outcome()));
-  }
-
-  private TransactionMisuseException unrecorded() {
-    return new TransactionMisuseException(
-        ("the host's transaction manager has committed without running the work that was"
-                + " registered before the commit; the answer of operation %s was recorded after the"
-                + " commit: correct the HostTransactions implementation")
-            .formatted(row.id()));
-  }
-
-  private Settled complete(Connection connection, RecordedOutcome outcome) {
-    Settled recorded = row.complete(connection, outcome);
-    if (recorded != Settled.LOST) {
-      return recorded;
-    }
-    if (row.isCompleted(connection)) {
-      return Settled.DONE;
-    }
-    if (row.timeLine().isPresent() && row.markUnknown(connection)) {
+    if (timeLine.isPresent() && markUnknown(connection)) {
       logger.warn(
           "the database failed over while the handler of operation {} was running, and may have"
               + " lost the handler's writes: the answer is not recorded, and a retry runs the"
               + " handler again once the lease has ended",
-          row.id());
+          operationId());
     }
     return Settled.LOST;
   }
 
-  /** Returns the settlement of a claim that needs no other; empty if it has to be settled. */
-  private Optional<Settled> settledAlready() {
-    return lost
-        ? Optional.of(Settled.LOST)
-        : joined.filter(answer -> answer.state() == State.UNRECORDED).map(this::recordLate);
+  private boolean record(Connection connection, String statement, RecordedOutcome outcome) {
+    return touch(
+        connection,
+        statement,
+        values -> values.bindOutcome(outcome).bind("time_line", "text", timeLine));
   }
 
-  private Settled settle(Connection connection, Predicate<Connection> statement) {
-    return statement.test(connection) || (joined.isPresent() && row.isCompleted(connection))
-        ? Settled.DONE
-        : Settled.LOST;
+  private Settled settled(Connection connection, boolean changed) {
+    return changed || (joined.isUsed() && isCompleted(connection)) ? Settled.DONE : Settled.LOST;
+  }
+
+  boolean isCompleted(Connection connection) {
+    return touch(connection, database.sql().completed, values -> values);
+  }
+
+  boolean delete(Connection connection) {
+    return touch(connection, sql.release, values -> values);
+  }
+
+  boolean markUnknown(Connection connection) {
+    return touch(connection, database.sql().markUnknown, values -> values);
+  }
+
+  private boolean touch(
+      Connection connection, String statement, UnaryOperator<Parameters> bindings) {
+    return StatementBatch.run(
+            connection,
+            statement,
+            values -> identify(bindings.apply(values)),
+            row -> row.getObject("id", UUID.class))
+        .isPresent();
+  }
+
+  /** Binds what identifies the row and its owner. */
+  Parameters identify(Parameters values) {
+    return values.bindOperation(request(), operationId()).bind("attempt", attempt());
   }
 }

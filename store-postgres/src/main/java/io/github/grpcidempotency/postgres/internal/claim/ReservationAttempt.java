@@ -131,9 +131,7 @@ public final class ReservationAttempt {
         ? Optional.of(
             new ClaimResult.Won(
                 new Reservation(
-                    new ReservedRow(database, request, row.id(), attempt, timeLine),
-                    row.expires(),
-                    takenOverFrom)))
+                    database, request, row.id(), attempt, row.expires(), timeLine, takenOverFrom)))
         : Optional.empty();
   }
 

@@ -24,17 +24,17 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
    *
    * @param outcome empty if the reservation is deleted
    */
-  public record Call(ReservedRow row, Optional<RecordedOutcome> outcome) {
+  public record Call(Reservation claim, Optional<RecordedOutcome> outcome) {
     int bytes() {
-      return response().or(this::status).map(ByteString::size).orElse(0);
+      return response().or(this::error).map(ByteString::size).orElse(0);
     }
 
     Optional<ByteString> response() {
       return outcome.flatMap(Parameters::response);
     }
 
-    Optional<ByteString> status() {
-      return outcome.flatMap(Parameters::status);
+    Optional<ByteString> error() {
+      return outcome.flatMap(Parameters::error);
     }
 
     @Nullable String resourceId() {
@@ -50,7 +50,8 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
   @Override
   public List<Optional<Settled>> run(Connection connection, List<Call> calls) {
     BatchParameters<Call> all =
-        new BatchParameters<>(calls, call -> call.row().request().key(), call -> call.row().id());
+        new BatchParameters<>(
+            calls, call -> call.claim().request().key(), call -> call.claim().operationId());
     return all
         .resultsById(
             StatementBatch.runForRows(
@@ -58,13 +59,15 @@ public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call
                 sql,
                 values ->
                     all.identify(values)
-                        .bind("attempts", all.integers(call -> call.row().attempt()))
+                        .bind("attempts", all.integers(call -> call.claim().attempt()))
                         .bindLate(
-                            "locks", () -> all.longs(call -> LockId.of(call.row().request().key())))
+                            "locks",
+                            () -> all.longs(call -> LockId.of(call.claim().request().key())))
                         .bind("responses", all.bytes(Call::response))
-                        .bind("statuses", all.bytes(Call::status))
+                        .bind("statuses", all.bytes(Call::error))
                         .bind("resource_ids", all.texts(Call::resourceId))
-                        .bind("time_lines", all.texts(call -> call.row().timeLine().orElse(null))),
+                        .bind(
+                            "time_lines", all.texts(call -> call.claim().timeLine().orElse(null))),
                 row -> row.getObject("id", UUID.class)),
             id -> id)
         .stream()

@@ -61,8 +61,7 @@ public final class RecordDatabase {
     this.settings = settings;
     this.lease = lease;
     this.sql = new StoreSql(settings.schema(), settings.hosts().isPresent(), settings.timeLines());
-    this.batches =
-        new Batches(settings.batchConnections(), settings.smallestBatch(), this::onOneConnection);
+    this.batches = new Batches(settings.batches(), settings.smallestBatch(), this::onOneConnection);
   }
 
   /** Takes a connection from a pool. The caller closes it. */

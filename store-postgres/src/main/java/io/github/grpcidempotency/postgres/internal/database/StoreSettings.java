@@ -17,9 +17,8 @@ import javax.sql.DataSource;
  *     statement
  * @param lost creates the exception for a reservation that another server has taken over
  * @param notifies whether servers notify each other when an awaited operation ends
- * @param locks whether transactional calls take advisory locks
  * @param timeLines whether a reservation is bound to the time line of the database
- * @param batchConnections the maximum number of connections that batches use at a time
+ * @param batches whether reserved calls share statements
  * @param smallestBatch the smallest number of calls that are sent as a batch; 1 is for tests
  */
 public record StoreSettings(
@@ -32,7 +31,6 @@ public record StoreSettings(
     String schema,
     String serverName,
     boolean notifies,
-    boolean locks,
     boolean timeLines,
-    int batchConnections,
+    boolean batches,
     int smallestBatch) {}

@@ -18,11 +18,6 @@ public record LastStatements(String alone, String withCommit, String afterwards)
   /** For a transaction that has nothing left to do but commit. */
   public static final LastStatements NONE = new LastStatements("", COMMIT, "");
 
-  /** Returns a copy with other statements for {@link #afterwards}. */
-  LastStatements orAfterwards(String other) {
-    return new LastStatements(alone, withCommit, other);
-  }
-
   /** Loads the statements from a file that ends in {@code ${commit}}. */
   static LastStatements load(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);

@@ -86,7 +86,7 @@ public final class Parameters {
 
   public Parameters bindOutcome(RecordedOutcome outcome) {
     return bind("response", "bytea", response(outcome).map(ByteString::toByteArray))
-        .bind("status", "bytea", status(outcome).map(ByteString::toByteArray))
+        .bind("status", "bytea", error(outcome).map(ByteString::toByteArray))
         .bind("resource_id", "text", outcome.resourceId().map(ResourceId::toString));
   }
 
@@ -96,7 +96,7 @@ public final class Parameters {
         : Optional.empty();
   }
 
-  public static Optional<ByteString> status(RecordedOutcome outcome) {
+  public static Optional<ByteString> error(RecordedOutcome outcome) {
     return outcome instanceof RecordedOutcome.Failure failure
         ? Optional.of(failure.bytes())
         : Optional.empty();

@@ -66,11 +66,6 @@ public final class ProcedureSql {
    */
   public final LastStatements record;
 
-  /**
-   * Completes a reservation together with the handler's effect, or raises a {@link CommitRefusal}.
-   */
-  public final LastStatements recordReserved;
-
   /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
   public final String wake;
 
@@ -120,9 +115,6 @@ public final class ProcedureSql {
             with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
     this.join = LastStatements.load("settle/join", parts);
     this.recordFailure = SqlFile.load("transaction/record_failure", parts);
-    this.recordReserved =
-        LastStatements.load("transaction/record_reserved", parts)
-            .orAfterwards(SqlFile.load("settle/complete", parts));
     this.record =
         LastStatements.load(
             "transaction/record",

@@ -23,7 +23,6 @@ public final class StoreSql {
   public final String isOpen;
   public final String hasChanges;
   public final String begin;
-  public final String beginReserved;
   public final String deleteEnded;
 
   /** Conditions: the time line is the same as at the claim, or at the claims of several calls. */
@@ -64,7 +63,6 @@ public final class StoreSql {
     this.isOpen = load("settle/is_open");
     this.hasChanges = load("settle/has_changes");
     this.begin = load("transaction/begin");
-    this.beginReserved = load("transaction/begin_reserved");
     this.deleteEnded = load("transaction/delete_ended");
   }
 

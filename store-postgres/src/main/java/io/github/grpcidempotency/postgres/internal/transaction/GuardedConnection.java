@@ -32,7 +32,7 @@ final class GuardedConnection extends JdbcProxy<Connection> {
   private static final Set<Method> ENDING =
       methods(Connection.class, "commit abort setAutoCommit beginRequest endRequest");
 
-  private final Connection connection;
+  private volatile Connection connection;
 
   /** Each thread that calls the driver holds the read lock. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
@@ -44,6 +44,11 @@ final class GuardedConnection extends JdbcProxy<Connection> {
   GuardedConnection(Connection connection) {
     super(Connection.class);
     this.connection = connection;
+  }
+
+  /** Sends the handler's statements through another view of the connection. */
+  void use(Connection through) {
+    connection = through;
   }
 
   /** Refuses all other threads than that of the leading statements. */

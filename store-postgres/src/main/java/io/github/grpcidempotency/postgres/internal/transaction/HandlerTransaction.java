@@ -26,28 +26,18 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
 
-  /** Creates a transaction. The handler's connection may send leading statements. */
-  HandlerTransaction(Connection connection, Connection forHandler, Handles handles) {
+  HandlerTransaction(Connection connection, Handles handles) {
     this.connection = connection;
-    this.guard = new GuardedConnection(forHandler);
+    this.guard = new GuardedConnection(connection);
     this.handles = handles;
   }
 
   /** Opens a transaction, which the host may show by a name. Its first statements are not sent. */
   public static HandlerTransaction open(RecordDatabase database, String name) {
-    return open(database, name, false);
-  }
-
-  /**
-   * Opens a transaction.
-   *
-   * @param late whether its first statements are sent with the handler's first statement
-   */
-  static HandlerTransaction open(RecordDatabase database, String name, boolean late) {
     Optional<HostTransactions> hosts = database.settings().hosts();
     return hosts.isPresent()
         ? HostedTransaction.begin(database, hosts.get(), name)
-        : new OpenTransaction(database, database.connect(), late);
+        : new OpenTransaction(database, database.connect());
   }
 
   /** Opens a transaction and runs its first statements. Rolls back if they fail. */
@@ -74,22 +64,24 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
 
   abstract void carry(LeadingStatements statements);
 
-  /**
-   * Sends the leading statements after the handler has returned, if they were not sent yet and have
-   * to be part of this transaction.
-   *
-   * @return whether another transaction may replace this one if the leading statements were not
-   *     sent
-   */
-  abstract boolean sendFirst();
-
-  /** Records that the leading statements were sent, whether or not they succeeded. */
+  /** Records that the first statements were sent, whether or not they succeeded. */
   abstract void begun();
 
   /** Refuses every later use by the handler, because its writes must not remain. */
   abstract void preempted(ClaimPreemptedException refusal);
 
-  public abstract <T> T begin(Function<Connection, T> firstStatements);
+  /**
+   * Runs the first statements, the first of which is {@code BEGIN} unless the host has begun. The
+   * driver's own {@code BEGIN} would be a separate message with a separate answer, so the driver's
+   * thread would wake up twice.
+   */
+  public final <T> T begin(Function<Connection, T> firstStatements) {
+    try {
+      return firstStatements.apply(connection);
+    } finally {
+      begun();
+    }
+  }
 
   /**
    * Ends the handler's use, runs the last statements and commits.
@@ -103,17 +95,19 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   /** Rolls back, and then runs work on a connection in autocommit mode. */
   abstract <T> T rollbackAnd(Function<Connection, T> work);
 
-  public final Connection connection() {
+  /** Returns the connection for the handler, which cannot end the transaction with it. */
+  public final Connection guardedConnection() {
     taken = true;
     return guard.proxy();
   }
 
-  public final Handle handle() {
-    taken = true;
-    return handles.on(guard.proxy());
+  /** Returns {@link #guardedConnection} as a handle of Jdbi. */
+  public final Handle guardedHandle() {
+    return handles.on(guardedConnection());
   }
 
-  public final Connection own() {
+  /** Returns the connection for the store's own statements. */
+  public final Connection unguarded() {
     return connection;
   }
 

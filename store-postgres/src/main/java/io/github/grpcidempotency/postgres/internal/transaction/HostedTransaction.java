@@ -4,11 +4,10 @@ import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.internal.carry.HostCommit;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.host.HostCommit;
-import io.github.grpcidempotency.postgres.internal.host.HostOutcome;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
@@ -52,7 +51,7 @@ public final class HostedTransaction extends HandlerTransaction {
 
   private HostedTransaction(
       RecordDatabase database, HostTransaction.Begun host, Connection connection) {
-    super(connection, connection, database.settings().handles());
+    super(connection, database.settings().handles());
     this.database = database;
     this.host = host;
     this.outcome = new HostOutcome(connection);
@@ -95,7 +94,7 @@ public final class HostedTransaction extends HandlerTransaction {
   @Override
   void carry(LeadingStatements statements) {
     StatementCarrier itsCarrier =
-        StatementCarrier.of(own())
+        StatementCarrier.of(unguarded())
             .orElseThrow(
                 () ->
                     new TransactionException(
@@ -106,28 +105,26 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   /**
-   * The host's deferred changes belong to this transaction, and so do the changes that the host
-   * makes before the commit. So the claim is sent within this transaction: in front of the first
-   * statement of a flush, or by itself if the host has nothing to flush.
+   * Sends the leading statements after the handler has returned without sending them: in front of
+   * the first change that the host has deferred, or by themselves if the host has deferred none, or
+   * will make changes before the commit.
    */
-  @Override
-  boolean sendFirst() {
+  void sendLeading() {
     checkThread();
     try {
       host.flush();
     } catch (ClaimPreemptedException known) {
-      return false;
+      return;
     } catch (RuntimeException failure) {
       outcome.flushFailed(failure);
     }
     try {
       carrier.orElseThrow().sendAlone();
     } catch (ClaimPreemptedException known) {
-      return false;
+      return;
     } catch (SQLException failure) {
       logger.warn("could not send the claim after its handler returned", failure);
     }
-    return false;
   }
 
   /**
@@ -152,11 +149,6 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   @Override
-  public <T> T begin(Function<Connection, T> firstStatements) {
-    return firstStatements.apply(own());
-  }
-
-  @Override
   public boolean isTaken() {
     return super.isTaken() || outcome.mayBeUsed();
   }
@@ -173,7 +165,7 @@ public final class HostedTransaction extends HandlerTransaction {
             () ->
                 HostCommit.carry(
                     host,
-                    own(),
+                    unguarded(),
                     statements,
                     (connection, sql) -> record(connection, sql, values))));
   }
@@ -187,7 +179,7 @@ public final class HostedTransaction extends HandlerTransaction {
     guard.end();
     checkThread();
     try {
-      Optional<Settled> ended = outcome.beforeCommit(isRollbackOnly());
+      Optional<Settled> ended = outcome.settledWithoutCommit(isRollbackOnly());
       return ended.isPresent() ? ended.get() : commit(record);
     } finally {
       rollBackUnlessOver();

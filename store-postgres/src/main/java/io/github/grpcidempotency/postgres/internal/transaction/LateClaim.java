@@ -34,9 +34,10 @@ import org.slf4j.LoggerFactory;
  *       The same happens if the connection breaks.
  *   <li>If anything else fails, it is unknown whether the claim or the handler's statement failed.
  *       The transaction has failed, and the claim counts as not made.
- *   <li>If the claim was not sent when its handler returns, it is sent then, by itself: in a
- *       transaction of its own, or in the host's transaction, which may still have to run the
- *       statements that the handler deferred.
+ *   <li>If the claim was not sent when its handler returns, it is sent then. The handler has
+ *       written nothing through a transaction of the store, so the claim's own transaction replaces
+ *       it. The host's transaction may still have to run statements that the handler deferred, so
+ *       the claim is sent within it.
  * </ol>
  *
  * <p>The thread that opens the claim runs the handler, sends its statements and confirms the claim.
@@ -50,7 +51,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   private final ClaimRequest request;
   private final LateClaimSql sql;
   private final UUID id;
-  private final HandlerTransaction first;
+  private final HandlerTransaction opened;
   private final Thread thread = Thread.currentThread();
   private volatile State state = State.WAITING;
   private volatile Optional<TransactionalClaim> won = Optional.empty();
@@ -66,20 +67,19 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   }
 
   private LateClaim(
-      RecordDatabase database, ClaimRequest request, LateClaimSql sql, HandlerTransaction first) {
+      RecordDatabase database, ClaimRequest request, LateClaimSql sql, HandlerTransaction opened) {
     this.database = database;
     this.request = request;
     this.id = database.ids().next();
     this.sql = sql;
-    this.first = first;
+    this.opened = opened;
   }
 
   /** Opens a transaction for a claim, and sends nothing. */
   public static LateClaim open(RecordDatabase database, ClaimRequest request) {
     // Before the transaction takes its connection, because this may need a connection, too.
     LateClaimSql sql = database.sql(request.procedure()).claimLate;
-    HandlerTransaction transaction =
-        HandlerTransaction.open(database, request.procedure().name(), true);
+    HandlerTransaction transaction = HandlerTransaction.open(database, request.procedure().name());
     LateClaim claim = new LateClaim(database, request, sql, transaction);
     try {
       transaction.carryFirst(claim);
@@ -102,7 +102,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public StoreTransaction transaction() {
-    return first;
+    return opened;
   }
 
   @Override
@@ -112,15 +112,17 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public Optional<Claim> confirm() {
-    first.guard.end();
-    boolean replaceable = state == State.WAITING && first.sendFirst();
+    opened.guard.end();
+    if (state == State.WAITING && opened instanceof HostedTransaction hosted) {
+      hosted.sendLeading();
+    }
     return switch (state) {
       case WON -> Optional.of(won.orElseThrow());
       case PREEMPTED -> {
-        first.rollback();
+        opened.rollback();
         yield Optional.empty();
       }
-      case WAITING -> claimByItself(!replaceable);
+      case WAITING -> claimByItself(opened instanceof HostedTransaction);
       case FAILED -> claimByItself(true);
     };
   }
@@ -132,13 +134,12 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
    * @param failed whether a statement of the handler failed, so that the call must not succeed
    */
   private Optional<Claim> claimByItself(boolean failed) {
-    state = State.PREEMPTED;
-    first.rollback();
+    opened.rollback();
     if (!(new TransactionAttempt(database, request, id).run() instanceof ClaimResult.Won made)
         || !(made.claim() instanceof TransactionalClaim claim)) {
       return Optional.empty();
     }
-    claim.transaction.takeOver(first);
+    claim.transaction.takeOver(opened);
     if (failed) {
       logger.debug(
           "the first statement of the handler has failed, so the handler must answer with"
@@ -193,10 +194,10 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     Instant expires = readExpires(statement);
     statement.getResultSet().close();
     boolean rows = statement.getMoreResults();
-    first.begun();
+    opened.begun();
     win(
         new TransactionalClaim(
-            database.sql(request.procedure()), request, id, expires, first, Optional.empty()));
+            database.sql(request.procedure()), request, id, expires, opened, Optional.empty()));
     return rows;
   }
 
@@ -218,11 +219,11 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
 
   @Override
   public SQLException failed(SQLException failure) {
-    first.begun();
+    opened.begun();
     if (isPreemption(failure)) {
       ClaimPreemptedException refusal = database.settings().preempted().apply(failure);
       state = State.PREEMPTED;
-      first.preempted(refusal);
+      opened.preempted(refusal);
       throw refusal;
     }
     state = State.FAILED;

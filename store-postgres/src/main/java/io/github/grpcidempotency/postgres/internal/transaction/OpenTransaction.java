@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
-import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -15,7 +14,6 @@ import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -32,68 +30,30 @@ final class OpenTransaction extends HandlerTransaction {
 
   private final RecordDatabase database;
   private final AtomicBoolean givenBack = new AtomicBoolean();
-  private final Optional<StatementCarrier> carrying;
 
-  /** Opens a transaction, which may begin late: with the handler's first statement. */
-  OpenTransaction(RecordDatabase database, Connection connection, boolean late) {
-    this(
-        database,
-        connection,
-        late ? Optional.of(StatementCarrier.on(connection)) : Optional.empty());
-  }
-
-  private OpenTransaction(
-      RecordDatabase database, Connection connection, Optional<StatementCarrier> carrying) {
-    super(
-        connection,
-        carrying.map(StatementCarrier::proxy).orElse(connection),
-        database.settings().handles());
+  OpenTransaction(RecordDatabase database, Connection connection) {
+    super(connection, database.settings().handles());
     this.database = database;
-    this.carrying = carrying;
-    carrying.ifPresent(carrier -> carrier.showAs(guard.proxy()));
   }
 
   @Override
   void carry(LeadingStatements statements) {
-    carrying.orElseThrow().carryFirst(statements);
+    StatementCarrier carrier = StatementCarrier.on(unguarded());
+    carrier.showAs(guard.proxy());
+    carrier.carryFirst(statements);
+    guard.use(carrier.proxy());
   }
 
-  /**
-   * Nothing is deferred: if the leading statements were not sent, the handler has written nothing
-   * through this transaction, which the claim's own can replace.
-   */
-  @Override
-  boolean sendFirst() {
-    return true;
-  }
-
+  /** Tells the driver that a transaction is open. Sends nothing. */
   @Override
   void begun() {
-    endAutoCommit();
+    Driver.quietly("mark a transaction as open", () -> unguarded().setAutoCommit(false));
   }
 
   @Override
   void preempted(ClaimPreemptedException refusal) {
     guard.preempt(refusal);
     giveBack(false);
-  }
-
-  /**
-   * Runs the first statements, the first of which is {@code BEGIN}. The driver's own {@code BEGIN}
-   * would be a separate message with a separate answer, so the driver's thread would wake up twice.
-   */
-  @Override
-  public <T> T begin(Function<Connection, T> firstStatements) {
-    try {
-      return firstStatements.apply(own());
-    } finally {
-      endAutoCommit();
-    }
-  }
-
-  /** Tells the driver that a transaction is open. Sends nothing. */
-  private void endAutoCommit() {
-    Driver.quietly("mark a transaction as open", () -> own().setAutoCommit(false));
   }
 
   @Override
@@ -104,7 +64,8 @@ final class OpenTransaction extends HandlerTransaction {
       if (!guard.awaitUnused(MAX_WAIT)) {
         throw FailedCommit.stillInUse();
       }
-      Driver.Transaction state = Driver.transactionOf(own()).orElseThrow(FailedCommit::closed);
+      Driver.Transaction state =
+          Driver.transactionOf(unguarded()).orElseThrow(FailedCommit::closed);
       if (state == Driver.Transaction.NONE) {
         throw endedEarly(statements, values);
       }
@@ -114,7 +75,7 @@ final class OpenTransaction extends HandlerTransaction {
       if (state == Driver.Transaction.FAILED) {
         return FailedCommit.failedStatement();
       }
-      StatementBatch.run(own(), statements.withCommit(), values);
+      StatementBatch.run(unguarded(), statements.withCommit(), values);
       committed = true;
       return Settled.DONE;
     } catch (JdbiException failure) {
@@ -136,8 +97,8 @@ final class OpenTransaction extends HandlerTransaction {
       return FailedCommit.endedByHandler();
     }
     try {
-      own().setAutoCommit(true);
-      StatementBatch.run(own(), statements.afterwards(), values);
+      unguarded().setAutoCommit(true);
+      StatementBatch.run(unguarded(), statements.afterwards(), values);
     } catch (JdbiException | SQLException unrecorded) {
       logger.error(
           "the handler has committed its transaction itself, and the answer could not be"
@@ -170,9 +131,9 @@ final class OpenTransaction extends HandlerTransaction {
       return database.onConnection(work);
     }
     try {
-      own().rollback();
-      own().setAutoCommit(true);
-      return work.apply(own());
+      unguarded().rollback();
+      unguarded().setAutoCommit(true);
+      return work.apply(unguarded());
     } catch (SQLException failure) {
       throw Failures.asJdbiException(failure);
     } finally {
@@ -190,7 +151,7 @@ final class OpenTransaction extends HandlerTransaction {
     if (givenBack.getAndSet(true)) {
       return;
     }
-    try (Connection connection = own()) {
+    try (Connection connection = unguarded()) {
       boolean over = committed && !Driver.isKnownOpen(connection);
       if (!over && !(stopStatement() && rollBack(connection))) {
         Driver.abort(connection);
@@ -208,7 +169,7 @@ final class OpenTransaction extends HandlerTransaction {
     if (guard.awaitUnused(Duration.ZERO)) {
       return true;
     }
-    Driver.cancel(own());
+    Driver.cancel(unguarded());
     return guard.awaitUnused(MAX_WAIT);
   }
 

@@ -153,7 +153,7 @@ public final class TransactionAttempt {
     try {
       return outbox.statusOf(
           StatementBatch.runForFirst(
-              transaction.own(),
+              transaction.unguarded(),
               sql.rollbackWithStatus.orElseThrow(),
               values -> values.bind("resource_id", row.resourceId().get().toString()),
               RecordRow::outboxStatus));
@@ -190,7 +190,7 @@ public final class TransactionAttempt {
   /** Deletes a row that is not locked. Returns whether it did. */
   private boolean delete(HandlerTransaction transaction, UUID row) {
     return StatementBatch.run(
-            transaction.own(),
+            transaction.unguarded(),
             database.sql().deleteEnded,
             values -> values.bindOperation(request, row),
             cleared -> cleared.getObject("id", UUID.class))

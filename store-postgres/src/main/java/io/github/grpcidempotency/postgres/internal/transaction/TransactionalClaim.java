@@ -1,23 +1,26 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
+import io.github.grpcidempotency.postgres.internal.claim.PostgresClaim;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import java.sql.Connection;
+import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.JdbiException;
 
 /**
  * A claim that is a transaction: look-up, effect and record are one commit, and the database is the
  * fence. Until the commit, the claim has no row; duplicates detect it by an advisory lock.
  */
-final class TransactionalClaim extends TransactionClaim {
+final class TransactionalClaim extends PostgresClaim {
+  final HandlerTransaction transaction;
   private final ProcedureSql sql;
 
   /** The row that the transaction has deleted to make room. */
@@ -32,7 +35,8 @@ final class TransactionalClaim extends TransactionClaim {
       Instant expires,
       HandlerTransaction transaction,
       Optional<UUID> cleared) {
-    super(request, id, 1, expires, sql.idType, transaction);
+    super(request, id, 1, expires, sql.idType);
+    this.transaction = transaction;
     this.sql = sql;
     this.cleared = cleared;
   }
@@ -45,33 +49,51 @@ final class TransactionalClaim extends TransactionClaim {
   }
 
   @Override
-  public Settled release() {
-    if (sql.wake.isEmpty()) {
-      transaction.rollback();
-    } else {
-      Settled unused = afterRollback(connection -> run(connection, sql.wake, values -> values));
-    }
-    return Settled.DONE;
+  public Optional<StoreTransaction> transaction() {
+    return Optional.of(transaction);
   }
 
   @Override
-  Settled record(RecordedOutcome answer) {
+  public Settled complete(RecordedOutcome outcome) {
+    if (outcome instanceof RecordedOutcome.Failure) {
+      return afterRollback(sql.recordFailure, values -> values.bindOutcome(outcome))
+          ? Settled.DONE
+          : Settled.LOST;
+    }
     if (failed) {
       transaction.rollback();
       return FailedCommit.failedStatement();
     }
-    return transaction.finish(sql.record, values -> bind(values.bindOutcome(answer)));
+    return transaction.finish(sql.record, values -> bind(values.bindOutcome(outcome)));
   }
 
   @Override
-  boolean recordFailure(Connection connection, RecordedOutcome.Failure failure) {
-    return run(connection, sql.recordFailure, values -> values.bindOutcome(failure));
+  public Settled markUnknown() {
+    return release();
   }
 
-  private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
-    return StatementBatch.run(
-            connection, statement, values -> bind(bindings.apply(values)), row -> true)
-        .isPresent();
+  @Override
+  public Settled release() {
+    if (sql.wake.isEmpty()) {
+      transaction.rollback();
+    } else {
+      boolean unused = afterRollback(sql.wake, values -> values);
+    }
+    return Settled.DONE;
+  }
+
+  /** Rolls back and runs a statement. Returns whether the statement returned a row. */
+  private boolean afterRollback(String statement, UnaryOperator<Parameters> bindings) {
+    try {
+      return transaction
+          .rollbackAnd(
+              connection ->
+                  StatementBatch.run(
+                      connection, statement, values -> bind(bindings.apply(values)), row -> true))
+          .isPresent();
+    } catch (JdbiException failure) {
+      throw Failures.of("could not settle the call after the rollback", failure);
+    }
   }
 
   private Parameters bind(Parameters values) {

@@ -41,7 +41,7 @@ class BatchesTest {
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final List<List<String>> sent = new CopyOnWriteArrayList<>();
   private final List<String> sentAlone = new CopyOnWriteArrayList<>();
-  private Batches batches = batches(2, BatchesTest::withoutConnection);
+  private Batches batches = batches(BatchesTest::withoutConnection);
 
   /** Answers a call with its own name; a call whose name begins with "?" is not decided. */
   private final class Echo implements BatchStatement<String, String> {
@@ -68,8 +68,8 @@ class BatchesTest {
   }
 
   /** A busy machine must not make calls overtake a statement. */
-  private static Batches batches(int limit, Batches.Connections connections) {
-    return new Batches(limit, 2, Duration.ofMinutes(1), connections);
+  private static Batches batches(Batches.Connections connections) {
+    return new Batches(true, 2, Duration.ofMinutes(1), connections);
   }
 
   private final Echo claim = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
@@ -208,17 +208,6 @@ class BatchesTest {
   }
 
   @Test
-  void noMoreConnectionsAreUsedAtATimeThanTheLimit() {
-    batches = batches(1, BatchesTest::withoutConnection);
-    CompletableFuture<String> waiting;
-    try (Busy unused = new Busy(claim)) {
-      waiting = start(settle, "a");
-      assertThat(waiting).isNotDone();
-    }
-    assertThat(waiting.join()).isEqualTo("alone a");
-  }
-
-  @Test
   void aBatchHasALimitOfCallsAndBytes() {
     String[] calls =
         IntStream.rangeClosed(1, Batches.MAX_CALLS + 2)
@@ -280,7 +269,6 @@ class BatchesTest {
   void ifNoConnectionCanBeMadeEachCallFailsForThatReason() {
     batches =
         batches(
-            2,
             new Batches.Connections() {
               @Override
               public <T> T onConnection(Function<Connection, T> work) {
@@ -340,13 +328,11 @@ class BatchesTest {
     assertThat(sent).containsExactly(List.of("b", "d"));
   }
 
-  /** The limit is passed twice: by a call of the same kind, and by one of another. */
   @Test
   void callsDoNotWaitLongForAStatementThatIsStuck() {
-    batches = new Batches(1, 2, BatchesTest::withoutConnection);
+    batches = new Batches(true, 2, BatchesTest::withoutConnection);
     try (Busy unused = new Busy(claim)) {
       assertThat(start(claim, "a").join()).isEqualTo("alone a");
-      assertThat(start(settle, "b").join()).isEqualTo("alone b");
     }
     assertThat(start(claim, "c").join()).isEqualTo("alone c");
     assertThat(join(together(claim, "d", "e"))).containsExactly("batch d", "batch e");
@@ -385,8 +371,8 @@ class BatchesTest {
   }
 
   @Test
-  void withoutConnectionsForBatchesEveryCallIsSentAlone() {
-    batches = batches(0, BatchesTest::withoutConnection);
+  void withoutBatchesEveryCallIsSentAlone() {
+    batches = new Batches(false, 2, BatchesTest::withoutConnection);
     try (Busy unused = new Busy(claim)) {
       assertThat(start(claim, "a").join()).isEqualTo("alone a");
     }
@@ -395,7 +381,7 @@ class BatchesTest {
   /** Every call gets its own answer, and is sent once, although calls often overtake others. */
   @Test
   void underLoadEveryCallGetsItsOwnAnswer() {
-    batches = new Batches(2, 2, Duration.ofMillis(1), BatchesTest::withoutConnection);
+    batches = new Batches(true, 2, Duration.ofMillis(1), BatchesTest::withoutConnection);
     List<CompletableFuture<Void>> callers =
         IntStream.range(0, 32)
             .mapToObj(

@@ -47,7 +47,7 @@ public final class BenchmarkServer implements AutoCloseable {
     Handler handler = new Handler(pool, USER);
     this.peers = new Peers(database, pool, handler);
     this.batched = interceptor(true, PostgresIdempotencyStore.builder(pool));
-    this.alone = interceptor(false, PostgresIdempotencyStore.builder(pool).batchConnections(0));
+    this.alone = interceptor(false, PostgresIdempotencyStore.builder(pool).batches(false));
     this.server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(service(handler, peers))

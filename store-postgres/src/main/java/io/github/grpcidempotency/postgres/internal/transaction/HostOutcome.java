@@ -1,7 +1,6 @@
-package io.github.grpcidempotency.postgres.internal.host;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
-import io.github.grpcidempotency.postgres.internal.database.FailedCommit;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -26,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * <p>The host may report the completion on any thread, and any thread may call {@link #mayBeUsed}.
  * All other methods are for the transaction's thread.
  */
-public final class HostOutcome {
+final class HostOutcome {
   private static final Logger logger = LoggerFactory.getLogger(HostOutcome.class);
 
   private final Connection connection;
@@ -35,26 +34,26 @@ public final class HostOutcome {
   private Optional<RuntimeException> flushFailure = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
 
-  public HostOutcome(Connection connection) {
+  HostOutcome(Connection connection) {
     this.connection = connection;
   }
 
-  public void ended(Completion completion) {
+  void ended(Completion completion) {
     ended = Optional.of(completion);
   }
 
   /** The host could not write the changes that it had deferred. */
-  public void flushFailed(RuntimeException failure) {
+  void flushFailed(RuntimeException failure) {
     flushFailure = Optional.of(failure);
   }
 
   /** The record was written. Its statements have found out whether the handler has written. */
-  public void recorded(boolean handlerUsedIt) {
+  void recorded(boolean handlerUsedIt) {
     used = Optional.of(handlerUsedIt);
   }
 
   /** The record could not be written. Returns the exception for the host. */
-  public RuntimeException recordFailed(JdbiException failure) {
+  RuntimeException recordFailed(JdbiException failure) {
     RuntimeException meant =
         CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)
             ? FailedCommit.endedByHandler()
@@ -68,12 +67,12 @@ public final class HostOutcome {
    * finds this out. If the call fails, nothing is recorded and the result is true: the host may
    * have deferred the handler's writes.
    */
-  public boolean mayBeUsed() {
+  boolean mayBeUsed() {
     return used.orElse(true);
   }
 
   /** Returns the settlement if the transaction cannot be committed any more; otherwise empty. */
-  public Optional<Settled> beforeCommit(boolean rollbackOnly) {
+  Optional<Settled> settledWithoutCommit(boolean rollbackOnly) {
     if (ended.isPresent()) {
       if (ended.get() != Completion.ROLLED_BACK) {
         throw FailedCommit.endedByHandler();
@@ -99,7 +98,7 @@ public final class HostOutcome {
         .map(failed -> FailedCommit.failedStatement());
   }
 
-  public Settled afterCommit(Completion completion, boolean mustRecord) {
+  Settled afterCommit(Completion completion, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }
@@ -115,7 +114,7 @@ public final class HostOutcome {
     };
   }
 
-  public Settled afterFailure(RuntimeException failure, boolean mustRecord) {
+  Settled afterFailure(RuntimeException failure, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }

@@ -1,6 +1,5 @@
-package io.github.grpcidempotency.postgres.internal.database;
+package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -12,17 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The reasons why a handler's transaction cannot be committed. */
-public final class FailedCommit {
+final class FailedCommit {
   private static final Logger logger = LoggerFactory.getLogger(FailedCommit.class);
 
   private FailedCommit() {}
 
   /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
-  public static Settled settlementOf(JdbiException failure) {
-    if (CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)) {
-      throw endedByHandler();
-    }
-    if (CommitRefusal.CLAIM_LOST.isReasonOf(failure) || Failures.isLostRace(failure)) {
+  static Settled settlementOf(JdbiException failure) {
+    if (Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
     if (Failures.violatesRowSecurity(failure)) {
@@ -41,7 +37,7 @@ public final class FailedCommit {
    * Returns the exception for a handler that has ended its transaction. The setting of the user
    * ends with the transaction, and without a user no record can be written.
    */
-  public static TransactionMisuseException endedByHandler() {
+  static TransactionMisuseException endedByHandler() {
     return new TransactionMisuseException(
         "the handler has ended its transaction, or has changed app.current_user_id: what the"
             + " handler committed has no record. Leave the end of the transaction to the"
@@ -49,7 +45,7 @@ public final class FailedCommit {
   }
 
   /** Returns the exception for a handler whose threads go on after its answer. */
-  public static TransactionMisuseException stillInUse() {
+  static TransactionMisuseException stillInUse() {
     return new TransactionMisuseException(
         "the handler answered OK while another thread was still using its transaction: the"
             + " transaction was rolled back. Let the handler wait for its threads before it"
@@ -57,7 +53,7 @@ public final class FailedCommit {
   }
 
   /** Settles a call whose handler answered OK after a failed statement. */
-  public static Settled failedStatement() {
+  static Settled failedStatement() {
     logger.warn(
         "the handler answered OK although a statement of its transaction had failed: the"
             + " transaction was rolled back. Answer with an error, or use a savepoint around a"
@@ -65,7 +61,7 @@ public final class FailedCommit {
     return Settled.ROLLED_BACK;
   }
 
-  public static StoreException closed() {
+  static StoreException closed() {
     return new StoreException(
         "the transaction's connection is closed",
         null,

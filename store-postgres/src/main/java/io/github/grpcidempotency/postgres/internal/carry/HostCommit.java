@@ -1,7 +1,6 @@
-package io.github.grpcidempotency.postgres.internal.host;
+package io.github.grpcidempotency.postgres.internal.carry;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import java.sql.Connection;
