@@ -8,7 +8,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -38,7 +37,7 @@ class MissingDatabaseFeaturesTest {
   static final TestDatabase database = TestDatabase.withoutAdvisoryLocks().awaitingConnections();
 
   private static final Duration SHORT_LEASE = Duration.ofMillis(400);
-  private static final InFlightPolicy WAIT = InFlightPolicy.attach(Duration.ofMinutes(1));
+  private static final Duration WAIT = Duration.ofMinutes(1);
 
   private final KeyTable table = new KeyTable(database);
 
@@ -248,7 +247,7 @@ class MissingDatabaseFeaturesTest {
 
   private static PostgresThingServer.Builder transactional(DataSource pool, ThingHandler handler) {
     return serving(pool)
-        .createThing(thing -> thing.inFlight(WAIT))
+        .createThing(thing -> thing.attach(WAIT))
         .transactional(handler)
         .withoutAdvisoryLocks();
   }
@@ -257,6 +256,6 @@ class MissingDatabaseFeaturesTest {
     return PostgresThingServer.on(pool)
         .withoutListening()
         .lease(Duration.ofMinutes(5))
-        .createThing(thing -> thing.execution(Execution.RESERVED).sameDatabase().inFlight(WAIT));
+        .createThing(thing -> thing.execution(Execution.RESERVED).sameDatabase().attach(WAIT));
   }
 }
