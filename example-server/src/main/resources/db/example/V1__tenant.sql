@@ -70,15 +70,6 @@ CREATE TABLE tenant.namespaces (
   created      timestamptz NOT NULL DEFAULT now()
 );
 
--- A namespace is deleted for good. The tombstone distinguishes a delete that comes too late from a delete of something that
--- never existed.
-CREATE TABLE tenant.deleted_namespaces (
-  id           uuid PRIMARY KEY,
-  user_id      uuid NOT NULL,
-  organization text NOT NULL,
-  created      timestamptz NOT NULL DEFAULT now()
-);
-
 -- A secret is returned once. The table holds its hash.
 CREATE TABLE tenant.api_keys (
   id           uuid PRIMARY KEY,
@@ -109,7 +100,7 @@ DECLARE
 BEGIN
   FOREACH resource_table IN ARRAY ARRAY[
     'projects', 'project_members', 'clusters', 'node_pools',
-    'installs', 'namespaces', 'deleted_namespaces', 'api_keys', 'invites'
+    'installs', 'namespaces', 'api_keys', 'invites'
   ] LOOP
     EXECUTE format('ALTER TABLE tenant.%I ENABLE ROW LEVEL SECURITY', resource_table);
     EXECUTE format('ALTER TABLE tenant.%I FORCE ROW LEVEL SECURITY', resource_table);

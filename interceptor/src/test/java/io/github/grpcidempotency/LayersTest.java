@@ -24,7 +24,6 @@ import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.Settler;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -72,7 +71,6 @@ class LayersTest {
                         FailureCause.class,
                         FailurePhase.class,
                         FailurePolicy.class,
-                        InFlightPolicy.class,
                         KeyPolicy.class,
                         OutagePolicy.class,
                         Procedure.class,

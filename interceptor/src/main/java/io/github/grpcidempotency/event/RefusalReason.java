@@ -24,9 +24,9 @@ public enum RefusalReason {
   /** The key was used for another request or another procedure. */
   IDEMPOTENCY_KEY_REUSED,
   /**
-   * The answer has to be rebuilt from its resource, but the resource does not exist any more. The
-   * {@code NOT_FOUND} of a handler that deletes a resource has the same reason if the resource once
-   * existed; that answer is not a refusal.
+   * The answer has to be rebuilt from its resource, but the resource does not exist any more. A
+   * handler that deletes a resource may send the same reason with its {@code NOT_FOUND} if the
+   * resource once existed; that answer is not a refusal.
    */
   IDEMPOTENCY_RESOURCE_GONE,
   /** The outcome of a call was requested, but there is no record of a call with this key. */

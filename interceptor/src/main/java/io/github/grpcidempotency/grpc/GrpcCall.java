@@ -5,6 +5,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.call.ErrorAnswer;
 import io.github.grpcidempotency.internal.call.KeyedCall;
 import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.call.Transport;
@@ -209,8 +210,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
         .run(
             () ->
                 runHandler(
-                    new HandlerCall<>(call, run, procedure.failurePolicy(), engines.log()),
-                    copyOf(headers)));
+                    new HandlerCall<>(call, run, procedure.failurePolicy()), copyOf(headers)));
   }
 
   @Override
@@ -254,10 +254,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public Answer answerOf(Throwable thrown) {
-    return new GrpcError(
-        Status.UNKNOWN,
-        procedure.failurePolicy(),
-        () -> GrpcCall.<RuntimeException>rethrow(thrown));
+    return new ErrorAnswer(Code.UNKNOWN, "", () -> GrpcCall.<RuntimeException>rethrow(thrown));
   }
 
   @SuppressWarnings("unchecked") // the handler has thrown it, declared or not
@@ -282,12 +279,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   }
 
   @Override
-  public boolean limitsHandler() {
-    return true;
-  }
-
-  @Override
-  public boolean answersWithinTransaction() {
+  public boolean callerRunsHandler() {
     return false;
   }
 

@@ -5,14 +5,13 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.call.ErrorAnswer;
 import io.github.grpcidempotency.internal.call.Run;
-import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -29,19 +28,16 @@ final class HandlerCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
   private final Run run;
   private final FailurePolicy policy;
-  private final RateLimitedLog log;
   private Optional<Metadata> headers = Optional.empty();
   private Optional<ResponseT> message = Optional.empty();
   private boolean broken;
   private boolean closed;
   private volatile boolean leftToGrpc;
 
-  HandlerCall(
-      ServerCall<RequestT, ResponseT> call, Run run, FailurePolicy policy, RateLimitedLog log) {
+  HandlerCall(ServerCall<RequestT, ResponseT> call, Run run, FailurePolicy policy) {
     super(call);
     this.run = run;
     this.policy = policy;
-    this.log = log;
   }
 
   /** Does nothing, because the request message was requested before the handler was started. */
@@ -70,7 +66,7 @@ final class HandlerCall<RequestT, ResponseT>
       message = Optional.of(sent);
     } else if (!broken) {
       broken = true;
-      run.answered(new GrpcError(Status.INTERNAL, policy, () -> leaveToGrpc(sent)));
+      run.answered(new ErrorAnswer(Code.INTERNAL, "", () -> leaveToGrpc(sent)));
     }
   }
 
@@ -96,7 +92,7 @@ final class HandlerCall<RequestT, ResponseT>
   /** The answer with which the handler has closed the call. */
   private final class Closed implements Answer {
     private final Status status;
-    private Metadata trailers;
+    private final Metadata trailers;
 
     Closed(Status status, Metadata trailers) {
       this.status = status;
@@ -110,8 +106,6 @@ final class HandlerCall<RequestT, ResponseT>
 
     @Override
     public HandlerError error() {
-      OperationContext.request()
-          .ifPresent(request -> trailers = ResourceGone.explain(failure(), trailers, request, log));
       boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
       return new HandlerError(Code.forNumber(failure().getCode().value()), marked);
     }

@@ -101,7 +101,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     new EngineSettings(
                         new Listeners(builder.listeners),
                         new DecisionLog(builder.keyHashSecret),
-                        IdempotencyMetadata.KEY.name(),
                         builder.callLimit,
                         builder.waitLimits,
                         builder.executor)));

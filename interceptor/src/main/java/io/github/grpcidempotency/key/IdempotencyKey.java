@@ -13,10 +13,10 @@ public record IdempotencyKey(Caller caller, String value) {
   /**
    * Checks the value.
    *
-   * @throws IllegalArgumentException if it is not {@linkplain #isKey usable as a key}
+   * @throws IllegalArgumentException if a store cannot keep it: see {@link #problemOf}
    */
   public IdempotencyKey {
-    if (!isKey(value)) {
+    if (problemOf(value).isPresent()) {
       throw new IllegalArgumentException(
           "a key must have 1 to 512 characters, without control characters and unpaired"
               + " surrogates");
@@ -24,15 +24,10 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns whether a store can keep a key: it must have 1 to 512 characters, without control
-   * characters and unpaired surrogates. Unpaired surrogates have no UTF-8 form, so different keys
-   * would be stored as the same text. Applies to every format.
+   * Returns why a store cannot keep a key; empty if it can. A key must have 1 to 512 characters,
+   * without control characters and unpaired surrogates. Unpaired surrogates have no UTF-8 form, so
+   * different keys would be stored as the same text. Applies to every format.
    */
-  public static boolean isKey(String value) {
-    return problemOf(value).isEmpty();
-  }
-
-  /** Returns why a store cannot keep a key; empty if {@linkplain #isKey it can}. */
   public static Optional<KeyProblem> problemOf(String value) {
     if (value.isEmpty()) {
       return Optional.of(KeyProblem.EMPTY);

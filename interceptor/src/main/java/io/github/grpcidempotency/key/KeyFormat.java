@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * Checks a raw key and returns its canonical form. Implementations are pure and thread-safe. They
  * get only keys of at most 512 characters.
  *
- * <p>Every key that a format accepts must also be {@linkplain IdempotencyKey#isKey usable as a
+ * <p>Every key that a format accepts must also be {@linkplain IdempotencyKey#problemOf usable as a
  * key}.
  */
 @FunctionalInterface

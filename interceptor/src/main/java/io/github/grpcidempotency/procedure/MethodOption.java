@@ -238,9 +238,7 @@ final class MethodOption {
 
   private void describeDuplicates() {
     try {
-      duration("attach", declared.getAttach())
-          .map(InFlightPolicy::attach)
-          .ifPresent(builder::inFlight);
+      duration("attach", declared.getAttach()).ifPresent(builder::attach);
     } catch (IllegalArgumentException outOfRange) {
       builder.problem(String.valueOf(outOfRange.getMessage()));
     }

@@ -33,7 +33,6 @@ public final class Procedure {
   private final Function<Message, Optional<ResourceId>> resourceId;
   private final Optional<Function<Message, Optional<ResourceId>>> deletedId;
   private final Optional<String> integerIdField;
-  private final Optional<PastResources> pastResources;
   private final Optional<ResponseRebuilder> responseRebuilder;
   private final Optional<StatusSource> statusSource;
   private final Retention retention;
@@ -42,7 +41,7 @@ public final class Procedure {
   private final Execution execution;
   private final boolean sameDatabase;
   private final Optional<ClaimTiming> claimTiming;
-  private final InFlightPolicy inFlightPolicy;
+  private final Duration attachLimit;
   private final FailurePolicy failurePolicy;
   private final Optional<ResponseProtection> responseProtection;
   private final Set<String> omittedFields;
@@ -61,7 +60,6 @@ public final class Procedure {
     this.resourceId = builder.resourceId;
     this.deletedId = builder.deletedId;
     this.integerIdField = builder.integerIdField;
-    this.pastResources = builder.pastResources;
     this.responseRebuilder = builder.responseRebuilder;
     this.statusSource = builder.statusSource;
     this.retention = builder.retention;
@@ -71,7 +69,7 @@ public final class Procedure {
     this.outagePolicy =
         builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, sameDatabase, keyPolicy));
     this.claimTiming = builder.claimTiming;
-    this.inFlightPolicy = builder.inFlightPolicy;
+    this.attachLimit = builder.attachLimit;
     this.failurePolicy = builder.failurePolicy;
     this.responseProtection = builder.responseProtection;
     this.omittedFields = builder.omittedFields;
@@ -135,11 +133,6 @@ public final class Procedure {
    */
   public Optional<String> integerIdField() {
     return integerIdField;
-  }
-
-  /** Returns what is known of resources that do not exist any more; empty by default. */
-  public Optional<PastResources> pastResources() {
-    return pastResources;
   }
 
   /** Returns the rebuilder of responses; empty if responses are recorded. */
@@ -207,9 +200,9 @@ public final class Procedure {
     return claimTiming.equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT));
   }
 
-  /** Returns what happens to a duplicate while the first call is running. */
-  public InFlightPolicy inFlightPolicy() {
-    return inFlightPolicy;
+  /** Returns how long a duplicate may wait for a running call; zero if it is refused at once. */
+  public Duration attachLimit() {
+    return attachLimit;
   }
 
   /** Returns what the handler's errors mean for the key. */

@@ -52,7 +52,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private boolean creates;
   Optional<Function<Message, Optional<ResourceId>>> deletedId = Optional.empty();
   Optional<String> integerIdField = Optional.empty();
-  Optional<PastResources> pastResources = Optional.empty();
   Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   Optional<StatusSource> statusSource = Optional.empty();
   Retention retention = new Retention(() -> Retention.DEFAULT);
@@ -61,7 +60,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   Optional<Execution> execution = Optional.empty();
   boolean sameDatabase;
   Optional<ClaimTiming> claimTiming = Optional.empty();
-  InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
+  Duration attachLimit = Duration.ZERO;
   FailurePolicy failurePolicy = FailurePolicy.releaseAll();
   Optional<ResponseProtection> responseProtection = Optional.empty();
   Set<String> omittedFields = Set.of();
@@ -167,15 +166,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     } catch (IllegalArgumentException noId) {
       return Optional.empty();
     }
-  }
-
-  /**
-   * Sets the {@link PastResources}, which finds out whether a resource that was not found once
-   * existed. Needs {@link #deletes}.
-   */
-  public ProcedureBuilder<ResponseT> pastResources(PastResources past) {
-    this.pastResources = Optional.of(past);
-    return this;
   }
 
   /** Sets the resolver of the resource's status. */
@@ -297,9 +287,20 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Sets what happens to a duplicate while the first call is running; it is refused by default. */
-  public ProcedureBuilder<ResponseT> inFlight(InFlightPolicy policy) {
-    this.inFlightPolicy = policy;
+  /**
+   * Lets a duplicate wait for the answer of a running call, for this time at most, and within its
+   * own deadline. If the running call leaves no answer, the duplicate runs. A waiting call holds
+   * neither a thread nor a connection. Zero, the default, refuses a duplicate at once, with the
+   * time of the next retry.
+   *
+   * @throws IllegalArgumentException if it is negative, or longer than 36,500 days
+   */
+  public ProcedureBuilder<ResponseT> attach(Duration limit) {
+    if (limit.isNegative() || limit.compareTo(Retention.MOST) > 0) {
+      throw new IllegalArgumentException(
+          "the time that a duplicate waits must be 0 to 36500 days, not " + limit);
+    }
+    this.attachLimit = limit;
     return this;
   }
 

@@ -120,9 +120,6 @@ final class ProcedureCheck {
     problemIf(
         rebuilds && procedure.deletes(),
         "it rebuilds its response from the resource that it deletes: remove the rebuilder");
-    problemIf(
-        procedure.pastResources().isPresent() && !procedure.deletes(),
-        "it has past resources, but does not delete a resource: set deletes(…), or remove them");
     for (String trailer : procedure.failurePolicy().trailers()) {
       problemIf(
           trailer.startsWith("grpc-"),
@@ -169,12 +166,11 @@ final class ProcedureCheck {
     isSet.put("key source", procedure.keySource().isPresent());
     isSet.put("key format", hasKeyFormat());
     isSet.put("resource", procedure.resourceType().isPresent());
-    isSet.put("past resources", procedure.pastResources().isPresent());
     isSet.put("status source", procedure.statusSource().isPresent());
     isSet.put("retention", hasRetention());
     isSet.put("sameDatabase setting", procedure.sameDatabase());
     isSet.put("claim timing", procedure.claimTiming().isPresent());
-    isSet.put("in-flight policy", procedure.inFlightPolicy().attaches());
+    isSet.put("attach setting", !procedure.attachLimit().isZero());
     isSet.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));
     isSet.put("response protection", procedure.responseProtection().isPresent());
     isSet.put("list of omitted fields", !procedure.omittedFields().isEmpty());

@@ -17,7 +17,7 @@ final class Retention {
 
   private static final Logger logger = LoggerFactory.getLogger(Procedure.class);
   private static final Duration MIN_RETENTION = Duration.ofMillis(1);
-  private static final Duration MOST = Duration.ofDays(36_500);
+  static final Duration MOST = Duration.ofDays(36_500);
 
   private final Supplier<Duration> setting;
   private volatile Optional<Duration> lastGood = Optional.empty();

@@ -37,7 +37,7 @@ public record RecordedProcedure(
         procedure.deletes(),
         procedure.integerIdField(),
         procedure.statusSource().filter(OutboxQuery.class::isInstance).map(OutboxQuery.class::cast),
-        procedure.inFlightPolicy().attaches(),
+        !procedure.attachLimit().isZero(),
         procedure.sameDatabase());
   }
 }

@@ -45,6 +45,9 @@ import java.util.concurrent.ForkJoinPool;
  * returns or throws.
  */
 public final class IdempotentWork implements AutoCloseable {
+  /** The name of the key in errors and events. */
+  private static final String TOKEN = "token";
+
   /** The limit applies only to calls; work has no time limit. */
   private static final Duration NO_LIMIT = Duration.ZERO;
 
@@ -57,7 +60,6 @@ public final class IdempotentWork implements AutoCloseable {
             new EngineSettings(
                 new Listeners(builder.listeners),
                 new DecisionLog(builder.keyHashSecret),
-                "token",
                 NO_LIMIT,
                 WaitLimits.defaults(),
                 ForkJoinPool.commonPool()));
@@ -86,7 +88,8 @@ public final class IdempotentWork implements AutoCloseable {
    * @throws WorkRefusedException if there is no result: the work is running elsewhere, its result
    *     could not be recorded yet, the input differs, the store cannot be reached, or the guard
    *     denies the replay
-   * @throws IllegalArgumentException if the token is not {@linkplain IdempotencyKey#isKey usable}
+   * @throws IllegalArgumentException if the token is not {@linkplain IdempotencyKey#problemOf
+   *     usable as a key}
    * @throws WorkFailedException if the work throws it, or threw it in an earlier run that was
    *     recorded
    * @throws Exception if the work throws any other exception; the token is then free again
@@ -102,10 +105,7 @@ public final class IdempotentWork implements AutoCloseable {
     IdempotencyKey key = new IdempotencyKey(caller, token);
     Optional<Engine> engine = engines.of(Optional.of(caller));
     CallEvents events =
-        engines
-            .events(kind, Entry.WORK)
-            .of(key, engines.keyName())
-            .onShard(engine.flatMap(Engine::shard));
+        engines.events(kind, Entry.WORK).of(key, TOKEN).onShard(engine.flatMap(Engine::shard));
     if (engine.isEmpty()) {
       events.keyFound();
       events.refused(Refusal.noShard(), Optional.empty(), null);
@@ -114,8 +114,7 @@ public final class IdempotentWork implements AutoCloseable {
     KeyedRequest request = KeyedRequest.of(key, kind, input, events.trace(), false);
     WorkTransport<T> transport = new WorkTransport<>(kind, results, work);
     return transport.serve(
-        new KeyedCall(
-            transport, engine.get(), engines.drain(), events, request, engines.keyName()));
+        new KeyedCall(transport, engine.get(), engines.drain(), events, request, TOKEN));
   }
 
   /** Stops renewing leases and recording results in the background. */

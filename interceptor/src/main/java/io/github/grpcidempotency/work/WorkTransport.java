@@ -7,6 +7,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.call.Answer;
+import io.github.grpcidempotency.internal.call.ErrorAnswer;
 import io.github.grpcidempotency.internal.call.KeyedCall;
 import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.call.Transport;
@@ -96,7 +97,11 @@ final class WorkTransport<T extends Message> implements Transport {
   @Override
   public Answer answerOf(Throwable exception) {
     thrown = Optional.of(exception);
-    return new Failure(exception);
+    Runnable sending = () -> end(exception);
+    return exception instanceof WorkFailedException failed
+        ? new ErrorAnswer(
+            failed.code(), Objects.requireNonNullElse(failed.getMessage(), ""), sending)
+        : new ErrorAnswer(Code.UNKNOWN, "the work failed", sending);
   }
 
   @Override
@@ -124,12 +129,7 @@ final class WorkTransport<T extends Message> implements Transport {
   }
 
   @Override
-  public boolean limitsHandler() {
-    return false;
-  }
-
-  @Override
-  public boolean answersWithinTransaction() {
+  public boolean callerRunsHandler() {
     return true;
   }
 
@@ -226,53 +226,6 @@ final class WorkTransport<T extends Message> implements Transport {
     @Override
     public void sendUnrecorded() {
       throw new AssertionError("work has a token");
-    }
-  }
-
-  /** The exception that the work has thrown. */
-  private final class Failure implements Answer {
-    private final Throwable exception;
-    private final Code code;
-    private final String message;
-
-    Failure(Throwable exception) {
-      this.exception = exception;
-      WorkFailedException failure =
-          exception instanceof WorkFailedException said
-              ? said
-              : new WorkFailedException(Code.UNKNOWN, "the work failed");
-      this.code = failure.code();
-      this.message = Objects.requireNonNullElse(failure.getMessage(), "");
-    }
-
-    @Override
-    public Optional<Message> response() {
-      return Optional.empty();
-    }
-
-    @Override
-    public HandlerError error() {
-      return new HandlerError(code, false);
-    }
-
-    @Override
-    public RecordedOutcome recordOfError() {
-      return new RecordedOutcome.Failure(
-          RecordedError.newBuilder()
-              .setCode(code.getNumber())
-              .setMessage(message)
-              .build()
-              .toByteString());
-    }
-
-    @Override
-    public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
-      end(exception);
-    }
-
-    @Override
-    public void sendUnrecorded() {
-      end(exception);
     }
   }
 }

@@ -67,7 +67,7 @@ class KeyFuzzTest {
   private static void assertCanonical(KeyFormat format, String raw) {
     Optional<String> canonical = format.canonicalize(raw);
     if (canonical.isPresent()) {
-      assertThat(IdempotencyKey.isKey(canonical.get())).isTrue();
+      assertThat(IdempotencyKey.problemOf(canonical.get())).isEmpty();
       assertThat(format.canonicalize(canonical.get())).isEqualTo(canonical);
     }
   }
@@ -100,7 +100,7 @@ class KeyFuzzTest {
     Map<String, IdempotencyKey> byStored = new HashMap<>();
     for (Caller caller : callers) {
       for (String value : respelt(callers, lines)) {
-        if (IdempotencyKey.isKey(value)) {
+        if (IdempotencyKey.problemOf(value).isEmpty()) {
           IdempotencyKey key = new IdempotencyKey(caller, value);
           IdempotencyKey other = byStored.put(key.stored(), key);
           assertThat(other == null || other.equals(key)).as(key.stored()).isTrue();

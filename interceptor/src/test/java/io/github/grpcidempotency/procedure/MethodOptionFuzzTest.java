@@ -56,12 +56,13 @@ class MethodOptionFuzzTest {
   private static void assertWorks(Procedure procedure) {
     procedure.keySource().ifPresent(MethodOptionFuzzTest::assertFindsAKeyOrRefuses);
     procedure.keyFormat().canonicalize("a-key");
-    KeyedRequest.of(new IdempotencyKey(CALLER, "a-key"), procedure, REQUEST);
+    KeyedRequest.of(
+        new IdempotencyKey(CALLER, "a-key"), procedure, REQUEST, Optional.empty(), false);
     Message recorded = FieldPath.without(RESPONSE, procedure.omittedFields());
     assertThat(recorded.getDescriptorForType()).isEqualTo(RESPONSE.getDescriptorForType());
     procedure.resourceType().ifPresent(type -> assertNamesAResource(procedure));
     assertThat(procedure.retention()).isPositive();
-    assertThat(procedure.inFlightPolicy().limit().toNanos()).isNotNegative();
+    assertThat(procedure.attachLimit().toNanos()).isNotNegative();
   }
 
   private static void assertFindsAKeyOrRefuses(KeySource source) {

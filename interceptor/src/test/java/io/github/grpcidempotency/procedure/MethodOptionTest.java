@@ -69,7 +69,7 @@ class MethodOptionTest {
     assertThat(procedure.keyPolicy()).isEqualTo(KeyPolicy.OPTIONAL);
     assertThat(procedure.keySource()).isEmpty();
     assertThat(procedure.execution()).isEqualTo(Execution.RESERVED);
-    assertThat(procedure.inFlightPolicy()).isEqualTo(InFlightPolicy.refuse());
+    assertThat(procedure.attachLimit()).isEqualTo(Duration.ZERO);
     assertThat(procedure.omittedFields()).isEmpty();
   }
 
@@ -145,12 +145,12 @@ class MethodOptionTest {
   }
 
   @Test
-  void theOptionSetsTheExecutionTheClaimTimingAndTheInFlightPolicy() {
+  void theOptionSetsTheExecutionTheClaimTimingAndTheTimeThatADuplicateWaits() {
     Procedure reserved = annotated(OptionServiceGrpc.getReservedMethod());
     Procedure transactional = annotated(OptionServiceGrpc.getTransactionalMethod());
 
     assertThat(reserved.execution()).isEqualTo(Execution.RESERVED);
-    assertThat(reserved.inFlightPolicy()).isEqualTo(InFlightPolicy.attach(Duration.ofSeconds(2)));
+    assertThat(reserved.attachLimit()).isEqualTo(Duration.ofSeconds(2));
     assertThat(reserved.sameDatabase()).isFalse();
     assertThat(annotated(OptionServiceGrpc.getSameDatabaseMethod()).sameDatabase()).isTrue();
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);

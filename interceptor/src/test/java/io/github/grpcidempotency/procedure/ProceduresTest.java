@@ -278,7 +278,7 @@ class ProceduresTest {
                 + " remove it",
             INTERNAL + "retention has no effect: remove it",
             INTERNAL + "claim timing has no effect: remove it",
-            INTERNAL + "in-flight policy has no effect: remove it",
+            INTERNAL + "attach setting has no effect: remove it",
             INTERNAL + "failure policy has no effect: remove it",
             INTERNAL + "list of omitted fields has no effect: remove it",
             "LateReservation: its claim timing is WITH_FIRST_STATEMENT, but its execution is not"
@@ -316,19 +316,18 @@ class ProceduresTest {
                           .keyFrom(KeySource.requestId())
                           .keyFormat(KeyFormat.opaque())
                           .resource(ResourceType.of("thing"), thing -> ResourceId.of(7))
-                          .pastResources((caller, id) -> true)
                           .status(RESOLVER)
                           .retainFromLastReplay()
                           .sameDatabase()
                           .claim(ClaimTiming.BEFORE_HANDLER)
-                          .inFlight(InFlightPolicy.attach(Duration.ofSeconds(1)))
+                          .attach(Duration.ofSeconds(1))
                           .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
                           .protect(new TinkProtection(new NoAead()))
                           .omit("name")
                           .guard((caller, resource) -> true)
                           .build())
                   .problems())
-          .hasSize(13)
+          .hasSize(12)
           .allSatisfy(problem -> assertThat(problem).endsWith(" has no effect: remove it"));
     }
   }
@@ -356,11 +355,6 @@ class ProceduresTest {
             CREATE_OTHER
                 + ": it rebuilds its response from the resource that it deletes: remove the"
                 + " rebuilder");
-    assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
-        .containsExactly(
-            CREATE_OTHER
-                + ": it has past resources, but does not delete a resource: set deletes(…), or"
-                + " remove them");
   }
 
   @Test

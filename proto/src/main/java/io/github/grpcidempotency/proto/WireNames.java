@@ -81,8 +81,7 @@ public final class WireNames {
 
   /**
    * Reason of an error: the resource does not exist any more. Either the recorded answer cannot be
-   * rebuilt from its resource, or the handler of a delete did not find a resource that once
-   * existed.
+   * rebuilt from its resource, or the handler of a delete answers that its resource once existed.
    */
   public static final String RESOURCE_GONE = "IDEMPOTENCY_RESOURCE_GONE";
 

@@ -20,7 +20,6 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -117,20 +116,18 @@ public final class ExpirySweeper implements AutoCloseable {
       lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
-      IdempotencyEvent.SweepFailed event = new IdempotencyEvent.SweepFailed(failure, shard);
-      notifyEach(listener -> listener.sweepFailed(event));
+      emit(new IdempotencyEvent.SweepFailed(failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
-    IdempotencyEvent.Swept event = new IdempotencyEvent.Swept(swept, took, lag, shard);
-    notifyEach(listener -> listener.swept(event));
+    emit(new IdempotencyEvent.Swept(swept, took, lag, shard));
     return swept;
   }
 
-  private void notifyEach(Consumer<IdempotencyListener> event) {
+  private void emit(IdempotencyEvent event) {
     for (IdempotencyListener listener : listeners) {
       try {
-        event.accept(listener);
+        listener.onEvent(event);
       } catch (Throwable thrown) {
         log.warn(thrown.getClass().getName(), thrown, "an idempotency listener failed");
       }

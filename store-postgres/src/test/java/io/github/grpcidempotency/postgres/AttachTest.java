@@ -8,7 +8,6 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
@@ -177,11 +176,7 @@ class AttachTest {
     UnaryOperator<PostgresThingServer.Builder> described =
         server ->
             server
-                .createOther(
-                    other ->
-                        other
-                            .inFlight(InFlightPolicy.attach(LONG_WAIT))
-                            .execution(Execution.TRANSACTIONAL))
+                .createOther(other -> other.attach(LONG_WAIT).execution(Execution.TRANSACTIONAL))
                 .otherOutage(OutagePolicy.FAIL_CLOSED)
                 .outbox(
                     OutboxQuery.of(PostgresThingServer.OUTBOX_QUERY)
@@ -213,8 +208,7 @@ class AttachTest {
     PostgresThingServer.Builder server =
         PostgresThingServer.on(pool)
             .lease(LONG_LEASE)
-            .createThing(
-                thing -> thing.inFlight(InFlightPolicy.attach(LONG_WAIT)).execution(execution));
+            .createThing(thing -> thing.attach(LONG_WAIT).execution(execution));
     return execution == Execution.TRANSACTIONAL ? server.transactional() : server;
   }
 

@@ -10,7 +10,6 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
@@ -50,7 +49,7 @@ class CompletionWithCommitTest {
       Procedure.named("jobs/make-thing")
           .execution(Execution.RESERVED)
           .resource(ResourceType.of("thing"), thing -> ResourceId.of(((Thing) thing).getId()))
-          .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
+          .attach(Duration.ofMinutes(1))
           .build();
 
   private static final IdempotentWork runner = database.closing(runnerOn(database.app()));

@@ -6,11 +6,9 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.Empty;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
@@ -86,14 +84,7 @@ class DeletesTest {
   }
 
   private static final Effect HARD =
-      (handle, thing) ->
-          handle.execute(
-                  """
-                  WITH deleted AS (DELETE FROM app.things WHERE id = ? RETURNING id)
-                  INSERT INTO app.past_things SELECT id FROM deleted
-                  """,
-                  thing)
-              > 0;
+      (handle, thing) -> handle.execute("DELETE FROM app.things WHERE id = ?", thing) > 0;
 
   private static final Effect SOFT =
       (handle, thing) ->
@@ -105,16 +96,8 @@ class DeletesTest {
                       "INSERT INTO app.outbox (thing_id, status) VALUES (?, 'pending')", thing)
                   > 0;
 
-  private static final PastResources PAST =
-      (caller, id) ->
-          CurrentOperation.hasTransaction()
-              ? isPast(ClaimTransaction.handle(), id.asUuid())
-              : app.withHandle(handle -> isPast(handle, id.asUuid()));
-
   @BeforeAll
-  static void keepTombstones() {
-    database.execute("CREATE TABLE app.past_things (id uuid PRIMARY KEY)");
-    database.execute("GRANT SELECT, INSERT ON app.past_things TO things_app");
+  static void addIndex() {
     database.execute("SELECT idempotency.add_operation_index()");
   }
 
@@ -174,7 +157,7 @@ class DeletesTest {
   @ParameterizedTest
   @EnumSource(names = {"JOINED", "TRANSACTIONAL"})
   void ofTwoRacingDeletesOneDeletesAndTheOtherGetsNotFound(Way way) {
-    try (ThingServer server = server(way, HARD, delete -> delete.pastResources(PAST));
+    try (ThingServer server = server(way, HARD, UnaryOperator.identity());
         ThingClient client = ThingClient.to(server.port())) {
       for (int round = 0; round < 3; round++) {
         UUID thing = client.withNewKey().createThing(REQUEST).thingId();
@@ -186,7 +169,6 @@ class DeletesTest {
 
         assertThat(deleted.isOk()).as("%s, %s", left.join(), right.join()).isTrue();
         assertThat(late.status().getCode()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(late.reason()).isEqualTo("IDEMPOTENCY_RESOURCE_GONE");
         assertThat(late.description()).isEqualTo("there is no thing " + thing);
       }
     }
@@ -371,14 +353,6 @@ class DeletesTest {
           }
           return found;
         });
-  }
-
-  private static boolean isPast(Handle handle, UUID thing) {
-    return handle
-        .createQuery("SELECT count(*) > 0 FROM app.past_things WHERE id = :thing")
-        .bind("thing", thing)
-        .mapTo(Boolean.class)
-        .one();
   }
 
   private static OutboxQuery outbox() {

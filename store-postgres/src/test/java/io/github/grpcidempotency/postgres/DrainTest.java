@@ -7,7 +7,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.GrpcCleanupExtension;
@@ -44,7 +43,7 @@ class DrainTest {
 
   private PostgresThingServer.Builder settings(Execution execution) {
     return PostgresThingServer.on(database.newAppPool())
-        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(LONG)))
+        .createThing(thing -> thing.attach(LONG))
         .execution(execution)
         .withServices();
   }

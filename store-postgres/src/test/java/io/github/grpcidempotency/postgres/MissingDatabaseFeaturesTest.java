@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -79,7 +78,7 @@ class MissingDatabaseFeaturesTest {
   private static ThingServer waiting(DataSource pool) {
     return PostgresThingServer.on(pool)
         .withoutListening()
-        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))))
+        .createThing(thing -> thing.attach(Duration.ofMinutes(1)))
         .start();
   }
 }

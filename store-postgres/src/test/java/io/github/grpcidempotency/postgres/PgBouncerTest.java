@@ -9,7 +9,6 @@ import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -276,8 +275,7 @@ class PgBouncerTest {
   private static ThingServer attaching(
       HikariDataSource pool, Optional<HikariDataSource> maintenance) {
     PostgresThingServer.Builder server =
-        PostgresThingServer.on(pool)
-            .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
+        PostgresThingServer.on(pool).createThing(thing -> thing.attach(Duration.ofMinutes(1)));
     maintenance.ifPresent(server::maintenance);
     return server.start();
   }

@@ -17,7 +17,6 @@ import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
@@ -159,7 +158,7 @@ class RecoveryTest {
         start(
             server()
                 .withoutResource()
-                .createThing(thing -> thing.inFlight(InFlightPolicy.attach(LONG)))
+                .createThing(thing -> thing.attach(LONG))
                 .execution(execution)
                 .listener(journal.listener())
                 .handler(
@@ -196,8 +195,7 @@ class RecoveryTest {
 
   @Test
   void anAbandonedCallIsReportedAndADuplicateCanStillTakeItOver() throws Exception {
-    ThingClient client =
-        clientOf(start(server().createThing(thing -> thing.inFlight(InFlightPolicy.attach(LONG)))));
+    ThingClient client = clientOf(start(server().createThing(thing -> thing.attach(LONG))));
     abandon(client, Duration.ofSeconds(1));
     CompletableFuture<RecoverResponse> recovering = recovering(client);
 

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.event.IdempotencyEvent.RecordedLate;
 import io.github.grpcidempotency.event.IdempotencyEvent.RecordingDeferred;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
@@ -159,7 +158,7 @@ class ShardRecoveryTest {
                 Procedure.of(ThingServer.CREATE_OTHER)
                     .execution(Execution.RESERVED)
                     .outage(OutagePolicy.FAIL_OPEN)
-                    .inFlight(InFlightPolicy.attach(LONG))
+                    .attach(LONG)
                     .build())
             .otherHandler(this::answerLate)
             .withServices()

@@ -46,10 +46,6 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     return new Builder(registry);
   }
 
-  private ProcedureMeters of(CallInfo call) {
-    return of(call.shard()).of(call.procedure());
-  }
-
   private ShardMeters of(Optional<String> shard) {
     if (byShard.isEmpty() || shard.isEmpty()) {
       return common;
@@ -69,110 +65,13 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   }
 
   @Override
-  public void keyFound(IdempotencyEvent.KeyFound event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void keyMissing(IdempotencyEvent.KeyMissing event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void keyInvalid(IdempotencyEvent.KeyInvalid event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void extractionFailed(IdempotencyEvent.ExtractionFailed event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void claimed(IdempotencyEvent.Claimed event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void replayed(IdempotencyEvent.Replayed event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void waitEnded(IdempotencyEvent.WaitEnded event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void refused(IdempotencyEvent.Refused event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void settled(IdempotencyEvent.ClaimSettled event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void settlementFailed(IdempotencyEvent.SettlementFailed event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void unprotected(IdempotencyEvent.Unprotected event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void leaseLost(IdempotencyEvent.LeaseLost event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void recordedLate(IdempotencyEvent.RecordedLate event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void recordingAbandoned(IdempotencyEvent.RecordingAbandoned event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void statusUnknown(IdempotencyEvent.StatusUnknown event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void retentionFailed(IdempotencyEvent.RetentionFailed event) {
-    of(event.call()).count(event);
-  }
-
-  @Override
-  public void leasesRenewed(IdempotencyEvent.LeasesRenewed event) {
-    of(event.shard()).process().count(event);
-  }
-
-  @Override
-  public void renewalFailed(IdempotencyEvent.RenewalFailed event) {
-    of(event.shard()).process().count(event);
-  }
-
-  @Override
-  public void swept(IdempotencyEvent.Swept event) {
-    ShardMeters meters = of(event.shard());
-    meters.process().count(event);
-    event.lag().ifPresent(meters.gauges()::sweptWithLag);
-  }
-
-  @Override
-  public void sweepFailed(IdempotencyEvent.SweepFailed event) {
-    of(event.shard()).process().count(event);
+  public void onEvent(IdempotencyEvent event) {
+    if (event instanceof IdempotencyEvent.OfCall ofCall) {
+      CallInfo call = ofCall.call();
+      of(call.shard()).of(call.procedure()).count(ofCall);
+    } else if (event instanceof IdempotencyEvent.OfProcess ofProcess) {
+      of(ofProcess.shard()).process().count(ofProcess);
+    }
   }
 
   /** Settings of a listener. Not thread-safe. */

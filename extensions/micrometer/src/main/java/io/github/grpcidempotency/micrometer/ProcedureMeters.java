@@ -122,77 +122,47 @@ final class ProcedureMeters {
     waits.of(WaitEnd.ANSWERED);
   }
 
-  void count(IdempotencyEvent.KeyFound event) {
-    keysFound.of(event.source()).increment();
-  }
-
-  void count(IdempotencyEvent.KeyMissing event) {
-    (event.refused() ? keysMissingRefused : keysMissing).increment();
-  }
-
-  void count(IdempotencyEvent.KeyInvalid event) {
-    keysInvalid.of(event.problem()).increment();
-  }
-
-  void count(IdempotencyEvent.ExtractionFailed event) {
-    keyFailures.of(event.source()).of(event.failure()).increment();
-  }
-
-  void count(IdempotencyEvent.Claimed event) {
-    record(claimsWon, event.took());
-    if (event.takeover()) {
-      takeovers.increment();
+  void count(IdempotencyEvent.OfCall event) {
+    if (event instanceof IdempotencyEvent.KeyFound found) {
+      keysFound.of(found.source()).increment();
+    } else if (event instanceof IdempotencyEvent.KeyMissing missing) {
+      (missing.refused() ? keysMissingRefused : keysMissing).increment();
+    } else if (event instanceof IdempotencyEvent.KeyInvalid invalid) {
+      keysInvalid.of(invalid.problem()).increment();
+    } else if (event instanceof IdempotencyEvent.ExtractionFailed failed) {
+      keyFailures.of(failed.source()).of(failed.failure()).increment();
+    } else if (event instanceof IdempotencyEvent.Claimed claimed) {
+      record(claimsWon, claimed.took());
+      if (claimed.attempt() > 1) {
+        takeovers.increment();
+      }
+    } else if (event instanceof IdempotencyEvent.Replayed replayed) {
+      record(claimsReplayed, replayed.took());
+      (replayed.failure() ? errorReplays : replays).increment();
+    } else if (event instanceof IdempotencyEvent.StatusUnknown) {
+      statusUnknown.increment();
+    } else if (event instanceof IdempotencyEvent.RetentionFailed) {
+      retentionFailures.increment();
+    } else if (event instanceof IdempotencyEvent.Refused refused) {
+      refusals.of(refused.reason()).of(refused.detail().orElse(MetricTags.NONE)).increment();
+    } else if (event instanceof IdempotencyEvent.Unprotected ran) {
+      unprotected.of(ran.cause()).increment();
+    } else if (event instanceof IdempotencyEvent.WaitEnded waited) {
+      record(waits.of(waited.end()), waited.waited());
+    } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
+      record(handlers, settled.handler());
+      record(settlements.of(settled.settlement()), settled.took());
+    } else if (event instanceof IdempotencyEvent.SettlementFailed unsettled) {
+      settlementFailures.of(unsettled.settlement()).increment();
+    } else if (event instanceof IdempotencyEvent.LeaseLost) {
+      leasesLost.increment();
+    } else if (event instanceof IdempotencyEvent.RecordingDeferred) {
+      recordingsDeferred.increment();
+    } else if (event instanceof IdempotencyEvent.RecordedLate recorded) {
+      record(recordingsLate, recorded.late());
+    } else if (event instanceof IdempotencyEvent.RecordingAbandoned) {
+      recordingsAbandoned.increment();
     }
-  }
-
-  void count(IdempotencyEvent.Replayed event) {
-    record(claimsReplayed, event.took());
-    (event.failure() ? errorReplays : replays).increment();
-  }
-
-  void count(IdempotencyEvent.StatusUnknown event) {
-    statusUnknown.increment();
-  }
-
-  void count(IdempotencyEvent.RetentionFailed event) {
-    retentionFailures.increment();
-  }
-
-  void count(IdempotencyEvent.Refused event) {
-    refusals.of(event.reason()).of(event.detail().orElse(MetricTags.NONE)).increment();
-  }
-
-  void count(IdempotencyEvent.Unprotected event) {
-    unprotected.of(event.cause()).increment();
-  }
-
-  void count(IdempotencyEvent.WaitEnded event) {
-    record(waits.of(event.end()), event.waited());
-  }
-
-  void count(IdempotencyEvent.ClaimSettled event) {
-    record(handlers, event.handler());
-    record(settlements.of(event.settlement()), event.took());
-  }
-
-  void count(IdempotencyEvent.SettlementFailed event) {
-    settlementFailures.of(event.settlement()).increment();
-  }
-
-  void count(IdempotencyEvent.LeaseLost event) {
-    leasesLost.increment();
-  }
-
-  void count(IdempotencyEvent.RecordingDeferred event) {
-    recordingsDeferred.increment();
-  }
-
-  void count(IdempotencyEvent.RecordedLate event) {
-    record(recordingsLate, event.late());
-  }
-
-  void count(IdempotencyEvent.RecordingAbandoned event) {
-    recordingsAbandoned.increment();
   }
 
   private static void record(Timer timer, Duration took) {

@@ -8,6 +8,7 @@ import io.micrometer.core.instrument.Timer;
 
 /** The counters and timers that exist once in a process. */
 final class ProcessMeters {
+  private final LiveGauges gauges;
   private final Timer renewals;
   private final Counter renewalFailures;
   private final Counter renewalsLost;
@@ -15,7 +16,8 @@ final class ProcessMeters {
   private final Counter sweepRecords;
   private final Counter sweepFailures;
 
-  ProcessMeters(Meters meters) {
+  ProcessMeters(Meters meters, LiveGauges gauges) {
+    this.gauges = gauges;
     renewals = meters.timer(MetricName.RENEWALS);
     renewalFailures = meters.counter(MetricName.RENEWAL_FAILURES);
     renewalsLost = meters.counter(MetricName.RENEWALS_LOST);
@@ -24,21 +26,18 @@ final class ProcessMeters {
     sweepFailures = meters.counter(MetricName.SWEEP_FAILURES);
   }
 
-  void count(IdempotencyEvent.LeasesRenewed event) {
-    renewals.record(event.took().toNanos(), NANOSECONDS);
-    renewalsLost.increment(event.lost());
-  }
-
-  void count(IdempotencyEvent.RenewalFailed event) {
-    renewalFailures.increment();
-  }
-
-  void count(IdempotencyEvent.Swept event) {
-    sweeps.record(event.took().toNanos(), NANOSECONDS);
-    sweepRecords.increment((double) event.records());
-  }
-
-  void count(IdempotencyEvent.SweepFailed event) {
-    sweepFailures.increment();
+  void count(IdempotencyEvent.OfProcess event) {
+    if (event instanceof IdempotencyEvent.LeasesRenewed renewed) {
+      renewals.record(renewed.took().toNanos(), NANOSECONDS);
+      renewalsLost.increment(renewed.lost());
+    } else if (event instanceof IdempotencyEvent.RenewalFailed) {
+      renewalFailures.increment();
+    } else if (event instanceof IdempotencyEvent.Swept swept) {
+      sweeps.record(swept.took().toNanos(), NANOSECONDS);
+      sweepRecords.increment((double) swept.records());
+      swept.lag().ifPresent(gauges::sweptWithLag);
+    } else if (event instanceof IdempotencyEvent.SweepFailed) {
+      sweepFailures.increment();
+    }
   }
 }

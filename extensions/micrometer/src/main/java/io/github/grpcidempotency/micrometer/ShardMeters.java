@@ -16,8 +16,8 @@ final class ShardMeters {
 
   ShardMeters(Meters meters) {
     this.meters = meters;
-    this.process = new ProcessMeters(meters);
     this.gauges = LiveGauges.of(meters);
+    this.process = new ProcessMeters(meters, gauges);
   }
 
   ProcedureMeters of(ProcedureInfo procedure) {

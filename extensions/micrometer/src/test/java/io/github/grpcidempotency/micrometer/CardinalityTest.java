@@ -20,13 +20,12 @@ class CardinalityTest {
   void shardsHaveMetersOfTheirOwnIfConfigured() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).shards().build();
     for (String shard : List.of("east", "west", "west")) {
-      metrics.leaseLost(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));
-      metrics.leasesRenewed(
-          new IdempotencyEvent.LeasesRenewed(2, 1, Duration.ZERO, Optional.of(shard)));
+      metrics.onEvent(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));
+      metrics.onEvent(new IdempotencyEvent.LeasesRenewed(2, 1, Duration.ZERO, Optional.of(shard)));
       Optional<Duration> lag = Optional.of(Duration.ofHours(shard.equals("west") ? 2 : 1));
-      metrics.swept(new IdempotencyEvent.Swept(1, Duration.ZERO, lag, Optional.of(shard)));
+      metrics.onEvent(new IdempotencyEvent.Swept(1, Duration.ZERO, lag, Optional.of(shard)));
     }
-    metrics.sweepFailed(
+    metrics.onEvent(
         new IdempotencyEvent.SweepFailed(new IllegalStateException(), Optional.empty()));
 
     assertThat(tags(MetricTags.SHARD)).containsExactlyInAnyOrder("east", "west", MetricTags.NONE);
@@ -54,7 +53,7 @@ class CardinalityTest {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
     for (int i = 0; i < 1_000; i++) {
-      metrics.keyFound(
+      metrics.onEvent(
           new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "source-" + i));
     }
 

@@ -8,7 +8,6 @@ import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
-import io.github.grpcidempotency.thing.EventDelivery;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.search.RequiredSearch;
@@ -27,7 +26,7 @@ class CountingTest {
   private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
   private void deliver(IdempotencyEvent... events) {
-    Stream.of(events).forEach(event -> EventDelivery.deliver(event, metrics));
+    Stream.of(events).forEach(metrics::onEvent);
   }
 
   @Test

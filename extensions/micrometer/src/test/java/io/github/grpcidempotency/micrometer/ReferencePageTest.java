@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.micrometer.ReferencePage.Family;
 import io.github.grpcidempotency.micrometer.ReferencePage.Row;
-import io.github.grpcidempotency.thing.EventDelivery;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -47,8 +46,7 @@ class ReferencePageTest {
   /** Has everything exported that can be. */
   private static DatabaseMetrics fill(MeterRegistry registry) {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
-    SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE))
-        .forEach(event -> EventDelivery.deliver(event, metrics));
+    SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE)).forEach(metrics::onEvent);
     return DatabaseMetrics.builder(registry, new PGSimpleDataSource(), "idempotency").start();
   }
 

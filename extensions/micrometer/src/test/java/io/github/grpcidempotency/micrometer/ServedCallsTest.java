@@ -3,7 +3,6 @@ package io.github.grpcidempotency.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -33,7 +32,7 @@ class ServedCallsTest {
       ThingServer.on(Transport.LOOPBACK)
           .store(store)
           .listener(metrics)
-          .createThing(thing -> thing.inFlight(InFlightPolicy.attach(LONG)))
+          .createThing(thing -> thing.attach(LONG))
           .describeOther()
           .withoutResource()
           .start();

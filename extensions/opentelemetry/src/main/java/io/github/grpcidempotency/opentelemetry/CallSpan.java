@@ -29,6 +29,11 @@ record CallSpan(Span span, String procedure) {
     add(event, Optional.empty(), attributes);
   }
 
+  /** Adds an event of an operation, without further attributes. */
+  void add(String event, UUID operation) {
+    add(event, Optional.of(operation), UnaryOperator.identity());
+  }
+
   /** Adds an event. */
   void add(String event, Optional<UUID> operation, UnaryOperator<AttributesBuilder> attributes) {
     AttributesBuilder builder = Attributes.builder().put(TraceNames.PROCEDURE, procedure);

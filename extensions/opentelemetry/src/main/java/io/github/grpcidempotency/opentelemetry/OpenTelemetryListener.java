@@ -72,52 +72,86 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   }
 
   @Override
-  public void keyFound(IdempotencyEvent.KeyFound event) {
-    span(event.call()).ifPresent(span -> span.set(TraceNames.KEY_SOURCE, event.source()));
+  public void onEvent(IdempotencyEvent event) {
+    if (event instanceof IdempotencyEvent.RecordedLate recorded) {
+      newSpan(TraceNames.RECORD_LATE, recorded.call(), recorded.operationId(), recorded.late())
+          .ifPresent(Span::end);
+    } else if (event instanceof IdempotencyEvent.RecordingAbandoned abandoned) {
+      newSpan(
+              TraceNames.RECORDING_ABANDONED,
+              abandoned.call(),
+              abandoned.operationId(),
+              Duration.ZERO)
+          .ifPresent(
+              span ->
+                  span.setAttribute(TraceNames.FAILURE_CAUSE, word(abandoned.cause()))
+                      .setStatus(StatusCode.ERROR)
+                      .end());
+    } else if (event instanceof IdempotencyEvent.OfCall ofCall) {
+      span(ofCall.call()).ifPresent(span -> write(ofCall, span));
+    }
   }
 
-  @Override
-  public void keyMissing(IdempotencyEvent.KeyMissing event) {
-    span(event.call()).filter(span -> !event.refused()).ifPresent(span -> span.decide("no_key"));
+  private static void write(IdempotencyEvent.OfCall event, CallSpan span) {
+    if (event instanceof IdempotencyEvent.KeyFound found) {
+      span.set(TraceNames.KEY_SOURCE, found.source());
+    } else if (event instanceof IdempotencyEvent.KeyMissing missing) {
+      if (!missing.refused()) {
+        span.decide("no_key");
+      }
+    } else if (event instanceof IdempotencyEvent.KeyInvalid invalid) {
+      span.set(TraceNames.KEY_SOURCE, invalid.source())
+          .set(TraceNames.KEY_PROBLEM, word(invalid.problem()));
+    } else if (event instanceof IdempotencyEvent.ExtractionFailed failed) {
+      span.set(TraceNames.KEY_SOURCE, failed.source())
+          .set(TraceNames.EXTRACTION_FAILURE, word(failed.failure()));
+    } else if (event instanceof IdempotencyEvent.Claimed claimed) {
+      claimed(span, claimed);
+    } else if (event instanceof IdempotencyEvent.Replayed replayed) {
+      replayed(span, replayed);
+    } else if (event instanceof IdempotencyEvent.Attached) {
+      span.add(TraceNames.ATTACHED, UnaryOperator.identity());
+    } else if (event instanceof IdempotencyEvent.WaitEnded ended) {
+      span.add(
+          TraceNames.WAIT_ENDED,
+          with ->
+              with.put(TraceNames.WAIT_END, word(ended.end()))
+                  .put(TraceNames.WAIT_DURATION, seconds(ended.waited())));
+    } else if (event instanceof IdempotencyEvent.Refused refused) {
+      refused(span, refused);
+    } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
+      settled(span, settled);
+    } else if (event instanceof IdempotencyEvent.SettlementFailed failed) {
+      settlementFailed(span, failed);
+    } else if (event instanceof IdempotencyEvent.Unprotected ran) {
+      String cause = word(ran.cause());
+      span.decide("unprotected")
+          .set(TraceNames.UNPROTECTED_CAUSE, cause)
+          .add(TraceNames.UNPROTECTED, with -> with.put(TraceNames.UNPROTECTED_CAUSE, cause));
+    } else if (event instanceof IdempotencyEvent.LeaseLost lost) {
+      span.add(TraceNames.LEASE_LOST, lost.operationId());
+    } else if (event instanceof IdempotencyEvent.StatusUnknown unknown) {
+      span.add(TraceNames.STATUS_UNKNOWN, unknown.operationId());
+    } else if (event instanceof IdempotencyEvent.RetentionFailed failed) {
+      span.add(TraceNames.RETENTION_FAILED, failed.operationId());
+    } else if (event instanceof IdempotencyEvent.RecordingDeferred deferred) {
+      span.add(
+          TraceNames.RECORDING_DEFERRED,
+          Optional.of(deferred.operationId()),
+          with -> with.put(TraceNames.FAILURE_CAUSE, word(deferred.cause())));
+    }
   }
 
-  @Override
-  public void keyInvalid(IdempotencyEvent.KeyInvalid event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.set(TraceNames.KEY_SOURCE, event.source())
-                    .set(TraceNames.KEY_PROBLEM, word(event.problem())));
-  }
-
-  @Override
-  public void extractionFailed(IdempotencyEvent.ExtractionFailed event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.set(TraceNames.KEY_SOURCE, event.source())
-                    .set(TraceNames.EXTRACTION_FAILURE, word(event.failure())));
-  }
-
-  @Override
-  public void claimed(IdempotencyEvent.Claimed event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.decide("claimed")
-                    .set(TraceNames.OPERATION, event.operationId().toString())
-                    .set(TraceNames.ATTEMPT, (long) event.attempt())
-                    .add(
-                        TraceNames.CLAIMED,
-                        Optional.of(event.operationId()),
-                        with ->
-                            with.put(TraceNames.ATTEMPT, (long) event.attempt())
-                                .put(TraceNames.CLAIM_DURATION, seconds(event.took()))));
-  }
-
-  @Override
-  public void replayed(IdempotencyEvent.Replayed event) {
-    span(event.call()).ifPresent(span -> replayed(span, event));
+  private static void claimed(CallSpan span, IdempotencyEvent.Claimed event) {
+    span.decide("claimed")
+        .set(TraceNames.OPERATION, event.operationId().toString())
+        .set(TraceNames.ATTEMPT, (long) event.attempt())
+        .add(
+            TraceNames.CLAIMED,
+            Optional.of(event.operationId()),
+            with ->
+                with.put(TraceNames.ATTEMPT, (long) event.attempt())
+                    .put(TraceNames.CLAIM_DURATION, seconds(event.took())));
   }
 
   private static void replayed(CallSpan span, IdempotencyEvent.Replayed event) {
@@ -136,28 +170,6 @@ public final class OpenTelemetryListener implements IdempotencyListener {
                     .put(TraceNames.CLAIM_DURATION, seconds(event.took())));
   }
 
-  @Override
-  public void attached(IdempotencyEvent.Attached event) {
-    span(event.call()).ifPresent(span -> span.add(TraceNames.ATTACHED, UnaryOperator.identity()));
-  }
-
-  @Override
-  public void waitEnded(IdempotencyEvent.WaitEnded event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.add(
-                    TraceNames.WAIT_ENDED,
-                    with ->
-                        with.put(TraceNames.WAIT_END, word(event.end()))
-                            .put(TraceNames.WAIT_DURATION, seconds(event.waited()))));
-  }
-
-  @Override
-  public void refused(IdempotencyEvent.Refused event) {
-    span(event.call()).ifPresent(span -> refused(span, event));
-  }
-
   private static void refused(CallSpan span, IdempotencyEvent.Refused event) {
     String reason = event.reason().name();
     span.decide("refused").set(TraceNames.REFUSAL_REASON, reason);
@@ -172,87 +184,26 @@ public final class OpenTelemetryListener implements IdempotencyListener {
         });
   }
 
-  @Override
-  public void settled(IdempotencyEvent.ClaimSettled event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.set(TraceNames.SETTLEMENT, word(event.settlement()))
-                    .add(
-                        TraceNames.SETTLED,
-                        Optional.of(event.operationId()),
-                        with ->
-                            with.put(TraceNames.SETTLEMENT, word(event.settlement()))
-                                .put(TraceNames.HANDLER_DURATION, seconds(event.handler()))
-                                .put(TraceNames.SETTLEMENT_DURATION, seconds(event.took()))));
+  private static void settled(CallSpan span, IdempotencyEvent.ClaimSettled event) {
+    String settlement = word(event.settlement());
+    span.set(TraceNames.SETTLEMENT, settlement)
+        .add(
+            TraceNames.SETTLED,
+            Optional.of(event.operationId()),
+            with ->
+                with.put(TraceNames.SETTLEMENT, settlement)
+                    .put(TraceNames.HANDLER_DURATION, seconds(event.handler()))
+                    .put(TraceNames.SETTLEMENT_DURATION, seconds(event.took())));
   }
 
-  @Override
-  public void settlementFailed(IdempotencyEvent.SettlementFailed event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.add(
-                    TraceNames.SETTLEMENT_FAILED,
-                    Optional.of(event.operationId()),
-                    with -> {
-                      event.cause().ifPresent(why -> with.put(TraceNames.FAILURE_CAUSE, word(why)));
-                      return with.put(TraceNames.SETTLEMENT, word(event.settlement()));
-                    }));
-  }
-
-  @Override
-  public void unprotected(IdempotencyEvent.Unprotected event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.decide("unprotected")
-                    .set(TraceNames.UNPROTECTED_CAUSE, word(event.cause()))
-                    .add(
-                        TraceNames.UNPROTECTED,
-                        with -> with.put(TraceNames.UNPROTECTED_CAUSE, word(event.cause()))));
-  }
-
-  @Override
-  public void leaseLost(IdempotencyEvent.LeaseLost event) {
-    add(event.call(), TraceNames.LEASE_LOST, event.operationId());
-  }
-
-  @Override
-  public void statusUnknown(IdempotencyEvent.StatusUnknown event) {
-    add(event.call(), TraceNames.STATUS_UNKNOWN, event.operationId());
-  }
-
-  @Override
-  public void retentionFailed(IdempotencyEvent.RetentionFailed event) {
-    add(event.call(), TraceNames.RETENTION_FAILED, event.operationId());
-  }
-
-  @Override
-  public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
-    span(event.call())
-        .ifPresent(
-            span ->
-                span.add(
-                    TraceNames.RECORDING_DEFERRED,
-                    Optional.of(event.operationId()),
-                    with -> with.put(TraceNames.FAILURE_CAUSE, word(event.cause()))));
-  }
-
-  @Override
-  public void recordedLate(IdempotencyEvent.RecordedLate event) {
-    newSpan(TraceNames.RECORD_LATE, event.call(), event.operationId(), event.late())
-        .ifPresent(Span::end);
-  }
-
-  @Override
-  public void recordingAbandoned(IdempotencyEvent.RecordingAbandoned event) {
-    newSpan(TraceNames.RECORDING_ABANDONED, event.call(), event.operationId(), Duration.ZERO)
-        .ifPresent(
-            span ->
-                span.setAttribute(TraceNames.FAILURE_CAUSE, word(event.cause()))
-                    .setStatus(StatusCode.ERROR)
-                    .end());
+  private static void settlementFailed(CallSpan span, IdempotencyEvent.SettlementFailed event) {
+    span.add(
+        TraceNames.SETTLEMENT_FAILED,
+        Optional.of(event.operationId()),
+        with -> {
+          event.cause().ifPresent(why -> with.put(TraceNames.FAILURE_CAUSE, word(why)));
+          return with.put(TraceNames.SETTLEMENT, word(event.settlement()));
+        });
   }
 
   /** Returns the current span, with the attributes of its procedure, if the span is recorded. */
@@ -266,10 +217,6 @@ public final class OpenTelemetryListener implements IdempotencyListener {
         procedures.computeIfAbsent(procedure, OpenTelemetryListener::attributesOf));
     call.shard().ifPresent(shard -> span.setAttribute(TraceNames.SHARD, shard));
     return Optional.of(new CallSpan(span, procedure.name()));
-  }
-
-  private void add(CallInfo call, String event, UUID operation) {
-    span(call).ifPresent(span -> span.add(event, Optional.of(operation), UnaryOperator.identity()));
   }
 
   /** Starts a span below the call's span, if the call has one. The new span begins in the past. */

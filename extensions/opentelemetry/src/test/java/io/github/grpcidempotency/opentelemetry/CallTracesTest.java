@@ -3,7 +3,6 @@ package io.github.grpcidempotency.opentelemetry;
 import static io.opentelemetry.sdk.testing.assertj.OpenTelemetryAssertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -161,7 +160,7 @@ class CallTracesTest {
 
   private ThingServer attaching(ThingHandler handler) {
     return on(store, handler)
-        .createThing(procedure -> procedure.inFlight(InFlightPolicy.attach(Duration.ofSeconds(10))))
+        .createThing(procedure -> procedure.attach(Duration.ofSeconds(10)))
         .start();
   }
 

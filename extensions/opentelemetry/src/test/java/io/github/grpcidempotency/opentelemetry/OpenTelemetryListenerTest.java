@@ -20,7 +20,6 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.thing.EventDelivery;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
@@ -183,7 +182,7 @@ class OpenTelemetryListenerTest {
     call.end();
 
     scope.run(
-        () -> listener.recordedLate(new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME)));
+        () -> listener.onEvent(new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME)));
 
     SpanData late = named(TraceNames.RECORD_LATE);
     assertThat(late)
@@ -220,8 +219,8 @@ class OpenTelemetryListenerTest {
   @ParameterizedTest
   @MethodSource("everything")
   void withoutASpanNothingIsWritten(IdempotencyEvent event) {
-    EventDelivery.deliver(event, listener);
-    EventDelivery.deliver(event, OpenTelemetryListener.of(OpenTelemetry.noop()));
+    listener.onEvent(event);
+    OpenTelemetryListener.of(OpenTelemetry.noop()).onEvent(event);
 
     assertThat(traces.getSpans()).isEmpty();
   }
@@ -236,10 +235,7 @@ class OpenTelemetryListenerTest {
             TraceFlags.getDefault(),
             TraceState.getDefault());
 
-    Context.root()
-        .with(Span.wrap(unsampled))
-        .wrap(() -> EventDelivery.deliver(event, listener))
-        .run();
+    Context.root().with(Span.wrap(unsampled)).wrap(() -> listener.onEvent(event)).run();
 
     assertThat(traces.getSpans()).isEmpty();
   }
@@ -340,7 +336,7 @@ class OpenTelemetryListenerTest {
     Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
     CallScope scope = captured(call);
     for (IdempotencyEvent event : events) {
-      scope.run(() -> EventDelivery.deliver(event, listener));
+      scope.run(() -> listener.onEvent(event));
     }
     call.end();
     return named("call");

@@ -84,7 +84,7 @@ public final class KeyFinder {
     if (policy == KeyPolicy.HANDLER_INTERNAL) {
       return new KeyDecision.Unkeyed();
     }
-    KeyCall call = new Call(request);
+    KeyCall call = new ReceivedCall(procedure.name(), caller, headers, request);
     for (KeySource each : source.alternatives()) {
       try {
         Optional<FoundKey> found =
@@ -170,36 +170,5 @@ public final class KeyFinder {
       return new KeyDecision.Refuse(Refusal.invalidKey(problem.get()), keyName);
     }
     return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()), keyName);
-  }
-
-  private final class Call implements KeyCall {
-    private final Optional<Message> request;
-
-    Call(Optional<Message> request) {
-      this.request = request;
-    }
-
-    @Override
-    public String procedure() {
-      return procedure.name();
-    }
-
-    @Override
-    public Optional<Caller> caller() {
-      return caller;
-    }
-
-    @Override
-    public List<String> metadata(String name) {
-      return headers.apply(name);
-    }
-
-    @Override
-    public Message request() {
-      return request.orElseThrow(
-          () ->
-              new IllegalStateException(
-                  "the key source read the request although its readsRequest() returned false"));
-    }
   }
 }

@@ -78,7 +78,7 @@ final class KeyedRun extends Run {
     deferred = claim.deferSettlement(() -> settleLater(answer));
     if (!deferred) {
       settleNow(answer);
-    } else if (transport.answersWithinTransaction()) {
+    } else if (transport.callerRunsHandler()) {
       send(answer, answer.response().filter(operation()::namesResource).isPresent());
     }
   }
@@ -89,7 +89,7 @@ final class KeyedRun extends Run {
    */
   private void settleLater(Answer answer) {
     Runnable settlement =
-        transport.answersWithinTransaction() ? () -> recordSent(answer) : () -> settleNow(answer);
+        transport.callerRunsHandler() ? () -> recordSent(answer) : () -> settleNow(answer);
     engine.executor().execute(() -> call.events.within(() -> context.settle(settlement)));
   }
 

@@ -114,7 +114,7 @@ public abstract class Run implements RunningCalls.Call {
   }
 
   final void start() {
-    if (transport.limitsHandler()) {
+    if (!transport.callerRunsHandler()) {
       engine.running().begin(this);
     }
     try {

@@ -28,8 +28,12 @@ public interface Transport {
   /** Returns whether nobody waits for the answer any more. Thread-safe. */
   boolean isGone();
 
-  /** Returns whether a handler that does not answer in time is given up. */
-  boolean limitsHandler();
+  /**
+   * Returns whether the caller's own thread runs the handler. Such a handler is not given up if it
+   * does not answer in time. If it answers within its own transaction, the response is sent before
+   * it is recorded, because the caller itself ends that transaction.
+   */
+  boolean callerRunsHandler();
 
   /**
    * Returns the executor on which the call continues after a wait, one step at a time. From now on,
@@ -54,12 +58,6 @@ public interface Transport {
 
   /** Runs the handler without a claim. The handler answers by itself. */
   void runUnprotected(OperationContext context);
-
-  /**
-   * Returns whether a response is sent before it is recorded if the handler answered within its own
-   * transaction, because the caller itself ends that transaction.
-   */
-  boolean answersWithinTransaction();
 
   /**
    * Reads a recorded response.

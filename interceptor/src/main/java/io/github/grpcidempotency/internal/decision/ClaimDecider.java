@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
@@ -53,18 +52,17 @@ public final class ClaimDecider {
     }
     ClaimResult.InFlight running = (ClaimResult.InFlight) met;
     return mismatch(running.procedure(), running.fingerprint(), procedure.name(), comparison)
-        .orElseGet(() -> onDuplicate(running, procedure.inFlightPolicy(), timeLeft));
+        .orElseGet(() -> onDuplicate(running, procedure.attachLimit(), timeLeft));
   }
 
   private static Decision onDuplicate(
-      ClaimResult.InFlight inFlight, InFlightPolicy policy, Optional<Duration> timeLeft) {
+      ClaimResult.InFlight inFlight, Duration most, Optional<Duration> timeLeft) {
     if (inFlight.outcomeUnknown()) {
       return new Decision.Refuse(
           Refusal.outcomeUnknown(inFlight.leaseLeft()).naming(inFlight.operationId()));
     }
-    Duration limit =
-        timeLeft.filter(left -> left.compareTo(policy.limit()) < 0).orElse(policy.limit());
-    return policy.attaches() && !limit.isNegative() && !limit.isZero()
+    Duration limit = timeLeft.filter(left -> left.compareTo(most) < 0).orElse(most);
+    return !limit.isNegative() && !limit.isZero()
         ? new Decision.Attach(inFlight, limit)
         : new Decision.Refuse(
             Refusal.inProgress(inFlight.leaseLeft()).naming(inFlight.operationId()));

@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
@@ -21,7 +20,6 @@ import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
@@ -86,17 +84,16 @@ public record CallEvents(
   }
 
   public void keyFound() {
-    emit(IdempotencyListener::keyFound, new IdempotencyEvent.KeyFound(call, source.orElse("")));
+    emit(new IdempotencyEvent.KeyFound(call, source.orElse("")));
   }
 
   /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
-    emit(IdempotencyListener::keyMissing, new IdempotencyEvent.KeyMissing(call, refused));
+    emit(new IdempotencyEvent.KeyMissing(call, refused));
   }
 
   public void keyInvalid(String where, KeyProblem problem) {
     emit(
-        IdempotencyListener::keyInvalid,
         new IdempotencyEvent.KeyInvalid(call, where, problem),
         DecisionLine.of(Level.INFO, "key_invalid", "the key is malformed: " + problem.explanation())
             .because(problem)
@@ -116,7 +113,6 @@ public record CallEvents(
           case DEFECT -> extraction(Level.ERROR, "the key could not be looked up");
         };
     emit(
-        IdempotencyListener::extractionFailed,
         new IdempotencyEvent.ExtractionFailed(call, where, failure),
         line.because(failure).from(where),
         why);
@@ -130,12 +126,12 @@ public record CallEvents(
     IdempotencyEvent.Claimed event =
         new IdempotencyEvent.Claimed(
             call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
-    emit(IdempotencyListener::claimed, event, lineOf(event));
+    emit(event, lineOf(event));
   }
 
   static DecisionLine lineOf(IdempotencyEvent.Claimed event) {
     DecisionLine line =
-        event.takeover()
+        event.attempt() > 1
             ? DecisionLine.of(
                 Level.INFO,
                 "takeover",
@@ -149,21 +145,18 @@ public record CallEvents(
     UUID id = recorded.operationId();
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
     emit(
-        IdempotencyListener::replayed,
         new IdempotencyEvent.Replayed(call, id, failure, took, recorded.trace()),
         debug("replay", "the recorded outcome is replayed").about(id));
   }
 
   public void attached() {
     emit(
-        IdempotencyListener::attached,
         new IdempotencyEvent.Attached(call),
         debug("attach", "the call waits for the call that holds its key"));
   }
 
   public void waitEnded(Duration waited, WaitEnd end) {
     emit(
-        IdempotencyListener::waitEnded,
         new IdempotencyEvent.WaitEnded(call, waited, end),
         debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end));
   }
@@ -199,7 +192,6 @@ public record CallEvents(
             ? "; check that authentication runs before the idempotency interceptor"
             : "";
     emit(
-        IdempotencyListener::refused,
         new IdempotencyEvent.Refused(call, reason, refusal.detail(), operationId),
         DecisionLine.of(
                 why != null && level != Level.ERROR ? Level.WARN : level,
@@ -243,7 +235,6 @@ public record CallEvents(
                 "the outcome is unknown; the key stays reserved until its lease ends")
             : debug("settle", "the outcome is settled");
     emit(
-        IdempotencyListener::settled,
         new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took),
         line.about(operationId).because(settlement));
   }
@@ -252,7 +243,6 @@ public record CallEvents(
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
     emit(
-        IdempotencyListener::settlementFailed,
         new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause),
         warning(
                 "settlement_failed",
@@ -265,7 +255,6 @@ public record CallEvents(
 
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
     emit(
-        IdempotencyListener::unprotected,
         new IdempotencyEvent.Unprotected(call, cause),
         warning("unprotected", "a call is not protected: " + cause.words()).because(cause),
         why);
@@ -273,7 +262,6 @@ public record CallEvents(
 
   public void leaseLost(UUID operationId) {
     emit(
-        IdempotencyListener::leaseLost,
         new IdempotencyEvent.LeaseLost(call, operationId),
         warning(
                 "lease_lost",
@@ -283,7 +271,6 @@ public record CallEvents(
 
   public void recordingDeferred(UUID operationId, StoreException cause) {
     emit(
-        IdempotencyListener::recordingDeferred,
         new IdempotencyEvent.RecordingDeferred(call, operationId, cause),
         warning(
                 "recording_deferred",
@@ -295,7 +282,6 @@ public record CallEvents(
 
   public void recordedLate(UUID operationId, Duration late) {
     emit(
-        IdempotencyListener::recordedLate,
         new IdempotencyEvent.RecordedLate(call, operationId, late),
         DecisionLine.of(
                 Level.INFO,
@@ -306,7 +292,6 @@ public record CallEvents(
 
   public void recordingAbandoned(UUID operationId, StoreException cause) {
     emit(
-        IdempotencyListener::recordingAbandoned,
         new IdempotencyEvent.RecordingAbandoned(call, operationId, cause),
         DecisionLine.of(
                 Level.ERROR,
@@ -326,7 +311,6 @@ public record CallEvents(
    */
   public void statusUnknown(UUID operationId, Optional<RuntimeException> why) {
     emit(
-        IdempotencyListener::statusUnknown,
         new IdempotencyEvent.StatusUnknown(call, operationId),
         DecisionLine.of(
                 why.isPresent() ? Level.WARN : Level.DEBUG,
@@ -338,7 +322,6 @@ public record CallEvents(
 
   public void retentionFailed(UUID operationId, Throwable cause) {
     emit(
-        IdempotencyListener::retentionFailed,
         new IdempotencyEvent.RetentionFailed(call, operationId, cause),
         warning(
                 "retention_failed",
@@ -360,24 +343,20 @@ public record CallEvents(
     return cause.failureCause().word();
   }
 
-  private <E> void emit(BiConsumer<IdempotencyListener, E> method, E event, DecisionLine line) {
-    emit(method, event, line, null);
+  private void emit(IdempotencyEvent event, DecisionLine line) {
+    emit(event, line, null);
   }
 
-  private <E> void emit(
-      BiConsumer<IdempotencyListener, E> method,
-      E event,
-      DecisionLine line,
-      @Nullable Throwable why) {
+  private void emit(IdempotencyEvent event, DecisionLine line, @Nullable Throwable why) {
     scope.run(
         () -> {
           log.write(line, call, key, source, why);
-          listeners.notify(method, event);
+          listeners.emit(event);
         });
   }
 
   /** Emits an event that another line of the call covers. */
-  private <E> void emit(BiConsumer<IdempotencyListener, E> method, E event) {
-    scope.run(() -> listeners.notify(method, event));
+  private void emit(IdempotencyEvent event) {
+    scope.run(() -> listeners.emit(event));
   }
 }

@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.internal.event;
 
 import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
@@ -25,9 +25,8 @@ public final class Listeners {
     this.all = List.copyOf(all);
   }
 
-  /** Calls a method of every listener with an event. */
-  public <E> void notify(BiConsumer<IdempotencyListener, E> method, E event) {
-    each(listener -> method.accept(listener, event));
+  public void emit(IdempotencyEvent event) {
+    each(listener -> listener.onEvent(event));
   }
 
   /** Captures the context of the call that arrives on the current thread, for every listener. */
@@ -44,10 +43,11 @@ public final class Listeners {
     return scopes.isEmpty() ? SafeScope.NONE : new SafeScope(scopes, this::ignore);
   }
 
-  private void each(Consumer<IdempotencyListener> told) {
+  /** Calls a method of every listener. */
+  public void each(Consumer<IdempotencyListener> call) {
     for (IdempotencyListener listener : all) {
       try {
-        told.accept(listener);
+        call.accept(listener);
       } catch (Throwable thrown) {
         ignore(thrown);
       }

@@ -29,11 +29,6 @@ public record KeyedRequest(
     Optional<ByteString> trace,
     boolean retry) {
 
-  /** Creates the request of a call without a trace that is not marked as a retry. */
-  public static KeyedRequest of(IdempotencyKey key, Procedure procedure, Message message) {
-    return of(key, procedure, message, Optional.empty(), false);
-  }
-
   public static KeyedRequest of(
       IdempotencyKey key,
       Procedure procedure,
@@ -86,10 +81,6 @@ public record KeyedRequest(
             .filter(recorded -> compare(recorded) == Fingerprint.Match.SAME)
             .map(this::claimRequest)
         : Optional.empty();
-  }
-
-  public RecordSeal seal() {
-    return new RecordSeal(key, procedure);
   }
 
   private ClaimRequest claimRequest(Fingerprint under) {

@@ -1,11 +1,9 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
@@ -105,7 +103,7 @@ public final class Engine implements AutoCloseable {
 
   public void start() {
     live.set(true);
-    settings.listeners().notify(IdempotencyListener::started, counts);
+    settings.listeners().each(listener -> listener.started(counts));
   }
 
   /**
@@ -333,7 +331,7 @@ public final class Engine implements AutoCloseable {
     late.close();
     leases.close();
     if (live.getAndSet(false)) {
-      settings.listeners().notify(IdempotencyListener::stopped, counts);
+      settings.listeners().each(listener -> listener.stopped(counts));
     }
   }
 }

@@ -9,14 +9,12 @@ import java.util.concurrent.Executor;
 /**
  * The settings of all engines of an interceptor.
  *
- * @param keyName the name of the header that contains the key
  * @param callLimit how long a call without a deadline may run
  * @param waitLimits how many calls may wait, for all shards together
  */
 public record EngineSettings(
     Listeners listeners,
     DecisionLog decisions,
-    String keyName,
     Duration callLimit,
     WaitLimits waitLimits,
     Executor executor) {}

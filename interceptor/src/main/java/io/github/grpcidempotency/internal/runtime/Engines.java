@@ -5,24 +5,20 @@ import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
-import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import org.slf4j.LoggerFactory;
 
 /**
  * One engine for each shard, so that a problem of one shard does not affect the others. Without
  * shards, there is one engine for all calls. Not for use by services. Thread-safe.
  */
 public final class Engines implements AutoCloseable {
-  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engines.class));
   private final EngineSettings settings;
   private final Stores stores;
   private final Map<CheckedStore, Engine> engines = new LinkedHashMap<>();
@@ -60,10 +56,6 @@ public final class Engines implements AutoCloseable {
     return executor;
   }
 
-  public RateLimitedLog log() {
-    return log;
-  }
-
   public void start() {
     all().forEach(Engine::start);
   }
@@ -93,10 +85,6 @@ public final class Engines implements AutoCloseable {
 
   static ProcedureInfo describe(Procedure procedure, Entry entry) {
     return new ProcedureInfo(procedure.name(), entry, procedure.keyPolicy(), procedure.execution());
-  }
-
-  public String keyName() {
-    return settings.keyName();
   }
 
   @Override

@@ -4,8 +4,6 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.partitioningBy;
 
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.wait.WaitCapacity;
-import io.github.grpcidempotency.internal.wait.WaitQueues;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;

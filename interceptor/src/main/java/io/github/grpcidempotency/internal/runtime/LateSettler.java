@@ -231,7 +231,7 @@ final class LateSettler implements AutoCloseable {
         return;
       }
       try {
-        end(operation.settle(Settlement.COMPLETE, () -> outcome));
+        end(Settler.settleClaim(operation, Settlement.COMPLETE, () -> outcome));
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (TransactionMisuseException tooLarge) {

@@ -4,7 +4,6 @@ import com.google.common.collect.LinkedHashMultimap;
 import com.google.common.collect.Multimaps;
 import com.google.common.collect.SetMultimap;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
@@ -173,16 +172,12 @@ final class LeaseKeeper implements AutoCloseable {
     try {
       renewed = store.renew(kept.stream().map(Operation::claim).toList());
     } catch (Throwable failure) {
-      listeners.notify(
-          IdempotencyListener::renewalFailed,
-          new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
+      listeners.emit(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     int lost = dropLost(kept, renewed);
-    listeners.notify(
-        IdempotencyListener::leasesRenewed,
-        new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
+    listeners.emit(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
   }
 
   /** Drops operations that have another owner now, and returns how many there were. */
@@ -190,7 +185,7 @@ final class LeaseKeeper implements AutoCloseable {
     int lost = 0;
     for (Operation operation : kept) {
       Claim claim = operation.claim();
-      if (!renewed.contains(claim.operationId()) && !operation.isSettling() && remove(claim)) {
+      if (!renewed.contains(claim.operationId()) && !operation.settling && remove(claim)) {
         lost++;
         operation.leaseLost();
       }

@@ -3,19 +3,15 @@ package io.github.grpcidempotency.internal.runtime;
 import com.google.common.collect.MapMaker;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.RecordSeal;
 import io.github.grpcidempotency.internal.schema.FieldPath;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
@@ -23,7 +19,6 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +39,10 @@ public final class Operation {
   private final long begun;
   private final AtomicBoolean lost = new AtomicBoolean();
   private volatile long ended;
-  private volatile boolean settling;
+
+  /** Whether the claim is being settled. The settlement finds out whether the claim was lost. */
+  volatile boolean settling;
+
   private Optional<Sealed> lastSealed = Optional.empty();
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
@@ -91,40 +89,6 @@ public final class Operation {
     if (!lost.getAndSet(true)) {
       events.leaseLost(claim.operationId());
     }
-  }
-
-  /**
-   * Settles the claim.
-   *
-   * @param answer returns the answer to record, not encrypted; called only if there is one
-   */
-  Settled settle(Settlement settlement, Supplier<RecordedOutcome> answer) {
-    settling = true;
-    try {
-      return switch (settlement) {
-        case COMPLETE, COMPLETE_WITH_ERROR -> complete(answer.get());
-        case RELEASE -> claim.release();
-        case MARK_UNKNOWN -> claim.markUnknown();
-      };
-    } catch (StoreException | TransactionMisuseException foreseen) {
-      throw foreseen;
-    } catch (RuntimeException | Error defect) {
-      throw new StoreException(
-          "the store threw an unexpected exception",
-          defect,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.OTHER);
-    } finally {
-      settling = false;
-    }
-  }
-
-  /**
-   * Returns whether the claim is being settled. The settlement finds out whether the claim was
-   * lost.
-   */
-  boolean isSettling() {
-    return settling;
   }
 
   public Procedure procedure() {
@@ -247,58 +211,13 @@ public final class Operation {
   }
 
   /**
-   * Records an answer. If the handler's own transaction should have recorded the answer but was
-   * rolled back, the key is released.
-   */
-  Settled complete(RecordedOutcome answer) {
-    Optional<String> tooLarge = tooLarge(answer);
-    if (tooLarge.isPresent()) {
-      Settled unused = claim.release();
-      throw new TransactionMisuseException(tooLarge.get());
-    }
-    RecordedOutcome kept;
-    try {
-      kept = seal(answer);
-    } catch (StoreException unsealed) {
-      // The answer of a reservation is recorded later. A transaction must not stay open until then.
-      claim.transaction().ifPresent(open -> open.rollback());
-      throw unsealed;
-    }
-    Settled settled = claim.complete(kept);
-    if (settled == Settled.ROLLED_BACK && claim.transaction().isEmpty()) {
-      release();
-    }
-    return settled == Settled.DONE && lacksResource(answer) ? Settled.UNREFERRED : settled;
-  }
-
-  private boolean lacksResource(RecordedOutcome answer) {
-    return procedure().resourceType().isPresent()
-        && !(answer instanceof RecordedOutcome.Failure)
-        && answer.resourceId().isEmpty();
-  }
-
-  /**
-   * Releases the claim of an operation whose effect was rolled back. A failure does no harm,
-   * because the lease ends by itself.
-   */
-  private void release() {
-    try {
-      Settled unused = claim.release();
-    } catch (RuntimeException leaseEnds) {
-      logger.debug(
-          "could not release operation {}; its key stays reserved until the lease" + " ends",
-          claim.operationId(),
-          leaseEnds);
-    }
-  }
-
-  /**
    * Encrypts an answer once. A second encryption would give other bytes, and a store may compare
    * them.
    */
-  private synchronized RecordedOutcome seal(RecordedOutcome answer) {
+  synchronized RecordedOutcome seal(RecordedOutcome answer) {
     if (lastSealed.filter(last -> last.answer().equals(answer)).isEmpty()) {
-      lastSealed = Optional.of(new Sealed(answer, request.seal().seal(answer)));
+      lastSealed =
+          Optional.of(new Sealed(answer, new RecordSeal(request.key(), procedure()).seal(answer)));
     }
     return lastSealed.orElseThrow().kept();
   }

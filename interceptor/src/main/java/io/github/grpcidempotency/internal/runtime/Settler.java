@@ -8,6 +8,8 @@ import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -18,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Settles claims whose handler has ended, and stops renewing their leases. Thread-safe; blocks. */
@@ -33,7 +36,9 @@ public final class Settler {
           Code.OUT_OF_RANGE,
           Code.UNAUTHENTICATED);
 
-  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Settler.class));
+  private static final Logger logger = LoggerFactory.getLogger(Settler.class);
+
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final LeaseKeeper leases;
   private final LateSettler late;
 
@@ -136,7 +141,7 @@ public final class Settler {
         Settled unused = settle(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
         return;
       }
-      Settled unused = operation.settle(Settlement.MARK_UNKNOWN, Settler::nothing);
+      Settled unused = settleClaim(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
       failed(operation, Settlement.MARK_UNKNOWN, null);
     } catch (StoreException | TransactionMisuseException unsettled) {
       failed(operation, Settlement.MARK_UNKNOWN, unsettled);
@@ -185,7 +190,7 @@ public final class Settler {
   private Settled settle(
       Operation operation, Settlement settlement, Supplier<RecordedOutcome> answer) {
     long begun = System.nanoTime();
-    Settled settled = operation.settle(settlement, answer);
+    Settled settled = settleClaim(operation, settlement, answer);
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     Claim claim = operation.claim();
     leases.drop(claim);
@@ -198,6 +203,82 @@ public final class Settler {
       case ROLLED_BACK, UNKNOWN -> failed(operation, settlement, null);
     }
     return settled;
+  }
+
+  /**
+   * Settles the claim of an operation.
+   *
+   * @param answer returns the answer to record, not encrypted; called only if there is one
+   */
+  static Settled settleClaim(
+      Operation operation, Settlement settlement, Supplier<RecordedOutcome> answer) {
+    operation.settling = true;
+    try {
+      return switch (settlement) {
+        case COMPLETE, COMPLETE_WITH_ERROR -> complete(operation, answer.get());
+        case RELEASE -> operation.claim().release();
+        case MARK_UNKNOWN -> operation.claim().markUnknown();
+      };
+    } catch (StoreException | TransactionMisuseException foreseen) {
+      throw foreseen;
+    } catch (RuntimeException | Error defect) {
+      throw new StoreException(
+          "the store threw an unexpected exception",
+          defect,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.OTHER);
+    } finally {
+      operation.settling = false;
+    }
+  }
+
+  /**
+   * Records an answer. If the handler's own transaction should have recorded the answer but was
+   * rolled back, the key is released.
+   */
+  private static Settled complete(Operation operation, RecordedOutcome answer) {
+    Claim claim = operation.claim();
+    Optional<String> tooLarge = operation.tooLarge(answer);
+    if (tooLarge.isPresent()) {
+      Settled unused = claim.release();
+      throw new TransactionMisuseException(tooLarge.get());
+    }
+    RecordedOutcome kept;
+    try {
+      kept = operation.seal(answer);
+    } catch (StoreException unsealed) {
+      // The answer of a reservation is recorded later. A transaction must not stay open until then.
+      claim.transaction().ifPresent(open -> open.rollback());
+      throw unsealed;
+    }
+    Settled settled = claim.complete(kept);
+    if (settled == Settled.ROLLED_BACK && claim.transaction().isEmpty()) {
+      releaseQuietly(claim);
+    }
+    return settled == Settled.DONE && lacksResource(operation, answer)
+        ? Settled.UNREFERRED
+        : settled;
+  }
+
+  private static boolean lacksResource(Operation operation, RecordedOutcome answer) {
+    return operation.procedure().resourceType().isPresent()
+        && !(answer instanceof RecordedOutcome.Failure)
+        && answer.resourceId().isEmpty();
+  }
+
+  /**
+   * Releases the claim of an operation whose effect was rolled back. A failure does no harm,
+   * because the lease ends by itself.
+   */
+  private static void releaseQuietly(Claim claim) {
+    try {
+      Settled unused = claim.release();
+    } catch (RuntimeException leaseEnds) {
+      logger.debug(
+          "could not release operation {}; its key stays reserved until the lease ends",
+          claim.operationId(),
+          leaseEnds);
+    }
   }
 
   private static void failed(

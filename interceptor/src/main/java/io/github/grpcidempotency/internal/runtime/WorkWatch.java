@@ -4,7 +4,6 @@ import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
 
 import io.github.grpcidempotency.internal.record.ReplayStatus;
-import io.github.grpcidempotency.internal.wait.WaitQueues;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.OperationCatalog;

@@ -4,6 +4,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.call.ReceivedCall;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
@@ -33,7 +34,7 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
     RecoveryKeys key = new RecoveryKeys(procedure, caller, asked);
     List<IdempotencyKey> keys =
         key.texts().stream()
-            .filter(IdempotencyKey::isKey)
+            .filter(text -> IdempotencyKey.problemOf(text).isEmpty())
             .map(text -> new IdempotencyKey(caller, text))
             .toList();
     if (keys.isEmpty()) {
@@ -67,12 +68,21 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
     return texts;
   }
 
-  /** Finds the key in the request, as the call itself does. */
+  /**
+   * Finds the key in the request, as the call itself does. Every header of the call has the key as
+   * its value.
+   */
   private String ofRequest(KeySource source) {
+    List<String> values = asked.getKey().isEmpty() ? List.of() : List.of(asked.getKey());
+    KeyCall call =
+        new ReceivedCall(
+            procedure.name(),
+            Optional.of(caller),
+            header -> values,
+            Optional.of(parsed(asked.getRequest())));
     FoundKey found =
         Objects.requireNonNull(
-                source.find(new Call(parsed(asked.getRequest()))),
-                () -> "the key source " + source.name() + " returned null")
+                source.find(call), () -> "the key source " + source.name() + " returned null")
             .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED));
     if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
       throw RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
@@ -90,35 +100,6 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
       return (Message) method.parseRequest(request.getValue().newInput());
     } catch (RuntimeException malformed) {
       throw ServiceError.invalid("request cannot be parsed as a " + type);
-    }
-  }
-
-  /** The call whose outcome is read. Every header of the call has the key as its value. */
-  private final class Call implements KeyCall {
-    private final Message request;
-
-    Call(Message request) {
-      this.request = request;
-    }
-
-    @Override
-    public String procedure() {
-      return procedure.name();
-    }
-
-    @Override
-    public Optional<Caller> caller() {
-      return Optional.of(caller);
-    }
-
-    @Override
-    public List<String> metadata(String name) {
-      return asked.getKey().isEmpty() ? List.of() : List.of(asked.getKey());
-    }
-
-    @Override
-    public Message request() {
-      return request;
     }
   }
 }

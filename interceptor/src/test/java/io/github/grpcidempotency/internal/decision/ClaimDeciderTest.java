@@ -6,7 +6,6 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.Claim;
@@ -106,7 +105,7 @@ class ClaimDeciderTest {
       int limit, int timeLeft, int waits) {
     Procedure procedure =
         Procedure.of(ThingServiceGrpc.getCreateThingMethod())
-            .inFlight(InFlightPolicy.attach(Duration.ofSeconds(limit)))
+            .attach(Duration.ofSeconds(limit))
             .build();
 
     assertThat(

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.internal.wait.WaitQueues;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

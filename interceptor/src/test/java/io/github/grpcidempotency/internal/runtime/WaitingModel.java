@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.wait.WaitCapacity;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;

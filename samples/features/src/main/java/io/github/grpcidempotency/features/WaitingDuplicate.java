@@ -10,7 +10,6 @@ import io.github.grpcidempotency.features.shop.v1.PaymentServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.PaymentServiceGrpc.PaymentServiceFutureStub;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.grpc.stub.StreamObserver;
@@ -28,14 +27,16 @@ final class WaitingDuplicate extends PaymentServiceGrpc.PaymentServiceImplBase
     implements IdempotencyListener {
   private static final Procedure CHARGE_CARD =
       Procedure.annotated(PaymentServiceGrpc.getChargeCardMethod())
-          .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
+          .attach(Duration.ofMinutes(1))
           .build();
 
   private final CountDownLatch untilTwoWait = new CountDownLatch(2);
 
   @Override
-  public void attached(IdempotencyEvent.Attached event) {
-    untilTwoWait.countDown();
+  public void onEvent(IdempotencyEvent event) {
+    if (event instanceof IdempotencyEvent.Attached) {
+      untilTwoWait.countDown();
+    }
   }
 
   @Override

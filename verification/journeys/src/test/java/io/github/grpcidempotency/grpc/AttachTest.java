@@ -10,7 +10,6 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -277,10 +276,7 @@ class AttachTest extends CallTest {
         start(
             attaching(LONG)
                 .createThing(
-                    thing ->
-                        thing
-                            .inFlight(InFlightPolicy.attach(LONG))
-                            .guard((caller, resource) -> allowed.get())));
+                    thing -> thing.attach(LONG).guard((caller, resource) -> allowed.get())));
     Started first = keepOneRunning(server);
     Started duplicate = attach(server, 1).get(0);
 
@@ -307,7 +303,7 @@ class AttachTest extends CallTest {
 
   private ThingServer.Builder attaching(Duration limit, FailurePolicy failures) {
     return server()
-        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(limit)).failures(failures))
+        .createThing(thing -> thing.attach(limit).failures(failures))
         .settings(settings -> settings.listener(journal.listener()).executor(here))
         .outside(AfterCallback.cancel(() -> here.execute(cancelled::incrementAndGet)));
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -193,7 +192,7 @@ class BackgroundFailuresTest extends CallTest {
 
   private ThingServer.Builder attaching(Executor executor) {
     return server()
-        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))))
+        .createThing(thing -> thing.attach(Duration.ofMinutes(1)))
         .settings(settings -> settings.listener(journal.listener()).executor(executor));
   }
 

@@ -44,7 +44,6 @@ import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -95,7 +94,6 @@ class EventsTest extends CallTest {
     Claimed claimed = journal.only(Claimed.class);
     assertThat(claimed.operationId()).isEqualTo(operation);
     assertThat(claimed.attempt()).isEqualTo(1);
-    assertThat(claimed.takeover()).isFalse();
     assertThat(claimed.took()).isPositive();
     ClaimSettled settled = journal.only(ClaimSettled.class);
     assertThat(settled.operationId()).isEqualTo(operation);
@@ -266,7 +264,6 @@ class EventsTest extends CallTest {
 
     Claimed claimed = journal.only(Claimed.class);
     assertThat(claimed.attempt()).isEqualTo(2);
-    assertThat(claimed.takeover()).isTrue();
     assertThat(claimed.operationId()).isEqualTo(operation);
     running.succeed();
     zombie.end();
@@ -485,7 +482,7 @@ class EventsTest extends CallTest {
   }
 
   private ThingServer patient(Duration limit) {
-    return listening(thing -> thing.inFlight(InFlightPolicy.attach(limit)));
+    return listening(thing -> thing.attach(limit));
   }
 
   private void assertWaitEnded(WaitEnd end) {

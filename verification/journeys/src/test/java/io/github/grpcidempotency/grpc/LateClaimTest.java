@@ -14,7 +14,6 @@ import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -363,7 +362,7 @@ class LateClaimTest extends CallTest {
   /** Its process knows of it, but nobody knows yet whether the key is free. */
   @Test
   void aDuplicateOfACallThatHasNotWrittenYetOvertakesIt() throws InterruptedException {
-    ThingServer server = start(late(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    ThingServer server = start(late(Duration.ofMinutes(1)));
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch mayWrite = new CountDownLatch(1);
     server
@@ -394,7 +393,7 @@ class LateClaimTest extends CallTest {
     CountDownLatch mayEnd = new CountDownLatch(1);
     other.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));
     late = new LateStore(memory, bound);
-    ThingServer server = start(late(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    ThingServer server = start(late(Duration.ofMinutes(1)));
     Started first = keyed(other).start();
     written.await();
 
@@ -409,7 +408,7 @@ class LateClaimTest extends CallTest {
 
   @Test
   void ofManyCallsAtOnceOneCounts() {
-    ThingServer server = start(late(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    ThingServer server = start(late(Duration.ofMinutes(1)));
     List<Started> calls = new ArrayList<>();
     for (int call = 0; call < 64; call++) {
       calls.add(keyed(server).start());
@@ -645,10 +644,10 @@ class LateClaimTest extends CallTest {
   }
 
   private ThingServer.Builder late() {
-    return late(InFlightPolicy.refuse());
+    return late(Duration.ZERO);
   }
 
-  private ThingServer.Builder late(InFlightPolicy inFlight) {
+  private ThingServer.Builder late(Duration attach) {
     return ThingServer.on(transport)
         .store(late)
         .createThing(
@@ -656,7 +655,7 @@ class LateClaimTest extends CallTest {
                 thing
                     .execution(Execution.TRANSACTIONAL)
                     .claim(ClaimTiming.WITH_FIRST_STATEMENT)
-                    .inFlight(inFlight))
+                    .attach(attach))
         .handler(LateClaimTest::write)
         .settings(builder -> builder.listener(journal.listener()));
   }

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent.Attached;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -176,8 +175,7 @@ class ScopesTest extends CallTest {
   }
 
   private ThingServer.Builder patient() {
-    return server()
-        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    return server().createThing(thing -> thing.attach(Duration.ofMinutes(1)));
   }
 
   private TestCall.Started attach(ThingServer server) {

@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -308,15 +307,11 @@ class ShardsTest {
                     .outage(OutagePolicy.FAIL_CLOSED)
                     .build())
             .listener(
-                new IdempotencyListener() {
-                  @Override
-                  public void renewalFailed(IdempotencyEvent.RenewalFailed event) {
-                    renewalsFailed.add(event.shard().orElse("none"));
-                  }
-
-                  @Override
-                  public void settled(IdempotencyEvent.ClaimSettled event) {
-                    settledOn.add(event.call().shard().orElse("none"));
+                event -> {
+                  if (event instanceof IdempotencyEvent.RenewalFailed failed) {
+                    renewalsFailed.add(failed.shard().orElse("none"));
+                  } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
+                    settledOn.add(settled.call().shard().orElse("none"));
                   }
                 })
             .start();

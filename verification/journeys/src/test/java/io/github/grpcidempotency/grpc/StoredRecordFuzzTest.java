@@ -11,6 +11,7 @@ import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.record.RecordSeal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
@@ -119,10 +120,11 @@ class StoredRecordFuzzTest {
             .apply(Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED))
             .build();
     KeyedRequest first =
-        KeyedRequest.of(new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST);
+        KeyedRequest.of(
+            new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST, Optional.empty(), false);
     ((ClaimResult.Won) store.claim(first.claimRequest()))
         .claim()
-        .complete(first.seal().seal(outcome));
+        .complete(new RecordSeal(first.key(), first.procedure()).seal(outcome));
     return CallTest.call(server.orElseThrow(), REQUEST.getName()).as(ALICE).key(key).end();
   }
 

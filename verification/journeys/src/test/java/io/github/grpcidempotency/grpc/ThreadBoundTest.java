@@ -12,7 +12,6 @@ import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -248,8 +247,7 @@ class ThreadBoundTest extends CallTest {
   @Test
   void aDuplicateThatWaitsAgainGivesUpAtItsFirstLimit() throws InterruptedException {
     assumeThat(transport).isEqualTo(Transport.IN_PROCESS); // once is enough: it takes its time
-    ThingServer server =
-        start(transactional(InFlightPolicy.attach(Duration.ofSeconds(2)), releaseAll()));
+    ThingServer server = start(transactional(Duration.ofSeconds(2), releaseAll()));
     server.things().keepRunning();
     CompletableFuture<Seen> first = elsewhere(keyed(server));
     ThingService.Running running = server.things().nextRunning();
@@ -304,18 +302,18 @@ class ThreadBoundTest extends CallTest {
   }
 
   private ThingServer.Builder transactional() {
-    return transactional(InFlightPolicy.refuse(), releaseAll());
+    return transactional(Duration.ZERO, releaseAll());
   }
 
   private ThingServer.Builder attaching() {
-    return transactional(InFlightPolicy.attach(LONG), releaseAll());
+    return transactional(LONG, releaseAll());
   }
 
-  private ThingServer.Builder transactional(InFlightPolicy inFlight, FailurePolicy failures) {
+  private ThingServer.Builder transactional(Duration attach, FailurePolicy failures) {
     return ThingServer.on(transport)
         .store(bound)
         .createThing(
-            thing -> thing.execution(Execution.TRANSACTIONAL).inFlight(inFlight).failures(failures))
+            thing -> thing.execution(Execution.TRANSACTIONAL).attach(attach).failures(failures))
         .listener(journal.listener())
         .outside(new Calls())
         .inside(AfterCallback.halfClose(this::noteTheReturn));

@@ -10,7 +10,6 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
@@ -36,7 +35,7 @@ class ThreadBoundWorkTest {
   private static final Procedure CLOSE_MONTH =
       Procedure.named("jobs/close-month")
           .execution(Execution.TRANSACTIONAL)
-          .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
+          .attach(Duration.ofMinutes(1))
           .build();
 
   private final EventJournal journal = new EventJournal();

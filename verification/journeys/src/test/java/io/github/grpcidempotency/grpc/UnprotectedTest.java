@@ -32,12 +32,11 @@ class UnprotectedTest extends CallTest {
 
   private final List<UnprotectedCause> causes = new CopyOnWriteArrayList<>();
   private final IdempotencyListener listener =
-      new IdempotencyListener() {
-        @Override
-        public void unprotected(IdempotencyEvent.Unprotected event) {
-          assertThat(event.call().procedure().name())
+      event -> {
+        if (event instanceof IdempotencyEvent.Unprotected unprotected) {
+          assertThat(unprotected.call().procedure().name())
               .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
-          causes.add(event.cause());
+          causes.add(unprotected.cause());
         }
       };
 

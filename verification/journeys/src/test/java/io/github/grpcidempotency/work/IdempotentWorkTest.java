@@ -14,7 +14,6 @@ import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -40,7 +39,7 @@ class IdempotentWorkTest {
   private static final Procedure CLOSE_MONTH =
       Procedure.named("jobs/close-month")
           .execution(Execution.RESERVED)
-          .inFlight(InFlightPolicy.attach(Duration.ofSeconds(10)))
+          .attach(Duration.ofSeconds(10))
           .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
           .build();
 

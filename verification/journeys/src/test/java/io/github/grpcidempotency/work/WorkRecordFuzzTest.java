@@ -86,7 +86,8 @@ class WorkRecordFuzzTest {
 
   private static void record(
       InMemoryIdempotencyStore store, String token, RecordedOutcome outcome) {
-    KeyedRequest first = KeyedRequest.of(new IdempotencyKey(SYSTEM, token), JOB, MONTH);
+    KeyedRequest first =
+        KeyedRequest.of(new IdempotencyKey(SYSTEM, token), JOB, MONTH, Optional.empty(), false);
     ((ClaimResult.Won) store.claim(first.claimRequest())).claim().complete(outcome);
   }
 }

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -20,26 +19,28 @@ public final class EventJournal {
 
   /** Returns the listener that records the events. */
   public IdempotencyListener listener() {
-    return (IdempotencyListener)
-        Proxy.newProxyInstance(
-            EventJournal.class.getClassLoader(),
-            new Class<?>[] {IdempotencyListener.class},
-            (proxy, method, arguments) -> {
-              switch (method.getName()) {
-                case "capture" -> {
-                  return scope.get();
-                }
-                case "started" -> live.add((LiveCounts) arguments[0]);
-                case "stopped" -> live.remove((LiveCounts) arguments[0]);
-                default -> hear((IdempotencyEvent) arguments[0]);
-              }
-              return null;
-            });
-  }
+    return new IdempotencyListener() {
+      @Override
+      public CallScope capture() {
+        return scope.get();
+      }
 
-  private void hear(IdempotencyEvent event) {
-    events.add(event);
-    then.accept(event);
+      @Override
+      public void started(LiveCounts counts) {
+        live.add(counts);
+      }
+
+      @Override
+      public void stopped(LiveCounts counts) {
+        live.remove(counts);
+      }
+
+      @Override
+      public void onEvent(IdempotencyEvent event) {
+        events.add(event);
+        then.accept(event);
+      }
+    };
   }
 
   /** Sets the function that captures the context of a call. */

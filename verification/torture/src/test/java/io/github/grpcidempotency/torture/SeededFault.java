@@ -59,7 +59,7 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/LateSettler",
-                  "operation.settle(Settlement.COMPLETE, () -> outcome)",
+                  "Settler.settleClaim(operation, Settlement.COMPLETE, () -> outcome)",
                   "claim.release()"))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)),
@@ -223,7 +223,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/Operation",
+                  "internal/runtime/Settler",
                   "catch (StoreException | TransactionMisuseException foreseen)",
                   "catch (StoreException | TransactionMisuseException | IllegalStateException"
                       + " foreseen)"),
@@ -341,8 +341,7 @@ enum SeededFault {
                   "RepeatedTask.of(task, log, this::renew)",
                   """
                   () -> {
-                    listeners.notify(
-                        IdempotencyListener::leasesRenewed,
+                    listeners.emit(
                         new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
                     renew();
                   }\

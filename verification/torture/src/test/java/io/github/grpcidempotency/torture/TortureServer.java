@@ -14,7 +14,6 @@ import io.github.grpcidempotency.postgres.RetryingDataSource;
 import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -278,7 +277,7 @@ final class TortureServer {
             procedures(kind),
             () -> Optional.ofNullable(SCOPE.get()).map(scope -> Caller.of(scope.user())))
         .store(store)
-        .listener(FailingListener.of(life.number(Dimension.LISTENER_FAILURES)))
+        .listener(new FailingListener(life.number(Dimension.LISTENER_FAILURES)))
         .executor(executor(life.number(Dimension.REJECTIONS)))
         .build();
   }
@@ -326,23 +325,16 @@ final class TortureServer {
           common.sameDatabase().failures(failures.withUnknown(Code.UNKNOWN)).build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
       case JOINED -> common.sameDatabase().build();
-      case JOINED_ATTACHED -> common.sameDatabase().inFlight(InFlightPolicy.attach(ATTACH)).build();
+      case JOINED_ATTACHED -> common.sameDatabase().attach(ATTACH).build();
       case TRANSACTIONAL -> common.execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED, JOB ->
-          common.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(ATTACH)).build();
+          common.execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
       case LATE -> common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).build();
       case LATE_ATTACHED ->
-          common
-              .execution(Execution.TRANSACTIONAL)
-              .claim(kind.lateClaim())
-              .inFlight(InFlightPolicy.attach(ATTACH))
-              .build();
+          common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).attach(ATTACH).build();
       case GUARDED -> guarded(common).sameDatabase().build();
       case GUARDED_ATTACHED ->
-          guarded(common)
-              .execution(Execution.TRANSACTIONAL)
-              .inFlight(InFlightPolicy.attach(ATTACH))
-              .build();
+          guarded(common).execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
     };
   }
 

@@ -13,7 +13,6 @@ import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGr
 import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 
-import io.github.grpcidempotency.example.service.tenant.Namespaces;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
@@ -27,13 +26,12 @@ import io.github.grpcidempotency.resource.ResourceId;
 /**
  * The procedures of the organisation API. Most methods are described in their {@code .proto}, with
  * the reasons, and only the status is added here; {@code docs/example.md} lists all of them in one
- * table. Three have more settings here:
+ * table. Two have more settings here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because encryption keys and a guard that queries the database need
  *       code.
  *   <li>{@code AddInstall}, to show a descriptor without an option.
- *   <li>{@code DeleteNamespace}, to distinguish a deleted namespace from one that never existed.
  * </ul>
  */
 public final class OrganizationProcedures {
@@ -53,7 +51,7 @@ public final class OrganizationProcedures {
         withStatus(Procedure.annotated(getCreateNodePoolMethod())),
         withStatus(addInstall()),
         withStatus(Procedure.annotated(getCreateNamespaceMethod())),
-        deleteNamespace(tenant),
+        Procedure.annotated(getDeleteNamespaceMethod()).build(),
         withStatus(createApiKey(tenant, secrets)),
         withStatus(Procedure.annotated(getInviteMemberMethod())),
         Procedure.annotated(getRevokeAPIKeyMethod()).build());
@@ -84,17 +82,5 @@ public final class OrganizationProcedures {
         .protect(secrets)
         .guard(new ApiKeyGuard(tenant))
         .execution(Execution.TRANSACTIONAL);
-  }
-
-  /**
-   * Uses the handler's own transaction, because a second connection might not be available in the
-   * pool.
-   */
-  private static Procedure deleteNamespace(Tenant tenant) {
-    return Procedure.annotated(getDeleteNamespaceMethod())
-        .pastResources(
-            (caller, id) ->
-                tenant.withinClaim(handle -> Namespaces.wasDeleted(handle, id.asUuid())))
-        .build();
   }
 }

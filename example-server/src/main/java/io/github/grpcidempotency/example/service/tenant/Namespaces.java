@@ -7,13 +7,8 @@ import java.util.UUID;
 public final class Namespaces {
   private static final String DELETE =
       """
-      WITH deleted AS (
-        DELETE FROM tenant.namespaces
-        WHERE id = :id AND organization = :organization
-        RETURNING id, user_id, organization
-      )
-      INSERT INTO tenant.deleted_namespaces (id, user_id, organization)
-      SELECT id, user_id, organization FROM deleted
+      DELETE FROM tenant.namespaces
+      WHERE id = :id AND organization = :organization
       RETURNING id
       """;
 
@@ -23,16 +18,10 @@ public final class Namespaces {
           "DELETE FROM authz.outbox WHERE resource_id = ?",
           "DELETE FROM authz.tuples WHERE object = 'namespace:' || ?");
 
-  private static final String WAS_DELETED =
-      """
-      SELECT count(*) > 0 FROM tenant.deleted_namespaces
-      WHERE id = :id AND organization = :organization
-      """;
-
   private Namespaces() {}
 
   /**
-   * Deletes a namespace and the rights to it, and leaves a tombstone.
+   * Deletes a namespace and the rights to it.
    *
    * @return whether the caller had such a namespace
    */
@@ -42,10 +31,5 @@ public final class Namespaces {
       DELETE_RIGHTS.forEach(rights -> tenant.handle().execute(rights, id));
     }
     return found;
-  }
-
-  /** Returns whether the caller once had such a namespace. */
-  public static boolean wasDeleted(CallerHandle tenant, UUID id) {
-    return tenant.query(WAS_DELETED).bind("id", id).mapTo(Boolean.class).one();
   }
 }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.spring;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -33,7 +32,7 @@ final class SpringServer implements AutoCloseable {
                 PostgresIdempotencyStore.builder(pool)
                     .hostTransactions(host.transactions())
                     .build())
-            .createThing(thing -> way.describe(thing).inFlight(InFlightPolicy.attach(LONG_WAIT)))
+            .createThing(thing -> way.describe(thing).attach(LONG_WAIT))
             .describe(way.describe(Procedure.of(ThingServer.CREATE_OTHER)).build())
             .settings(settings -> settings.listener(journal.listener()))
             .start();

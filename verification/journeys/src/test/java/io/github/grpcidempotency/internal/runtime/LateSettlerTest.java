@@ -8,7 +8,6 @@ import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
@@ -49,7 +48,7 @@ class LateSettlerTest {
 
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final List<String> events = new CopyOnWriteArrayList<>();
-  private final Listeners listeners = new Listeners(List.of(new Journal()));
+  private final Listeners listeners = new Listeners(List.of(this::note));
   private final LeaseKeeper leases = new LeaseKeeper(store, listeners, Optional.empty());
 
   private volatile Optional<FailureCause> outage = Optional.of(FailureCause.NO_CONNECTION);
@@ -204,7 +203,9 @@ class LateSettlerTest {
                 .retention(retention)
                 .failures(FailurePolicy.releaseAll().withUnknown(Code.UNKNOWN))
                 .build(),
-            CreateThingRequest.getDefaultInstance());
+            CreateThingRequest.getDefaultInstance(),
+            Optional.empty(),
+            false);
     Claim claim =
         new UnsettleableClaim(
             ((ClaimResult.Won) store.claim(request.claimRequest())).claim(), mayBeReleased);
@@ -233,29 +234,22 @@ class LateSettlerTest {
     return new StoreException("cut off", null, HANDLER_DONE, outage.orElseThrow());
   }
 
+  private void note(IdempotencyEvent event) {
+    if (event instanceof IdempotencyEvent.RecordingDeferred deferred) {
+      events.add("deferred " + deferred.operationId());
+    } else if (event instanceof IdempotencyEvent.RecordedLate late) {
+      events.add("late " + late.operationId());
+    } else if (event instanceof IdempotencyEvent.RecordingAbandoned abandoned) {
+      events.add("abandoned " + abandoned.operationId());
+    }
+  }
+
   private static String deferred(Claim claim) {
     return "deferred " + claim.operationId();
   }
 
   private static String abandoned(Claim claim) {
     return "abandoned " + claim.operationId();
-  }
-
-  private final class Journal implements IdempotencyListener {
-    @Override
-    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
-      events.add("deferred " + event.operationId());
-    }
-
-    @Override
-    public void recordedLate(IdempotencyEvent.RecordedLate event) {
-      events.add("late " + event.operationId());
-    }
-
-    @Override
-    public void recordingAbandoned(IdempotencyEvent.RecordingAbandoned event) {
-      events.add("abandoned " + event.operationId());
-    }
   }
 
   /** A claim that cannot be settled during an outage. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -60,7 +61,6 @@ class OperationTest {
           new EngineSettings(
               new Listeners(List.of()),
               new DecisionLog(Optional.empty()),
-              "idempotency-key",
               Duration.ofHours(1),
               WaitLimits.defaults(),
               Runnable::run));
@@ -98,7 +98,8 @@ class OperationTest {
             },
             eventsOf(request));
 
-    assertThatExceptionOfType(StoreException.class).isThrownBy(() -> operation.complete(ERROR));
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> Settler.settleClaim(operation, Settlement.COMPLETE, () -> ERROR));
 
     assertThat(transaction.rolledBack).isTrue();
   }
@@ -111,7 +112,7 @@ class OperationTest {
             .fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "request_id"))
             .build();
     Claim abandoned = win(older).claim();
-    KeyedRequest same = KeyedRequest.of(KEY, newer, REQUEST);
+    KeyedRequest same = KeyedRequest.of(KEY, newer, REQUEST, Optional.empty(), false);
     assertThat(engines.of(KEY.caller()).claim(same, () -> false))
         .as("while it runs")
         .isInstanceOf(ClaimResult.InFlight.class);
@@ -121,7 +122,12 @@ class OperationTest {
             engines
                 .of(KEY.caller())
                 .claim(
-                    KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build()),
+                    KeyedRequest.of(
+                        KEY,
+                        newer,
+                        REQUEST.toBuilder().setRequestId("2").build(),
+                        Optional.empty(),
+                        false),
                     () -> false))
         .isInstanceOf(ClaimResult.InFlight.class);
     Claim successor = win(same).claim();
@@ -157,7 +163,7 @@ class OperationTest {
   }
 
   private static KeyedRequest request(ProcedureBuilder<Thing> procedure) {
-    return KeyedRequest.of(KEY, procedure.build(), REQUEST);
+    return KeyedRequest.of(KEY, procedure.build(), REQUEST, Optional.empty(), false);
   }
 
   private static RecordedOutcome answer(Optional<ResourceId> resource) {

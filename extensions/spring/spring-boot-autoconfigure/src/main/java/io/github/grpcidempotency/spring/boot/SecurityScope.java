@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import org.springframework.grpc.server.security.GrpcSecurity;
 import org.springframework.security.core.context.SecurityContext;
@@ -16,6 +17,9 @@ final class SecurityScope implements IdempotencyListener {
     SecurityContext captured = GrpcSecurity.SECURITY_CONTEXT_KEY.get();
     return captured == null ? CallScope.NONE : action -> run(captured, action);
   }
+
+  @Override
+  public void onEvent(IdempotencyEvent event) {}
 
   private static void run(SecurityContext captured, Runnable action) {
     SecurityContext before = SecurityContextHolder.getContext();

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.spring.boot;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
@@ -66,7 +65,7 @@ class ThingApplication {
   Procedure deleteThing() {
     return Procedure.of(ThingServiceGrpc.getDeleteThingMethod())
         .execution(Execution.RESERVED)
-        .inFlight(InFlightPolicy.attach(Duration.ofSeconds(20)))
+        .attach(Duration.ofSeconds(20))
         .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
         .build();
   }

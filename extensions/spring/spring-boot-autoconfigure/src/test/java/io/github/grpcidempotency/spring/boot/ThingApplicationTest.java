@@ -397,8 +397,10 @@ class ThingApplicationTest {
     }
 
     @Override
-    public void swept(IdempotencyEvent.Swept event) {
-      count = 1;
+    public void onEvent(IdempotencyEvent event) {
+      if (event instanceof IdempotencyEvent.Swept) {
+        count = 1;
+      }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.spring.boot;
 
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import java.util.Optional;
@@ -12,6 +13,9 @@ class Waiting implements IdempotencyListener {
   public void started(LiveCounts started) {
     counts = Optional.of(started);
   }
+
+  @Override
+  public void onEvent(IdempotencyEvent event) {}
 
   int calls() {
     return counts.map(LiveCounts::callsWaiting).orElse(0);

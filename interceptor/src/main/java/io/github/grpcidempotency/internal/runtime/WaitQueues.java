@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.wait;
+package io.github.grpcidempotency.internal.runtime;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  *
  * <p>Thread-safe. Callbacks run under its lock and must not block.
  */
-public final class WaitQueues<K, W> {
+final class WaitQueues<K, W> {
   private final Consumer<K> abandoned;
   private final Map<K, Queue<W>> queues = new HashMap<>();
   private boolean closed;
@@ -30,7 +30,7 @@ public final class WaitQueues<K, W> {
     boolean probing;
   }
 
-  public WaitQueues(Consumer<K> abandoned) {
+  WaitQueues(Consumer<K> abandoned) {
     this.abandoned = abandoned;
   }
 
@@ -40,7 +40,7 @@ public final class WaitQueues<K, W> {
    * @param added runs before the waiter can be removed; if it throws, the waiter is not added
    * @return whether the waiter was added
    */
-  public synchronized boolean add(K key, W waiter, Runnable added) {
+  synchronized boolean add(K key, W waiter, Runnable added) {
     if (closed) {
       return false;
     }
@@ -56,7 +56,7 @@ public final class WaitQueues<K, W> {
   }
 
   /** Removes a waiter. Returns whether it was still waiting. */
-  public synchronized boolean remove(K key, W waiter) {
+  synchronized boolean remove(K key, W waiter) {
     Queue<W> queue = queues.get(key);
     if (queue == null || !queue.waiters.remove(waiter)) {
       return false;
@@ -68,7 +68,7 @@ public final class WaitQueues<K, W> {
     return true;
   }
 
-  public synchronized List<W> removeAll(K key) {
+  synchronized List<W> removeAll(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
       return List.of();
@@ -79,7 +79,7 @@ public final class WaitQueues<K, W> {
   }
 
   /** Removes those of the given waiters that are still waiting, and returns them. */
-  public synchronized List<W> removeAll(K key, Collection<W> some) {
+  synchronized List<W> removeAll(K key, Collection<W> some) {
     List<W> removed = new ArrayList<>();
     for (W waiter : some) {
       if (remove(key, waiter)) {
@@ -93,7 +93,7 @@ public final class WaitQueues<K, W> {
    * Gives the turn to the first of these waiters that is still waiting, and removes it from the
    * queue, unless another waiter has the turn.
    */
-  public synchronized Optional<W> giveTurn(K key, Collection<W> some) {
+  synchronized Optional<W> giveTurn(K key, Collection<W> some) {
     Queue<W> queue = queues.get(key);
     if (queue == null || queue.turn.isPresent()) {
       return Optional.empty();
@@ -105,7 +105,7 @@ public final class WaitQueues<K, W> {
   }
 
   /** Ends the turn of a waiter. Returns whether it had the turn and others are waiting. */
-  public synchronized boolean endTurn(K key, W waiter) {
+  synchronized boolean endTurn(K key, W waiter) {
     Queue<W> queue = queues.get(key);
     if (queue == null || queue.turn.filter(waiter::equals).isEmpty()) {
       return false;
@@ -115,7 +115,7 @@ public final class WaitQueues<K, W> {
   }
 
   /** Ends the turn of the waiter that has it, if any. */
-  public synchronized void endTurn(K key) {
+  synchronized void endTurn(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
       queue.turn = Optional.empty();
@@ -123,7 +123,7 @@ public final class WaitQueues<K, W> {
   }
 
   /** Removes and returns all waiters, and accepts no others from now on. */
-  public synchronized List<W> close() {
+  synchronized List<W> close() {
     closed = true;
     List<W> all = new ArrayList<>();
     List.copyOf(queues.keySet()).forEach(key -> all.addAll(removeAll(key)));
@@ -131,22 +131,22 @@ public final class WaitQueues<K, W> {
   }
 
   /** Runs an action if there are waiters for a key. No waiter can be removed during the action. */
-  public synchronized void ifAwaited(K key, Runnable action) {
+  synchronized void ifAwaited(K key, Runnable action) {
     if (queues.containsKey(key)) {
       action.run();
     }
   }
 
   /** Returns the number of waiters. Does not block. */
-  public int count() {
+  int count() {
     return count;
   }
 
-  public synchronized boolean isEmpty() {
+  synchronized boolean isEmpty() {
     return queues.isEmpty();
   }
 
-  public synchronized Set<K> keys() {
+  synchronized Set<K> keys() {
     return Set.copyOf(queues.keySet());
   }
 
@@ -156,7 +156,7 @@ public final class WaitQueues<K, W> {
    * @return whether the caller must read the record, until {@link #nextProbe} returns no waiters;
    *     otherwise another thread is reading it and will read it once more, or there are no waiters
    */
-  public synchronized boolean wake(K key) {
+  synchronized boolean wake(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
       return false;
@@ -168,7 +168,7 @@ public final class WaitQueues<K, W> {
   }
 
   /** Returns the waiters of the queue, if {@link #wake} was called since the last read. */
-  public synchronized List<W> nextProbe(K key) {
+  synchronized List<W> nextProbe(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
       return List.of();
@@ -182,7 +182,7 @@ public final class WaitQueues<K, W> {
    * Ends the reading that {@link #wake} requested from the caller, because the caller could not
    * start it.
    */
-  public synchronized void giveUp(K key) {
+  synchronized void giveUp(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
       queue.probing = false;

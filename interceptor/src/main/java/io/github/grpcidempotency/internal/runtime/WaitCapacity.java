@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.wait;
+package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.WaitLimits;
@@ -8,7 +8,7 @@ import java.util.Map;
 import org.slf4j.LoggerFactory;
 
 /** Limits how many calls wait, and the total size of their requests. Thread-safe. */
-public final class WaitCapacity {
+final class WaitCapacity {
   private static final Taken NOTHING = new Taken(0, 0);
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WaitCapacity.class));
@@ -26,7 +26,7 @@ public final class WaitCapacity {
     }
   }
 
-  public WaitCapacity(WaitLimits limits) {
+  WaitCapacity(WaitLimits limits) {
     this.limits = limits;
   }
 
@@ -36,7 +36,7 @@ public final class WaitCapacity {
    * @param bytes the size of its request
    * @return whether there is room; if so, {@link #leave} must be called afterwards
    */
-  public boolean enter(IdempotencyKey key, long bytes) {
+  boolean enter(IdempotencyKey key, long bytes) {
     boolean fits = tryToEnter(key, bytes);
     if (!fits) {
       log.warn(
@@ -61,7 +61,7 @@ public final class WaitCapacity {
     return true;
   }
 
-  public synchronized void leave(IdempotencyKey key, long bytes) {
+  synchronized void leave(IdempotencyKey key, long bytes) {
     all = all.plus(-1, -bytes);
     byKey.computeIfPresent(
         key, (same, taken) -> taken.calls() == 1 ? null : taken.plus(-1, -bytes));
