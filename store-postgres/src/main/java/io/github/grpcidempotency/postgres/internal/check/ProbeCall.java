@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
 import com.google.common.base.Throwables;
-import com.google.common.collect.Streams;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -280,7 +279,7 @@ final class ProbeCall {
       step = "record answers in one statement for several calls";
       SettleBatch complete = new SettleBatch(database.sql(PROCEDURE).completeBatch.orElseThrow());
       List<SettleBatch.Call> answered =
-          Streams.zip(Stream.of(request, another), claimed.stream(), this::answered).toList();
+          List.of(answered(request, claimed.get(0)), answered(another, claimed.get(1)));
       boolean completed =
           database.onConnection(connection -> complete.run(connection, answered)).stream()
               .allMatch(Optional::isPresent);
