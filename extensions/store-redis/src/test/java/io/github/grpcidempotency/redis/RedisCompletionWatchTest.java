@@ -4,8 +4,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.StoreException;
 import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.Queue;
@@ -45,7 +47,10 @@ class RedisCompletionWatchTest {
     watch.add(request.key());
 
     redis.with(commands -> commands.clientKill(KillArgs.Builder.typeNormal()));
-    claim.complete(Calls.ANSWER);
+    // The store's connection, which the watch uses too, may not have noticed that it was closed.
+    await()
+        .ignoreException(StoreException.class)
+        .until(() -> claim.complete(Calls.ANSWER) == Settled.DONE);
 
     await().until(() -> ended.contains(request.key()));
   }
