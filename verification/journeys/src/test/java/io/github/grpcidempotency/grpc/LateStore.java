@@ -198,6 +198,13 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     public StoreTransaction transaction() {
       return transaction;
     }
+
+    @Override
+    public void close() {
+      if (won.isEmpty()) {
+        transaction.close();
+      }
+    }
   }
 
   private static final class TransactionClaim extends ForwardingClaim {
@@ -278,6 +285,11 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
       if (!ended) {
         Settled unused = end(false, () -> Settled.DONE);
       }
+    }
+
+    @Override
+    public void close() {
+      rollback();
     }
 
     synchronized Settled end(boolean commits, Supplier<Settled> record) {

@@ -118,6 +118,11 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   }
 
   @Override
+  public void close() {
+    rollback();
+  }
+
+  @Override
   public final void setRollbackOnly() {
     rollbackOnly = true;
   }

@@ -55,6 +55,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   private final Thread thread = Thread.currentThread();
   private volatile State state = State.WAITING;
   private volatile Optional<TransactionalClaim> won = Optional.empty();
+  private volatile boolean confirmed;
 
   private enum State {
     /** Nothing was sent. */
@@ -113,6 +114,12 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   @Override
   public Optional<Claim> confirm() {
     opened.guard.end();
+    Optional<Claim> claim = confirmWon();
+    confirmed = claim.isPresent();
+    return claim;
+  }
+
+  private Optional<Claim> confirmWon() {
     if (state == State.WAITING && opened instanceof HostedTransaction hosted) {
       hosted.sendLeading();
     }
@@ -148,6 +155,13 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     }
     win(claim);
     return Optional.of(claim);
+  }
+
+  @Override
+  public void close() {
+    if (!confirmed) {
+      opened.close();
+    }
   }
 
   /**

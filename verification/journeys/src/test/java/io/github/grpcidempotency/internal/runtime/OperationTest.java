@@ -219,5 +219,10 @@ class OperationTest {
     public void rollback() {
       rolledBack = true;
     }
+
+    @Override
+    public void close() {
+      rollback();
+    }
   }
 }
