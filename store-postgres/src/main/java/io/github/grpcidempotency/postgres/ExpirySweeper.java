@@ -18,8 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -90,12 +88,7 @@ public final class ExpirySweeper implements AutoCloseable {
           unreachable.toString());
     }
     String task = "sweep expired idempotency records" + ofShard();
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
-            RepeatedTask.of(task, log, this::sweepAndTell),
-            interval.toMillis(),
-            interval.toMillis(),
-            TimeUnit.MILLISECONDS);
+    RepeatedTask.of(task, log, this::sweepAndTell).every(timer, interval, interval);
     return this;
   }
 

@@ -20,8 +20,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
@@ -74,14 +72,9 @@ final class LeaseKeeper implements AutoCloseable {
     this.store = store;
     this.listeners = listeners;
     this.timer = timer;
-    long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
+    Duration thirdOfLease = store.lease().dividedBy(3);
     String task = "renew idempotency leases" + shard.map(name -> " of shard " + name).orElse("");
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
-            RepeatedTask.of(task, log, this::renew),
-            thirdOfLease,
-            thirdOfLease,
-            TimeUnit.MILLISECONDS);
+    RepeatedTask.of(task, log, this::renew).every(timer, thirdOfLease, thirdOfLease);
   }
 
   /** Renews an operation's lease until its claim is dropped. */

@@ -118,7 +118,7 @@ public final class OperationReader implements AutoCloseable {
           () -> {
             try {
               news.accept(asker);
-            } catch (RuntimeException thrown) {
+            } catch (Throwable thrown) {
               log.error(
                   "notify", thrown, "could not resume a call that had waited for an operation");
             }

@@ -9,7 +9,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
@@ -77,13 +76,9 @@ public final class RunningCalls implements AutoCloseable {
             DaemonThreads.named("idempotency-unanswered"));
     threads.allowCoreThreadTimeOut(true);
     this.endings = threads;
-    long thirdOfLease = Math.max(1, lease.toMillis() / 3);
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
-            RepeatedTask.of("check running calls", log, this::check),
-            thirdOfLease,
-            thirdOfLease,
-            TimeUnit.MILLISECONDS);
+    Duration thirdOfLease = lease.dividedBy(3);
+    RepeatedTask.of("check running calls", log, this::check)
+        .every(timer, thirdOfLease, thirdOfLease);
   }
 
   public void begin(Call call) {

@@ -196,7 +196,7 @@ public final class WorkWatch implements AutoCloseable {
     waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
     try {
       waiter.ended.run();
-    } catch (RuntimeException thrown) {
+    } catch (Throwable thrown) {
       log.error("resume", thrown, "could not resume a waiting call");
     }
   }

@@ -1,9 +1,18 @@
 package io.github.grpcidempotency.store.support;
 
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
 /**
- * A task for periodic execution that survives its exceptions. Everything that a run throws, even an
- * {@link Error}, is logged. Without this wrapper, an executor would never run a task again after an
- * exception. Thread-safe if the task is. Not for use by services.
+ * A task for periodic execution that no exception ends. Everything that a run throws, even an
+ * {@link Error}, is logged, and the next run takes place. An executor alone would never run a task
+ * again after an exception. All repeated work of the library is a repeated task: a test of the
+ * build rejects every other way to repeat work.
+ *
+ * <p>Thread-safe if the task is. Not for use by services.
  */
 public final class RepeatedTask implements Runnable {
   private final String name;
@@ -32,6 +41,21 @@ public final class RepeatedTask implements Runnable {
     return new RepeatedTask(name, log, task);
   }
 
+  /**
+   * Runs on a timer until the timer is shut down. A run that the shutdown interrupts is not logged.
+   *
+   * @param first the time until the first run
+   * @param pause the pause between two runs
+   */
+  public void every(ScheduledExecutorService timer, Duration first, Duration pause) {
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(
+            () -> succeeds(timer::isShutdown),
+            TimeUnit.NANOSECONDS.convert(first),
+            Math.max(1, TimeUnit.NANOSECONDS.convert(pause)),
+            TimeUnit.NANOSECONDS);
+  }
+
   @Override
   public void run() {
     boolean unused = succeeds();
@@ -39,16 +63,22 @@ public final class RepeatedTask implements Runnable {
 
   /** Runs once, and returns whether the run threw nothing. */
   public boolean succeeds() {
+    return succeeds(() -> false);
+  }
+
+  private boolean succeeds(BooleanSupplier stopped) {
     try {
       task.run();
       return true;
     } catch (Throwable thrown) {
-      notify(thrown);
+      if (!stopped.getAsBoolean()) {
+        report(thrown);
+      }
       return false;
     }
   }
 
-  private void notify(Throwable thrown) {
+  private void report(Throwable thrown) {
     String message = "could not " + name + "; trying again";
     try {
       if (thrown instanceof Exception) {
