@@ -65,7 +65,7 @@ class OperationTest {
               WaitLimits.defaults(),
               Runnable::run));
 
-  private final List<Optional<RuntimeException>> unknown = new ArrayList<>();
+  private final List<Optional<Throwable>> unknown = new ArrayList<>();
 
   @AfterEach
   void close() {
