@@ -80,14 +80,10 @@ public final class RepeatedTask implements Runnable {
 
   private void report(Throwable thrown) {
     String message = "could not " + name + "; trying again";
-    try {
-      if (thrown instanceof Exception) {
-        log.warn(name, thrown, message);
-      } else {
-        log.error(name, thrown, message);
-      }
-    } catch (Throwable unlogged) {
-      // Logging can fail too, for example for lack of memory. The next run must still take place.
+    if (thrown instanceof Exception) {
+      log.warn(name, thrown, message);
+    } else {
+      log.error(name, thrown, message);
     }
   }
 }

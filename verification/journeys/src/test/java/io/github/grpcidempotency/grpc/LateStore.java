@@ -133,6 +133,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     private volatile Optional<Claim> won = Optional.empty();
     private volatile Transaction transaction;
     private volatile boolean preempted;
+    private volatile boolean confirmed;
 
     LateClaim(ClaimRequest request) {
       this.request = request;
@@ -181,6 +182,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
       if (won.isEmpty()) {
         transaction.rollback();
       }
+      confirmed = won.isPresent();
       return won.map(claim -> new TransactionClaim(claim, transaction));
     }
 
@@ -201,7 +203,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
 
     @Override
     public void close() {
-      if (won.isEmpty()) {
+      if (!confirmed) {
         transaction.close();
       }
     }
@@ -234,6 +236,13 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     @Override
     public Settled release() {
       return transaction.end(false, super::release);
+    }
+
+    @Override
+    public void close() {
+      if (!transaction.ended) {
+        Settled unused = release();
+      }
     }
 
     @Override

@@ -201,6 +201,13 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
     }
 
     @Override
+    public void close() {
+      if (!transaction.over) {
+        Settled unused = release();
+      }
+    }
+
+    @Override
     public Settled markUnknown() {
       return release();
     }
