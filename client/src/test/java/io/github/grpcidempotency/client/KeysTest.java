@@ -139,10 +139,16 @@ class KeysTest {
   }
 
   @Test
-  void aFieldIsFilledOnlyIfNoOtherPlaceHasAKey() {
+  void theFirstPlaceGetsAKeyOnlyIfNoPlaceHasOne() {
     Seen nothingGiven = send(OrderServiceBlockingStub::createWithHeaderOrField, REQUEST);
-    assertThat(nothingGiven.header("x-order-key")).isEmpty();
-    assertThat(nothingGiven.request().getDetail().getToken()).isNotEmpty();
+    assertThat(nothingGiven.header("x-order-key")).isPresent();
+    assertThat(nothingGiven.request()).isEqualTo(REQUEST);
+
+    OrderRequest set =
+        REQUEST.toBuilder().setDetail(OrderRequest.Detail.newBuilder().setToken("mine")).build();
+    Seen fieldGiven = send(OrderServiceBlockingStub::createWithHeaderOrField, set);
+    assertThat(fieldGiven.header("x-order-key")).isEmpty();
+    assertThat(fieldGiven.request()).isEqualTo(set);
 
     Seen headerGiven =
         send(
@@ -169,13 +175,34 @@ class KeysTest {
 
   @Test
   void theClientSetsNoKeyIfTheServerComputesIt() {
-    Seen assigned = send(OrderServiceBlockingStub::createWithAssignedId, REQUEST);
-    assertThat(assigned.header("x-order-key")).isEmpty();
-    assertThat(assigned.request()).isEqualTo(REQUEST);
+    OrderRequest assigned = REQUEST.toBuilder().setId(UUID.randomUUID().toString()).build();
+    Seen seen = send(OrderServiceBlockingStub::createWithAssignedId, assigned);
+    assertThat(seen.header("x-order-key")).isEmpty();
+    assertThat(seen.request()).isEqualTo(assigned);
 
     Seen content = send(OrderServiceBlockingStub::createOfContent, REQUEST);
     assertThat(content.key()).isEmpty();
     assertThat(content.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void aHeaderGetsAKeyIfTheUserHasNotAssignedAnId() {
+    Seen seen = send(OrderServiceBlockingStub::createWithAssignedId, REQUEST);
+
+    assertThat(seen.header("x-order-key")).isPresent();
+    assertThat(seen.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void aHeaderGetsAKeyIfAFieldDoesNotAcceptIt() {
+    Seen seen = send(OrderServiceBlockingStub::createWithPatternOrHeader, REQUEST);
+    assertThat(seen.header("x-order-key")).isPresent();
+    assertThat(seen.request()).isEqualTo(REQUEST);
+
+    OrderRequest set =
+        REQUEST.toBuilder().setDetail(OrderRequest.Detail.newBuilder().setToken("order-7")).build();
+    assertThat(send(OrderServiceBlockingStub::createWithPatternOrHeader, set).header("x-order-key"))
+        .isEmpty();
   }
 
   @Test
