@@ -66,7 +66,7 @@ public final class PoolCheck {
     if (!connection.getAutoCommit()) {
       return Optional.of(
           "must give connections in autocommit mode: otherwise, the library's writes are rolled"
-              + " back");
+              + " back; Tomcat's pool needs jdbcInterceptors=ConnectionState");
     }
     if (!connection.isWrapperFor(PGConnection.class)) {
       return Optional.of(
@@ -76,7 +76,7 @@ public final class PoolCheck {
     if (connection.isReadOnly()) {
       return Optional.of(
           "gives connections that are read-only: configure it to give connections that"
-              + " can write");
+              + " can write; Tomcat's pool needs jdbcInterceptors=ConnectionState");
     }
     Settings settings =
         StatementBatch.run(

@@ -41,7 +41,8 @@ public final class RecordDatabase {
       "the store's pool gave a connection that is not in autocommit mode: either the"
           + " connection is part of a transaction of this thread, or the pool switches autocommit"
           + " off. Build the store with the HostTransactions of that transaction's manager, or"
-          + " configure the pool to give connections in autocommit mode";
+          + " configure the pool to give connections in autocommit mode; Tomcat's pool needs"
+          + " jdbcInterceptors=ConnectionState";
 
   private final StoreSettings settings;
   private final Duration lease;

@@ -98,6 +98,17 @@ class WiringTest {
   }
 
   @Test
+  void aTransactionalHelperWithTheNameOfAHandlerChoosesNoExecution() {
+    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+    beans.registerSingleton("service", new UndecidedService.Overloaded());
+
+    FoundProcedures found = FoundProcedures.in(beans, Set.of(), true);
+
+    assertThat(found.procedures().problems())
+        .anyMatch(problem -> problem.contains("it has no execution"));
+  }
+
+  @Test
   void aStatusResolverIsOfTheResourceTypeAfterWhichItIsNamed() {
     StatusResolver resolver = id -> IdempotencyStatus.COMPLETED;
     complete()
