@@ -295,32 +295,26 @@ final class ProbeCall {
   }
 
   private void completeTransaction(ClaimRequest request) {
-    Claim claim = win(request);
-    try {
+    try (Claim claim = win(request)) {
       step = "refuse its duplicate";
       if (keepsDuplicatesOut(request)) {
         step = "report that it is running";
         checkShown(request);
       }
       complete(claim);
-    } catch (RuntimeException failure) {
-      letGo(claim);
-      throw failure;
     }
   }
 
   private void completeLate(ClaimRequest request) {
     step = "claim a key with a statement";
-    PendingClaim claim = store.claimLater(request);
-    try {
+    try (PendingClaim claim = store.claimLater(request)) {
       Optional<Claim> won = runs(claim) ? claim.confirm() : Optional.empty();
       check(
           won.isPresent(),
           "the claim with the first statement of a trial call did not win its key");
-      complete(won.orElseThrow());
-    } catch (RuntimeException failure) {
-      claim.transaction().rollback();
-      throw failure;
+      try (Claim confirmed = won.orElseThrow()) {
+        complete(confirmed);
+      }
     }
     step = "stop a duplicate at its first statement";
     PendingClaim duplicate = store.claimLater(request);
@@ -432,7 +426,7 @@ final class ProbeCall {
             () -> {
               ClaimResult result = claiming.apply(request);
               if (result instanceof ClaimResult.Won won) {
-                letGo(won.claim());
+                won.claim().close();
               }
               return result;
             });
@@ -467,14 +461,6 @@ final class ProbeCall {
             + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
             + " least two connections, and one more for each concurrent transactional call");
     return false;
-  }
-
-  private static void letGo(Claim claim) {
-    try {
-      Settled unused = claim.release();
-    } catch (RuntimeException failure) {
-      logger.debug("could not end the transaction of a trial call", failure);
-    }
   }
 
   private State state(Claim claim) {

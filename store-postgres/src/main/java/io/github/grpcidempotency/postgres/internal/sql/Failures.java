@@ -83,7 +83,7 @@ public final class Failures {
             "the host's transaction manager could not begin a transaction", failure);
   }
 
-  public static JdbiException ofCommit(RuntimeException failure) {
+  public static JdbiException ofCommit(Throwable failure) {
     return failure instanceof JdbiException known
         ? known
         : new TransactionException(

@@ -81,13 +81,16 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     // Before the transaction takes its connection, because this may need a connection, too.
     LateClaimSql sql = database.sql(request.procedure()).claimLate;
     HandlerTransaction transaction = HandlerTransaction.open(database, request.procedure().name());
-    LateClaim claim = new LateClaim(database, request, sql, transaction);
+    boolean owned = false;
     try {
+      LateClaim claim = new LateClaim(database, request, sql, transaction);
       transaction.carryFirst(claim);
+      owned = true;
       return claim;
-    } catch (RuntimeException failure) {
-      transaction.rollback();
-      throw failure;
+    } finally {
+      if (!owned) {
+        transaction.rollback();
+      }
     }
   }
 
@@ -114,9 +117,15 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   @Override
   public Optional<Claim> confirm() {
     opened.guard.end();
-    Optional<Claim> claim = confirmWon();
-    confirmed = claim.isPresent();
-    return claim;
+    try {
+      Optional<Claim> claim = confirmWon();
+      confirmed = claim.isPresent();
+      return claim;
+    } finally {
+      if (!confirmed) {
+        opened.rollback();
+      }
+    }
   }
 
   private Optional<Claim> confirmWon() {
@@ -125,10 +134,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     }
     return switch (state) {
       case WON -> Optional.of(won.orElseThrow());
-      case PREEMPTED -> {
-        opened.rollback();
-        yield Optional.empty();
-      }
+      case PREEMPTED -> Optional.empty();
       case WAITING -> claimByItself(opened instanceof HostedTransaction);
       case FAILED -> claimByItself(true);
     };
