@@ -128,7 +128,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             new StartupCheck(database, lease -> new PostgresIdempotencyStore(settings, lease)));
         return;
       } catch (JdbiException failed) {
-        failure = Failures.of("could not check the store at start-up", failed);
+        failure =
+            database.failed(
+                "could not check the store at start-up", failed, FailurePhase.HANDLER_DONE);
       } catch (StoreException failed) {
         failure = failed;
       }
@@ -159,7 +161,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     try {
       return LateClaim.open(database, request);
     } catch (JdbiException failure) {
-      throw Failures.of("could not open a transaction", failure, FailurePhase.NOTHING_SENT);
+      throw database.failed("could not open a transaction", failure, FailurePhase.NOTHING_SENT);
     }
   }
 

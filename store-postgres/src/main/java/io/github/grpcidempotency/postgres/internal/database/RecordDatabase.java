@@ -52,6 +52,7 @@ public final class RecordDatabase {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final OperationIds ids = new OperationIds();
   private final Batches batches;
+  private final Outage outage;
 
   /**
    * Creates the database of a store.
@@ -62,6 +63,7 @@ public final class RecordDatabase {
     this.settings = settings;
     this.lease = lease;
     this.sql = new StoreSql(settings.schema(), settings.hosts().isPresent(), settings.timeLines());
+    this.outage = new Outage(settings.pool());
     this.batches = new Batches(settings.batches(), settings.smallestBatch(), this::onOneConnection);
   }
 
@@ -113,7 +115,7 @@ public final class RecordDatabase {
       try {
         Map<String, String> unused = onConnection(this::readResourceColumns);
       } catch (JdbiException failure) {
-        throw Failures.of(
+        throw failed(
             "could not read the types of the resource columns", failure, FailurePhase.NOTHING_SENT);
       }
     }
@@ -167,8 +169,13 @@ public final class RecordDatabase {
     try {
       return work.get();
     } catch (JdbiException failure) {
-      throw Failures.of("could not " + what, failure);
+      throw failed("could not " + what, failure, FailurePhase.HANDLER_DONE);
     }
+  }
+
+  /** Returns the store's exception for a failure of the database. */
+  public StoreException failed(String message, JdbiException failure, FailurePhase phase) {
+    return new StoreException(message, failure, phase, outage.causeOf(failure));
   }
 
   /**
