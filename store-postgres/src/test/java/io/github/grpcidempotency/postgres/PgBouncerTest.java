@@ -253,13 +253,13 @@ class PgBouncerTest {
   }
 
   @Test
-  void aMaintenancePoolPastThePoolerIsNotified() {
+  void aStoreWhoseConnectionsBypassThePoolerIsNotified() {
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy past = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(pooler.jdbcUrl());
-        HikariDataSource maintenance = PostgresThingServer.pool(past.jdbcUrl());
-        ThingServer left = attaching(pool, Optional.of(maintenance));
-        ThingServer right = attaching(pool, Optional.of(maintenance));
+        HikariDataSource direct = PostgresThingServer.pool(past.jdbcUrl());
+        ThingServer left = attaching(pool, Optional.of(direct));
+        ThingServer right = attaching(pool, Optional.of(direct));
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
@@ -274,10 +274,10 @@ class PgBouncerTest {
   }
 
   private static ThingServer attaching(
-      HikariDataSource pool, Optional<HikariDataSource> maintenance) {
+      HikariDataSource pool, Optional<HikariDataSource> connections) {
     PostgresThingServer.Builder server =
         PostgresThingServer.on(pool).createThing(thing -> thing.attach(Duration.ofMinutes(1)));
-    maintenance.ifPresent(server::maintenance);
+    connections.ifPresent(server::connections);
     return server.start();
   }
 

@@ -38,11 +38,10 @@ import org.postgresql.ds.common.BaseDataSource;
  * So after such a failure, each address of each host is asked for a TCP connection:
  *
  * <ul>
- *   <li>It is an outage if every address refuses the connection. A host without a route, and a name
- *       that is unknown, count as refusals.
+ *   <li>It is an outage if every address refuses the connection.
  *   <li>It is no outage if any address accepts the connection, whatever the host then does with it.
- *   <li>An address that does not answer may be that of a host that serves other servers. It is an
- *       outage only if the URL has one host with one address: the driver has waited for it, too.
+ *   <li>An address that does not answer, a host without a route and a name that is unknown here may
+ *       be those of a host that serves other servers. It is an outage only if the URL has one host with one address: the driver has waited for it, too.
  *   <li>It is no outage if the hosts are not known: the pool is neither a HikariCP pool nor one of
  *       the driver's own data sources, or it uses a {@code socketFactory}.
  * </ul>
@@ -128,7 +127,7 @@ final class Outage {
     try {
       addresses = InetAddress.getAllByName(host.name());
     } catch (UnknownHostException nowhere) {
-      return List.of(Answer.REFUSED);
+      return List.of(Answer.SILENT);
     }
     for (InetAddress address : addresses) {
       answers.add(ask(new InetSocketAddress(address, host.port())));
@@ -146,9 +145,9 @@ final class Outage {
     try (channel) {
       channel.socket().connect(address, Math.toIntExact(PATIENCE.toMillis()));
       return Answer.ACCEPTED;
-    } catch (ConnectException | NoRouteToHostException refused) {
+    } catch (ConnectException refused) {
       return Answer.REFUSED;
-    } catch (SocketTimeoutException silent) {
+    } catch (NoRouteToHostException | SocketTimeoutException silent) {
       return Answer.SILENT;
     } catch (SocketException unusable) {
       return Answer.UNUSABLE;
