@@ -112,12 +112,12 @@ public final class RunningCalls implements AutoCloseable {
     running.forEach(
         (call, state) -> {
           if (!state.givenUp && isDue(call, state, now)) {
-            state.givenUp = true;
             endings.execute(
                 RepeatedTask.of(
                     "give up a call of " + call.method(),
                     log,
                     () -> call.giveUp(() -> warn(call))));
+            state.givenUp = true;
           }
         });
   }

@@ -122,8 +122,8 @@ public final class PostgresCompletionWatch implements CompletionWatch {
       added.set(true);
     }
     if (!started) {
-      started = true;
       thread.start();
+      started = true;
     }
     notifyAll();
   }
