@@ -308,7 +308,7 @@ public final class Engine implements AutoCloseable {
   public void giveUp(PendingClaim pending, CallEvents events) {
     leases.confirmed(pending, Optional.empty());
     pending.transaction().rollback();
-    events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null);
+    events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null, true);
   }
 
   public RateLimitedLog log() {

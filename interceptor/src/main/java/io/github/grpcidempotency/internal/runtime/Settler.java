@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Message;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.HandlerError;
@@ -17,7 +16,6 @@ import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,17 +23,6 @@ import org.slf4j.LoggerFactory;
 
 /** Settles claims whose handler has ended, and stops renewing their leases. Thread-safe; blocks. */
 public final class Settler {
-  /** Codes with which a handler reports a failed check, before it has written anything anywhere. */
-  private static final Set<Code> CHECKS =
-      Set.of(
-          Code.INVALID_ARGUMENT,
-          Code.NOT_FOUND,
-          Code.ALREADY_EXISTS,
-          Code.PERMISSION_DENIED,
-          Code.FAILED_PRECONDITION,
-          Code.OUT_OF_RANGE,
-          Code.UNAUTHENTICATED);
-
   private static final Logger logger = LoggerFactory.getLogger(Settler.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
@@ -65,7 +52,7 @@ public final class Settler {
       return onFailure(operation, answer, failure);
     } catch (TransactionMisuseException misuse) {
       leases.drop(operation.claim());
-      failed(operation, Settlement.COMPLETE, misuse);
+      failed(operation, Settlement.COMPLETE, misuse, false);
       throw misuse;
     } finally {
       checkTransactionTaken(operation);
@@ -109,15 +96,12 @@ public final class Settler {
     if (committed && settlement == Settlement.MARK_UNKNOWN) {
       operation.events().unprotected(UnprotectedCause.COMMITTED_WITH_ERROR, null);
     }
-    if (!CHECKS.contains(failed.code())) {
-      checkTransactionTaken(operation);
-    }
     try {
       Settled settled = settle(operation, settlement, record);
       return settled == Settled.LOST ? settled : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
-      failed(operation, settlement, unsettled);
+      failed(operation, settlement, unsettled, false);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
         late.release(operation);
       }
@@ -142,16 +126,16 @@ public final class Settler {
         return;
       }
       Settled unused = settleClaim(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
-      failed(operation, Settlement.MARK_UNKNOWN, null);
+      failed(operation, Settlement.MARK_UNKNOWN, null, true);
     } catch (StoreException | TransactionMisuseException unsettled) {
-      failed(operation, Settlement.MARK_UNKNOWN, unsettled);
+      failed(operation, Settlement.MARK_UNKNOWN, unsettled, false);
     }
     checkTransactionAlone(operation);
   }
 
   /**
-   * Reports a handler that did not use its transaction, so that its effect and its record are not
-   * one commit.
+   * Reports a handler that answered without its transaction, so that its effect and its record are
+   * not one commit.
    */
   private void checkTransactionTaken(Operation operation) {
     if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
@@ -180,8 +164,9 @@ public final class Settler {
       return Settled.LOST;
     }
     leases.drop(claim);
-    failed(operation, Settlement.COMPLETE, failure);
-    if (!failure.failureCause().mayBeDone()) {
+    boolean rolledBack = !failure.failureCause().mayBeDone();
+    failed(operation, Settlement.COMPLETE, failure, rolledBack);
+    if (rolledBack) {
       throw failure;
     }
     return Settled.LOST;
@@ -200,7 +185,8 @@ public final class Settler {
               .events()
               .settled(claim.operationId(), settlement, operation.handlerTime(), took);
       case LOST -> operation.leaseLost();
-      case ROLLED_BACK, UNKNOWN -> failed(operation, settlement, null);
+      case ROLLED_BACK -> failed(operation, settlement, null, true);
+      case UNKNOWN -> failed(operation, settlement, null, false);
     }
     return settled;
   }
@@ -282,8 +268,13 @@ public final class Settler {
   }
 
   private static void failed(
-      Operation operation, Settlement settlement, @Nullable Throwable unsettled) {
-    operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
+      Operation operation,
+      Settlement settlement,
+      @Nullable Throwable unsettled,
+      boolean rolledBack) {
+    operation
+        .events()
+        .settlementFailed(operation.claim().operationId(), settlement, unsettled, rolledBack);
   }
 
   private static RecordedOutcome nothing() {
