@@ -133,10 +133,7 @@ public final class Operation implements AutoCloseable {
     if (owner.compareAndSet(Owner.CALL, Owner.NOBODY)) {
       release();
       events.settlementFailed(
-          claim.operationId(),
-          Settlement.MARK_UNKNOWN,
-          null,
-          claim.transaction().isPresent());
+          claim.operationId(), Settlement.MARK_UNKNOWN, null, claim.transaction().isPresent());
     }
   }
 
