@@ -6,6 +6,7 @@ import io.github.grpcidempotency.postgres.internal.check.PoolCheck;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
@@ -41,13 +42,14 @@ public final class ExpirySweeper implements AutoCloseable {
   private final DataSource pool;
   private final Jdbi jdbi;
   private final List<IdempotencyListener> listeners;
+  private final String schema;
   private final String sweepSql;
   private final String lagSql;
   private final Duration interval;
   private final int batchSize;
   private final Optional<String> shard;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
-  private volatile boolean poolChecked;
+  private volatile boolean checked;
 
   /** The result of one batch. Also reports whether the previous batch was committed. */
   private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
@@ -62,8 +64,9 @@ public final class ExpirySweeper implements AutoCloseable {
     this.pool = builder.dataSource;
     this.jdbi = Jdbi.create(pool);
     this.listeners = List.copyOf(builder.listeners);
-    this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", builder.schema));
-    this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", builder.schema));
+    this.schema = builder.schema;
+    this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", schema));
+    this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
     this.shard = builder.shard;
@@ -75,14 +78,15 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   /**
-   * Starts to sweep, one interval from now and then every interval. It starts even if the database
-   * cannot be reached.
+   * Starts to sweep, now and then after every interval. It starts even if the database cannot be
+   * reached.
    *
-   * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
+   * @throws SetupException if the pool or the schema cannot be used for sweeping; the message names
+   *     the problem
    */
   public ExpirySweeper start() {
     try {
-      checkPool();
+      check();
     } catch (StoreException unreachable) {
       logger.warn(
           "{} could not be checked and will be checked at the first sweep: {}",
@@ -93,7 +97,7 @@ public final class ExpirySweeper implements AutoCloseable {
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
             RepeatedTask.of(task, log, this::sweepAndTell),
-            interval.toMillis(),
+            0,
             interval.toMillis(),
             TimeUnit.MILLISECONDS);
     return this;
@@ -104,7 +108,8 @@ public final class ExpirySweeper implements AutoCloseable {
    * deleting. Blocks.
    *
    * @return how many records were deleted
-   * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
+   * @throws SetupException if the pool or the schema cannot be used for sweeping; the message names
+   *     the problem
    * @throws StoreException if the database fails
    */
   public long sweep() {
@@ -112,7 +117,7 @@ public final class ExpirySweeper implements AutoCloseable {
     Optional<Duration> lag;
     long swept;
     try {
-      checkPool();
+      check();
       lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
@@ -157,7 +162,7 @@ public final class ExpirySweeper implements AutoCloseable {
     Batch batch = Batch.NONE;
     try {
       do {
-        batch = sweepBatch(batch);
+        batch = sweepBatch(batch, batchSize);
         swept += batch.swept();
       } while (batch.swept() == batchSize && !Thread.currentThread().isInterrupted());
       return swept;
@@ -172,15 +177,22 @@ public final class ExpirySweeper implements AutoCloseable {
     timer.shutdownNow();
   }
 
-  /** Checks the pool until it has passed once, so that its warnings are logged once. */
-  private void checkPool() {
-    if (!poolChecked) {
+  /** Checks pool and schema until they have passed once, so that warnings are logged once. */
+  private void check() {
+    if (!checked) {
       try {
         PoolCheck.ofSingleStatements(poolName(), pool).ifPresent(ExpirySweeper::refuse);
+        Batch unused = sweepBatch(Batch.NONE, 0);
       } catch (JdbiException failure) {
+        if (Failures.causeOf(failure) == FailureCause.BROKEN) {
+          refuse(
+              ("%s cannot sweep the schema %s: %s; check the sweeper's schema, the schema's"
+                      + " migrations, and the rights of the pool's role")
+                  .formatted(poolName(), schema, Failures.asSqlException(failure).getMessage()));
+        }
         throw Failures.of("could not check " + poolName(), failure);
       }
-      poolChecked = true;
+      checked = true;
     }
   }
 
@@ -196,13 +208,13 @@ public final class ExpirySweeper implements AutoCloseable {
    * Checks that the previous batch was committed. Otherwise, the sweeper would sweep the same
    * records forever.
    */
-  private Batch sweepBatch(Batch before) {
+  private Batch sweepBatch(Batch before, int records) {
     Batch batch =
         jdbi.withHandle(
             handle ->
                 handle
                     .createQuery(sweepSql)
-                    .bind("batch", batchSize)
+                    .bind("batch", records)
                     .bind("before", before.transaction())
                     .map((row, context) -> Batch.read(row))
                     .one());

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.thing.EventJournal;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -20,7 +19,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -105,7 +104,7 @@ class SweepTest {
                 .listener(second.listener())
                 .build()) {
       sweeper.sweep();
-      assertThatThrownBy(broken::sweep).isInstanceOf(StoreException.class);
+      assertThatThrownBy(broken::sweep).isInstanceOf(SetupException.class);
     }
 
     IdempotencyEvent.Swept swept = journal.only(IdempotencyEvent.Swept.class);
@@ -115,7 +114,7 @@ class SweepTest {
     assertThat(swept.shard()).contains("east");
     assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
     IdempotencyEvent.SweepFailed failed = second.only(IdempotencyEvent.SweepFailed.class);
-    assertThat(failed.cause()).isInstanceOf(StoreException.class);
+    assertThat(failed.cause()).isInstanceOf(SetupException.class);
     assertThat(failed.shard()).contains("west");
   }
 
@@ -163,6 +162,42 @@ class SweepTest {
   }
 
   @Test
+  void aProcessThatLivesShorterThanAnIntervalSweeps() {
+    table.add(3, EXPIRED);
+
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).build()) {
+      sweeper.start();
+
+      await().until(() -> table.size() == 0);
+    }
+  }
+
+  @Test
+  void aSweeperOfASchemaThatDoesNotExistIsRefusedWhenItStarts() {
+    try (ExpirySweeper sweeper =
+        ExpirySweeper.builder(database.app()).schema("nowhere").shard("west").build()) {
+      assertThatThrownBy(sweeper::start)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("the sweeper's pool of shard west cannot sweep the schema nowhere")
+          .hasMessageContaining("schema \"nowhere\" does not exist");
+    }
+  }
+
+  @Test
+  void aSweeperWhoseRoleMayNotSweepIsRefusedWhenItStarts() {
+    database.execute(
+        "REVOKE EXECUTE ON FUNCTION idempotency.sweep_expired(integer) FROM things_app");
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).build()) {
+      assertThatThrownBy(sweeper::start)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("permission denied for function sweep_expired");
+    } finally {
+      database.execute(
+          "GRANT EXECUTE ON FUNCTION idempotency.sweep_expired(integer) TO things_app");
+    }
+  }
+
+  @Test
   void anErrorDoesNotEndTheSweeper() {
     table.add(3, EXPIRED);
 
@@ -172,14 +207,13 @@ class SweepTest {
       await().until(() -> table.size() == 0);
       sweeper.close();
 
-      assertThat(pool.failed).isTrue();
+      assertThat(pool.asked).hasValueGreaterThan(3);
     }
   }
 
-  /** A pool that throws unexpected exceptions once it has been checked. */
+  /** A pool that throws an unexpected error once, after the two connections of the check. */
   private static final class FatalOncePool extends HikariDataSource {
-    private final AtomicBoolean checked = new AtomicBoolean();
-    private final AtomicBoolean failed = new AtomicBoolean();
+    private final AtomicInteger asked = new AtomicInteger();
 
     FatalOncePool() {
       setJdbcUrl(database.appUrl());
@@ -188,7 +222,7 @@ class SweepTest {
 
     @Override
     public Connection getConnection() throws SQLException {
-      if (checked.getAndSet(true) && !failed.getAndSet(true)) {
+      if (asked.incrementAndGet() == 3) {
         throw new NoClassDefFoundError("the driver is half there");
       }
       return super.getConnection();
