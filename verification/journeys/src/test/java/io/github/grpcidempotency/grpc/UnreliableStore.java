@@ -36,6 +36,7 @@ final class UnreliableStore extends ForwardingStore {
   private final AtomicInteger errors = new AtomicInteger();
   private volatile Runnable retain = UnreliableStore::nothing;
   private volatile Runnable beforeClaim = UnreliableStore::nothing;
+  private volatile Runnable beforeLook = () -> beforeClaim.run();
   private volatile Runnable beforeSettlement = UnreliableStore::nothing;
   private volatile Runnable afterSettlement = UnreliableStore::nothing;
 
@@ -46,6 +47,12 @@ final class UnreliableStore extends ForwardingStore {
   /** Lets every claim, look and renewal fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
     beforeClaim = throwing(() -> new StoreException("cut off", null, phase, cause));
+  }
+
+  /** Lets every claim fail from now on, but no look. */
+  void failClaimsOnly(FailurePhase phase, FailureCause cause) {
+    beforeLook = UnreliableStore::nothing;
+    failClaims(phase, cause);
   }
 
   /** Runs something at the beginning of the claims from now on, before they fail. */
@@ -154,7 +161,7 @@ final class UnreliableStore extends ForwardingStore {
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     looks.incrementAndGet();
-    beforeClaim.run();
+    beforeLook.run();
     return super.find(key, procedure);
   }
 
