@@ -20,7 +20,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** An engine without notifications and advisory locks. */
 class MissingDatabaseFeaturesTest {
   @RegisterExtension
-  static final TestDatabase database = TestDatabase.withoutAdvisoryLocks().awaitingConnections();
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
+
+  @RegisterExtension static final TestDatabase withoutLocks = TestDatabase.withoutAdvisoryLocks();
 
   private final KeyTable table = new KeyTable(database);
 
@@ -42,19 +44,19 @@ class MissingDatabaseFeaturesTest {
   }
 
   @Test
-  void withoutAdvisoryLocksTransactionalProceduresAreRefused() {
+  void withoutAdvisoryLocksTheStartFails() {
     assertThatThrownBy(
             () ->
                 Things.verify(
-                    PostgresIdempotencyStore.builder(database.app()).listen(false).build(),
-                    Things.TRANSACTIONAL))
+                    PostgresIdempotencyStore.builder(withoutLocks.app()).listen(false).build(),
+                    Things.CREATE_THING))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("a trial call of the start-up check could not claim a key")
         .hasMessageContaining("permission denied for function pg_try_advisory_xact_lock");
   }
 
   @Test
-  void aReservedCallAndItsDuplicateOnAnotherServerNeedNeitherLocksNorNotifications() {
+  void aReservedCallAndItsDuplicateOnAnotherServerNeedNoNotifications() {
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left = waiting(database.app());
         ThingServer right = waiting(database.newAppPool());
