@@ -194,7 +194,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
-    String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     return database.inStore(
         "open a transaction",
         () ->
@@ -205,7 +204,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
                     StatementBatch.run(
                         connection,
                         database.sql().begin,
-                        values -> values.bind("user", user),
+                        values -> values.bindCaller(caller),
                         row -> row.getString(1))));
   }
 

@@ -13,7 +13,6 @@ import java.util.Map;
  */
 public record LastStatements(String alone, String withCommit, String afterwards) {
   private static final String COMMIT = "COMMIT";
-  private static final String USER = "SELECT set_config('app.current_user_id', :user, true);\n";
 
   /** For a transaction that has nothing left to do but commit. */
   public static final LastStatements NONE = new LastStatements("", COMMIT, "");
@@ -23,6 +22,7 @@ public record LastStatements(String alone, String withCommit, String afterwards)
     Map<String, String> all = new HashMap<>(values);
     String alone = SqlFile.loadRestoring(name, all);
     all.put("commit", COMMIT);
-    return new LastStatements(alone, SqlFile.load(name, all), USER + alone);
+    return new LastStatements(
+        alone, SqlFile.load(name, all), "SELECT " + SqlFile.CALLER + ";\n" + alone);
   }
 }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.watch;
 
 import com.google.common.primitives.Longs;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
@@ -52,7 +55,10 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   private static final Duration IDLE_LIMIT = Duration.ofSeconds(5);
 
   private final Jdbi jdbi;
+
+  /** The schema's name, because no longer name fits if that name is as long as possible. */
   private final String channel;
+
   private final String announceSql;
   private final String inFlightSql;
   private final boolean listens;
@@ -72,7 +78,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   public PostgresCompletionWatch(
       DataSource dataSource, String schema, boolean listens, Consumer<IdempotencyKey> ended) {
     this.jdbi = Jdbi.create(dataSource);
-    this.channel = channel(schema);
+    this.channel = schema;
     this.listens = listens;
     this.announceSql = SqlFile.load("maintenance/announce_waits", Map.of("schema", schema));
     this.inFlightSql = SqlFile.load("maintenance/in_flight", Map.of("schema", schema));
@@ -86,10 +92,9 @@ public final class PostgresCompletionWatch implements CompletionWatch {
    */
   public static void tryListening(Handle handle, String schema) {
     if (isBackendOf(handle, driverOf(handle))) {
-      handle.execute(
-          "LISTEN %1$s; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(channel(schema)));
+      handle.execute("LISTEN \"%1$s\"; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(schema));
     } else {
-      handle.execute("SELECT pg_notify(?, '')", channel(schema));
+      handle.execute("SELECT pg_notify(?, '')", schema);
     }
   }
 
@@ -99,10 +104,6 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     } catch (SQLException failure) {
       throw Failures.asJdbiException(failure);
     }
-  }
-
-  private static String channel(String schema) {
-    return schema + "_ended";
   }
 
   /**
@@ -198,7 +199,7 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     if (!isBackendOf(handle, connection)) {
       return false;
     }
-    handle.execute("LISTEN " + channel);
+    handle.execute("LISTEN \"" + channel + '"');
     String echo = UUID.randomUUID().toString();
     try {
       jdbi.useHandle(other -> other.execute("SELECT pg_notify(?, ?)", channel, echo));
@@ -224,13 +225,20 @@ public final class PostgresCompletionWatch implements CompletionWatch {
       Handle handle, String inFlightSql, Map<Long, IdempotencyKey> operations) {
     List<Long> locks = List.copyOf(operations.keySet());
     List<IdempotencyKey> keys = locks.stream().map(operations::get).toList();
+    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
     return handle
         .createQuery(inFlightSql)
-        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
-        .bindArray("users", UUID.class, keys.stream().map(key -> key.caller().userId()).toList())
+        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::value).toList())
+        .bindArray("users", UUID.class, callers.stream().map(Caller::userId).toList())
+        .bindArray("tenants", String.class, names(callers, Caller::tenant))
+        .bindArray("projects", String.class, names(callers, Caller::project))
         .bindArray("locks", Long.class, locks)
         .mapTo(Long.class)
         .set();
+  }
+
+  private static List<String> names(List<Caller> callers, Function<Caller, Optional<String>> name) {
+    return callers.stream().map(name).map(given -> given.orElse("")).toList();
   }
 
   private void announce(Handle handle, boolean notified) {
