@@ -202,7 +202,6 @@ public final class PostgresIdempotencyStore
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
-    String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     return database.inStore(
         "open a transaction",
         () ->
@@ -213,7 +212,7 @@ public final class PostgresIdempotencyStore
                     StatementBatch.run(
                         connection,
                         database.sql().begin,
-                        values -> values.bind("user", user),
+                        values -> values.bindCaller(caller),
                         row -> row.getString(1))));
   }
 

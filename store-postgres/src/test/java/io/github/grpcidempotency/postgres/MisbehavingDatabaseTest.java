@@ -81,7 +81,8 @@ class MisbehavingDatabaseTest {
     A_LOOK_THAT_SEES_NOTHING(
         """
         CREATE OR REPLACE FUNCTION
-          idempotency.in_flight(keys text[], users uuid[], locks bigint[])
+          idempotency.in_flight(
+            keys text[], users uuid[], tenants text[], projects text[], locks bigint[])
           RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
           AS 'SELECT 1::bigint WHERE false'
         """,
@@ -157,12 +158,13 @@ class MisbehavingDatabaseTest {
     imitate(
         """
         CREATE OR REPLACE FUNCTION
-          idempotency.in_flight(keys text[], users uuid[], locks bigint[])
+          idempotency.in_flight(
+            keys text[], users uuid[], tenants text[], projects text[], locks bigint[])
           RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER AS
           'SELECT w.lock
-             FROM unnest($1, $2, $3) AS w (key, user_id, lock)
+             FROM unnest($1, $2, $5) AS w (key, user_uuid, lock)
              JOIN idempotency.idempotency_keys AS k
-               ON k.idempotency_key = w.key AND k.user_id = w.user_id
+               ON k.idempotency_key = w.key AND k.user_uuid = w.user_uuid
             WHERE k.completed IS NULL'
         """);
     PostgresIdempotencyStore store = store(database.app()).build();

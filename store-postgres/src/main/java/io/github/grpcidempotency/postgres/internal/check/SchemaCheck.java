@@ -130,6 +130,8 @@ public final class SchemaCheck {
           .createQuery(ProcedureSql.selectRecord(procedure, schema))
           .bind("key", "")
           .bind("user", new UUID(0, 0).toString())
+          .bind("tenant", "")
+          .bind("project", "")
           .mapToMap()
           .list();
       return ProcedureSql.outbox(procedure, type).flatMap(outbox -> severalRows(outbox, type));
