@@ -149,7 +149,13 @@ class NamesTest {
   }
 
   private static void assertThatAllWorks(HikariDataSource pool, String schema) throws Exception {
-    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).schema(schema).build();
+    try (PostgresIdempotencyStore store =
+        PostgresIdempotencyStore.builder(pool).schema(schema).build()) {
+      assertThatAllWorks(store);
+    }
+  }
+
+  private static void assertThatAllWorks(PostgresIdempotencyStore store) {
     Things.verify(store, Things.CREATE_THING);
     UUID user = UUID.randomUUID();
     ClaimRequest request = Things.claimOf(user, Things.CREATE_THING);
@@ -170,7 +176,7 @@ class NamesTest {
                 .operations(Set.of(RecordedProcedure.of(Things.CREATE_THING)))
                 .list(Caller.of(user), Set.of(Things.CREATE_THING.name()), Optional.empty(), 10))
         .hasSize(2);
-    try (ExpirySweeper sweeper = ExpirySweeper.builder(pool).schema(schema).build()) {
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store).build()) {
       assertThat(sweeper.sweep()).isZero();
     }
   }
