@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.sql;
 import static java.util.Objects.requireNonNull;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -68,8 +69,14 @@ public final class Parameters {
     return this;
   }
 
+  public Parameters bindCaller(Caller caller) {
+    return bind("user", caller.userId().toString())
+        .bind("tenant", caller.tenant().orElse(""))
+        .bind("project", caller.project().orElse(""));
+  }
+
   public Parameters bindKey(IdempotencyKey key) {
-    return bind("user", key.caller().userId().toString())
+    return bindCaller(key.caller())
         .bind("key", key.stored())
         .bindLate("lock", () -> LockId.of(key));
   }
