@@ -122,6 +122,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       private final Listener<ResponseT> listener;
       private final Metadata headers;
       private int requested;
+      private Optional<Boolean> compression = Optional.empty();
 
       Delayed(Listener<ResponseT> listener, Metadata headers) {
         this.listener = listener;
@@ -187,15 +188,19 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       super.cancel(message, cause);
     }
 
+    /** A call that waits for its request is ready for it. */
     @Override
     public synchronized boolean isReady() {
-      return delayed.isEmpty() && super.isReady();
+      return delayed.isPresent() || super.isReady();
     }
 
     @Override
     public synchronized void setMessageCompression(boolean enabled) {
-      startNow();
-      super.setMessageCompression(enabled);
+      if (delayed.isPresent()) {
+        delayed.get().compression = Optional.of(enabled);
+      } else {
+        super.setMessageCompression(enabled);
+      }
     }
 
     @SuppressWarnings("unchecked") // a message with one more field set is of the same type
@@ -228,6 +233,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
         Delayed<ResponseT> start = delayed.get();
         delayed = Optional.empty();
         super.start(start.listener, start.headers);
+        start.compression.ifPresent(super::setMessageCompression);
         if (start.requested > 0) {
           super.request(start.requested);
         }

@@ -53,7 +53,6 @@ public final class IntentWorker implements AutoCloseable {
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration DRAIN_POLL = Duration.ofMillis(100);
   private static final Backoff OUTAGE = new Backoff(POLL, Duration.ofSeconds(30));
-
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
@@ -63,7 +62,7 @@ public final class IntentWorker implements AutoCloseable {
   private final int concurrency;
   private final Set<StoredIntent> inWork = ConcurrentHashMap.newKeySet();
   private final ExecutorService threads;
-  private final ScheduledExecutorService renewals = DaemonThreads.newTimer("idempotency-intents");
+  private final ScheduledExecutorService renewals = DaemonThreads.newTimer("idempotency-leases");
   private final Semaphore woken = new Semaphore(0);
   private boolean started;
   private volatile boolean closed;
@@ -86,8 +85,8 @@ public final class IntentWorker implements AutoCloseable {
   /** Starts to process intents in the background, until {@link #close}. */
   public synchronized IntentWorker start() {
     if (!started && !closed) {
-      started = true;
       DaemonThreads.named("idempotency-intents").newThread(this::poll).start();
+      started = true;
     }
     return this;
   }

@@ -28,6 +28,8 @@ final class RetryLoop<RequestT, T> {
   private static final ExecutorService THREADS =
       Executors.newCachedThreadPool(DaemonThreads.named("idempotency-retry"));
 
+  private static final Duration GRACE = Duration.ofSeconds(1);
+
   private final KeyedCall<RequestT, T> call;
   private final Backoff backoff;
   private final CompletableFuture<Reply<T>> result = new CompletableFuture<>();
@@ -50,6 +52,8 @@ final class RetryLoop<RequestT, T> {
 
   /** Starts. */
   CompletableFuture<Reply<T>> start() {
+    ScheduledFuture<?> end = later(this::giveUp, call.timeLeft().plus(GRACE));
+    CompletableFuture<Reply<T>> unused = result.whenComplete((done, failure) -> end.cancel(false));
     attempt();
     return result;
   }
@@ -98,11 +102,27 @@ final class RetryLoop<RequestT, T> {
         failure(Status.INTERNAL.withDescription("the call could not be sent").withCause(defect)));
   }
 
-  private void attemptOnThread() {
+  /** Ends the call if gRPC has not ended its last attempt at the deadline. */
+  private void giveUp() {
+    boolean unused =
+        result.completeExceptionally(
+            failure(
+                Status.DEADLINE_EXCEEDED.withDescription(
+                    "gRPC has not ended the call: the executor of the channel is busy")));
+    synchronized (this) {
+      running.ifPresent(Attempt::cancel);
+    }
+  }
+
+  private static ScheduledFuture<?> later(Runnable step, Duration delay) {
+    return TIMER.schedule(() -> onThread(step), delay.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private static void onThread(Runnable step) {
     try {
-      THREADS.execute(this::attempt);
+      THREADS.execute(step);
     } catch (Throwable noThread) {
-      attempt();
+      step.run();
     }
   }
 
@@ -113,8 +133,7 @@ final class RetryLoop<RequestT, T> {
     }
     Optional<Duration> wait = next(ended);
     if (wait.isPresent()) {
-      ScheduledFuture<?> unused =
-          TIMER.schedule(this::attemptOnThread, wait.get().toNanos(), TimeUnit.NANOSECONDS);
+      ScheduledFuture<?> unused = later(this::attempt, wait.get());
     } else {
       result.completeExceptionally(lastFailure(ended));
     }

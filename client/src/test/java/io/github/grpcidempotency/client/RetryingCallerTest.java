@@ -535,6 +535,24 @@ class RetryingCallerTest {
   }
 
   @Test
+  void theDeadlineHoldsIfTheExecutorOfTheChannelIsStuck() {
+    RetryingCaller caller = quick().within(Duration.ofMillis(100)).build();
+
+    assertThatThrownBy(
+            () ->
+                caller
+                    .callAsync(
+                        stub.withExecutor(task -> {}),
+                        OrderServiceGrpc.getCreateOrderMethod(),
+                        REQUEST)
+                    .get(10, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOfSatisfying(
+            CallFailedException.class,
+            failure -> assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN));
+  }
+
+  @Test
   void anErrorOfAnInterceptorEndsTheCall() {
     server.answering(Answer.of(Status.UNAVAILABLE));
     AtomicInteger calls = new AtomicInteger();

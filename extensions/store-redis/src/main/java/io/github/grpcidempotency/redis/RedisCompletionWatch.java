@@ -46,8 +46,8 @@ final class RedisCompletionWatch implements CompletionWatch {
   public synchronized void add(IdempotencyKey key) {
     watched.add(key);
     if (!started) {
-      started = true;
       poll.every(timer, Duration.ZERO, INTERVAL);
+      started = true;
     }
   }
 
