@@ -41,7 +41,8 @@ import org.postgresql.ds.common.BaseDataSource;
  *   <li>It is an outage if every address refuses the connection.
  *   <li>It is no outage if any address accepts the connection, whatever the host then does with it.
  *   <li>An address that does not answer, a host without a route and a name that is unknown here may
- *       be those of a host that serves other servers. It is an outage only if the URL has one host with one address: the driver has waited for it, too.
+ *       be those of a host that serves other servers. It is an outage only if the URL has one host
+ *       with one address: the driver has waited for it, too.
  *   <li>It is no outage if the hosts are not known: the pool is neither a HikariCP pool nor one of
  *       the driver's own data sources, or it uses a {@code socketFactory}.
  * </ul>
