@@ -309,7 +309,7 @@ public record CallEvents(
    * @param why the exception of the resolver; empty if the store could not run the query, and has
    *     logged the reason
    */
-  public void statusUnknown(UUID operationId, Optional<RuntimeException> why) {
+  public void statusUnknown(UUID operationId, Optional<Throwable> why) {
     emit(
         new IdempotencyEvent.StatusUnknown(call, operationId),
         DecisionLine.of(

@@ -189,7 +189,7 @@ public final class WorkWatch implements AutoCloseable {
   }
 
   /** Logs a failed read. The waiting calls report it when they are answered. */
-  private void statusUnknown(Optional<RuntimeException> failure) {
+  private void statusUnknown(Optional<Throwable> failure) {
     log.warn(
         "status", failure.orElse(null), "the status of asynchronous work could not be resolved");
   }

@@ -6,6 +6,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -16,6 +17,8 @@ import org.slf4j.LoggerFactory;
 public final class DaemonThreads {
   private static final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(DaemonThreads.class));
+
+  private static final long IDLE_SECONDS = 5;
 
   private DaemonThreads() {}
 
@@ -47,6 +50,15 @@ public final class DaemonThreads {
     return timer;
   }
 
+  /** Returns a timer with one thread, which ends while there are no tasks. */
+  public static ScheduledExecutorService newIdleTimer(String name) {
+    ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named(name));
+    timer.setRemoveOnCancelPolicy(true);
+    timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+    timer.allowCoreThreadTimeOut(true);
+    return timer;
+  }
+
   private static void reportFailure(String name, Future<?> done) {
     try {
       Object unused = done.get();
@@ -58,10 +70,6 @@ public final class DaemonThreads {
   }
 
   private static void report(String name, Throwable thrown) {
-    try {
-      log.error(name, thrown, "a task of the thread " + name + " failed");
-    } catch (Throwable unlogged) {
-      // Logging can fail too, for example for lack of memory. The thread must go on.
-    }
+    log.error(name, thrown, "a task of the thread " + name + " failed");
   }
 }

@@ -13,5 +13,7 @@ SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
      FROM ${schema}.idempotency_keys AS k
     WHERE k.idempotency_key = :key
       AND k.user_id = CAST(:user AS uuid))
+   -- A transactional call of the same operation holds this lock. Reserved calls share it.
+   AND pg_try_advisory_xact_lock_shared(:lock)
 ON CONFLICT (idempotency_key, user_id) DO NOTHING
 RETURNING id, expires, ${time_line} AS time_line

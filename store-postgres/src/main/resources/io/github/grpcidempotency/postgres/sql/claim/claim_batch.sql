@@ -10,8 +10,8 @@ SELECT c.id, c.idempotency_key, c.user_id, c.procedure, c.request_hash, c.hash_v
        :server, c.trace
   FROM unnest(CAST(:ids AS uuid[]), CAST(:keys AS text[]), CAST(:user_ids AS uuid[]),
               CAST(:procedures AS text[]), CAST(:hashes AS bytea[]), CAST(:hash_versions AS integer[]),
-              CAST(:retentions AS bigint[]), CAST(:traces AS bytea[]))
-    AS c (id, idempotency_key, user_id, procedure, request_hash, hash_version, retention_millis, trace)
+              CAST(:retentions AS bigint[]), CAST(:traces AS bytea[]), CAST(:locks AS bigint[]))
+    AS c (id, idempotency_key, user_id, procedure, request_hash, hash_version, retention_millis, trace, lock_id)
  WHERE (
    -- An insert over an existing row would wait for a transaction that is about to change the row.
    SELECT true
@@ -19,6 +19,7 @@ SELECT c.id, c.idempotency_key, c.user_id, c.procedure, c.request_hash, c.hash_v
     WHERE k.idempotency_key = c.idempotency_key
       AND k.user_id = c.user_id
     LIMIT 1) IS NULL
+   AND pg_try_advisory_xact_lock_shared(c.lock_id) -- as in claim.sql
  -- Servers that insert the same keys wait for each other. All use one order, so they cannot deadlock.
  ORDER BY c.idempotency_key COLLATE "C", c.user_id
 ON CONFLICT (idempotency_key, user_id) DO NOTHING

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -65,7 +64,7 @@ class OperationTest {
               WaitLimits.defaults(),
               Runnable::run));
 
-  private final List<Optional<RuntimeException>> unknown = new ArrayList<>();
+  private final List<Optional<Throwable>> unknown = new ArrayList<>();
 
   @AfterEach
   void close() {
@@ -88,18 +87,20 @@ class OperationTest {
     Transaction transaction = new Transaction();
     KeyedRequest request = request(createThing().protect(new Failing()));
     Operation operation =
-        new Operation(
-            request,
-            new ForwardingClaim(win(request).claim()) {
-              @Override
-              public Optional<StoreTransaction> transaction() {
-                return Optional.of(transaction);
-              }
-            },
-            eventsOf(request));
+        engines
+            .of(KEY.caller())
+            .own(
+                new ForwardingClaim(win(request).claim()) {
+                  @Override
+                  public Optional<StoreTransaction> transaction() {
+                    return Optional.of(transaction);
+                  }
+                },
+                request,
+                eventsOf(request));
 
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> Settler.settleClaim(operation, Settlement.COMPLETE, () -> ERROR));
+        .isThrownBy(() -> settler().complete(operation, RESPONSE));
 
     assertThat(transaction.rolledBack).isTrue();
   }
@@ -155,7 +156,13 @@ class OperationTest {
   private Operation win(KeyedRequest request) {
     ClaimResult result = engines.of(KEY.caller()).claim(request, () -> false);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
-    return new Operation(request, ((ClaimResult.Won) result).claim(), eventsOf(request));
+    return engines
+        .of(KEY.caller())
+        .own(((ClaimResult.Won) result).claim(), request, eventsOf(request));
+  }
+
+  private Settler settler() {
+    return engines.of(KEY.caller()).settler();
   }
 
   private CallEvents eventsOf(KeyedRequest request) {
@@ -218,6 +225,11 @@ class OperationTest {
     @Override
     public void rollback() {
       rolledBack = true;
+    }
+
+    @Override
+    public void close() {
+      rollback();
     }
   }
 }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
 import java.nio.charset.StandardCharsets;
@@ -130,9 +129,10 @@ record IdempotencyProperties(
      * @throws IllegalArgumentException naming the property
      */
     Sweeper {
-      check(
-          "sweeper.interval",
-          () -> ExpirySweeper.builder(new DriverManagerDataSource()).interval(interval));
+      if (interval.isZero() || interval.isNegative()) {
+        throw new IllegalArgumentException(
+            PREFIX + ".sweeper.interval: the interval must be positive, not " + interval);
+      }
     }
   }
 
