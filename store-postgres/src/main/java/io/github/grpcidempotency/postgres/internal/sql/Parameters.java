@@ -74,9 +74,7 @@ public final class Parameters {
   }
 
   public Parameters bindKey(IdempotencyKey key) {
-    return bindCaller(key.caller())
-        .bind("key", key.value())
-        .bindLate("lock", () -> LockId.of(key));
+    return bindCaller(key.caller()).bind("key", key.value()).bindLate("lock", () -> LockId.of(key));
   }
 
   public Parameters bindCaller(Optional<Caller> caller) {
