@@ -98,6 +98,56 @@ class EightCreatesTest {
         InviteMemberRequest.newBuilder().setEmail("buzz@example.org").setRole("pilot").build());
   }
 
+  /** Otherwise, after a crash between the two, every retry would find the chosen id taken. */
+  @Test
+  void anInstallAndItsAnswerAreOneCommit() {
+    String project =
+        create(
+                ProjectServiceGrpc.getCreateProjectMethod(),
+                CreateProjectRequest.newBuilder().setName("gemini").build())
+            .getProject()
+            .getId();
+    String cluster =
+        create(
+                ClusterServiceGrpc.getCreateClusterMethod(),
+                CreateClusterRequest.newBuilder()
+                    .setProjectId(project)
+                    .setName("agena")
+                    .setRegion("moon-1")
+                    .build())
+            .getCluster()
+            .getId();
+    create(
+        ClusterServiceGrpc.getAddInstallMethod(),
+        AddInstallRequest.newBuilder()
+            .setInstallId(UUID.randomUUID().toString())
+            .setClusterId(cluster)
+            .setName("docking")
+            .setVersion("1.0")
+            .build());
+
+    try (Handle superuser = example.superuser()) {
+      assertThat(
+              superuser
+                  .createQuery(
+                      "SELECT k.xmin = i.xmin FROM tenant.installs AS i"
+                          + " JOIN idempotency.idempotency_keys AS k ON k.install_id = i.id"
+                          + " WHERE i.user_id = :user")
+                  .bind("user", ada)
+                  .mapTo(Boolean.class)
+                  .one())
+          .isTrue();
+    }
+  }
+
+  private <RequestT extends Message, ResponseT extends Message> ResponseT create(
+      MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
+    return example
+        .client()
+        .call(keyed(UuidCreator.getTimeOrderedEpoch(), user(ada)), method, request)
+        .response();
+  }
+
   private <RequestT extends Message, ResponseT extends Message> ResponseT createTwice(
       String table, MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
     Metadata keyed = keyed(UuidCreator.getTimeOrderedEpoch(), user(ada));

@@ -27,8 +27,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Clusters of a project, and what they contain. To create a cluster, it first buys a machine, which
- * is slow and cannot be rolled back, and then writes the row together with the answer. The other
- * methods contain no code for idempotency.
+ * is slow and cannot be rolled back, and then writes the row together with the answer. {@code
+ * AddInstall} writes its row together with the answer, too. {@code CreateNodePool} contains no code
+ * for idempotency.
  */
 public final class ClusterService extends ClusterServiceImplBase {
   private static final Logger log = LoggerFactory.getLogger(ClusterService.class);
@@ -121,10 +122,11 @@ public final class ClusterService extends ClusterServiceImplBase {
 
   @Override
   public void addInstall(AddInstallRequest request, StreamObserver<AddInstallResponse> observer) {
-    Reply.to(observer, () -> AddInstallResponse.newBuilder().setInstall(add(request)).build());
+    Reply.to(observer, () -> add(request));
   }
 
-  private Install add(AddInstallRequest request) {
+  /** Commits row and answer together: after a crash between them, the chosen id would be taken. */
+  private AddInstallResponse add(AddInstallRequest request) {
     RequestCheck check = new RequestCheck();
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     String name = check.text("name", request.getName());
@@ -133,13 +135,14 @@ public final class ClusterService extends ClusterServiceImplBase {
     check.orThrow();
     NewResource<Install> install = NewResource.in(INSTALLS, name);
     return tenant
-        .create(
+        .createAndComplete(
             install.ownedByCaller(),
             handle ->
                 install.insert(
                     handle,
                     clusterId,
-                    ImmutableMap.of("install_id", installId, "name", name, "version", version)))
+                    ImmutableMap.of("install_id", installId, "name", name, "version", version)),
+            created -> AddInstallResponse.newBuilder().setInstall(created).build())
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));
   }
 }
