@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.support.DaemonThreads;
@@ -28,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
 import org.postgresql.PGProperty;
 import org.postgresql.ds.common.BaseDataSource;
@@ -174,26 +174,14 @@ final class Outage {
     try {
       return pool.isWrapperFor(BaseDataSource.class)
           ? parse(pool.unwrap(BaseDataSource.class).getUrl(), new Properties())
-          : ofHikari(pool);
+          : HikariPools.urlOf(pool);
     } catch (SQLException unknown) {
       return Optional.empty();
     }
   }
 
-  private static Optional<Properties> ofHikari(DataSource pool) throws SQLException {
-    try {
-      if (pool.isWrapperFor(HikariDataSource.class)) {
-        HikariDataSource hikari = pool.unwrap(HikariDataSource.class);
-        return parse(hikari.getJdbcUrl(), hikari.getDataSourceProperties());
-      }
-    } catch (NoClassDefFoundError absent) {
-      // HikariCP is not in use.
-    }
-    return Optional.empty();
-  }
-
   /** Returns the properties of a URL of the driver; empty for the URL of another driver. */
-  private static Optional<Properties> parse(String url, Properties defaults) {
+  static Optional<Properties> parse(@Nullable String url, Properties defaults) {
     return Optional.ofNullable(url).map(known -> Driver.parseURL(known, defaults));
   }
 }
