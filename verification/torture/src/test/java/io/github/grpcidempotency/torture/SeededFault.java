@@ -525,11 +525,11 @@ enum SeededFault {
           .of(Form.SAME_DATABASE)
           .by(
               store(
-                  "internal/database/OwnThread",
-                  "return CompletableFuture.supplyAsync(work, THREADS).join();",
-                  "return work.get();"),
-              store(
                   "internal/database/RecordDatabase",
+                  "settings.connections().use(work)",
+                  "settings.connections().through(any -> settings.pool()).use(work)"),
+              store(
+                  "internal/database/StoreConnections",
                   "alone = connection.getAutoCommit();",
                   "alone = connection.getAutoCommit() || !connection.isClosed();"))
           .running(
