@@ -5,7 +5,6 @@ import static com.google.common.base.Preconditions.checkState;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.call.Answer;
-import io.github.grpcidempotency.internal.call.ErrorAnswer;
 import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
@@ -32,7 +31,6 @@ final class HandlerCall<RequestT, ResponseT>
   private Optional<ResponseT> message = Optional.empty();
   private boolean broken;
   private boolean closed;
-  private volatile boolean leftToGrpc;
 
   HandlerCall(ServerCall<RequestT, ResponseT> call, Run run, FailurePolicy policy) {
     super(call);
@@ -60,39 +58,37 @@ final class HandlerCall<RequestT, ResponseT>
   public void sendMessage(ResponseT sent) {
     checkState(headers.isPresent(), "sendHeaders has not been called");
     checkState(!closed, "call is closed");
-    if (leftToGrpc) {
-      super.sendMessage(sent);
-    } else if (message.isEmpty()) {
+    if (message.isEmpty()) {
       message = Optional.of(sent);
     } else if (!broken) {
       broken = true;
-      run.answered(new ErrorAnswer(Code.INTERNAL, "", () -> leaveToGrpc(sent)));
+      run.answered(new Closed(violation("Too many responses"), new Metadata()));
     }
   }
 
-  /** Lets gRPC answer a handler that has sent two messages. */
-  private void leaveToGrpc(ResponseT second) {
-    super.sendHeaders(headers.orElseThrow());
-    super.sendMessage(message.orElseThrow());
-    super.sendMessage(second);
-    leftToGrpc = true;
+  /**
+   * Returns the answer to a handler that has sent two messages or none, with the description that
+   * gRPC uses. gRPC itself would reset the stream, and the client would get {@code CANCELLED}.
+   */
+  private static Status violation(String description) {
+    return Status.INTERNAL.withDescription(description);
   }
 
   @Override
   public void close(Status status, Metadata trailers) {
     checkState(!closed, "call already closed");
     closed = true;
-    if (leftToGrpc) {
-      super.close(status, trailers);
-    } else if (!broken) {
-      run.answered(new Closed(status, trailers));
+    if (!broken) {
+      boolean unanswered = status.isOk() && message.isEmpty();
+      run.answered(
+          new Closed(unanswered ? violation("Completed without a response") : status, trailers));
     }
   }
 
   /** The answer with which the handler has closed the call. */
   private final class Closed implements Answer {
-    private final Status status;
     private final Metadata trailers;
+    private Status status;
 
     Closed(Status status, Metadata trailers) {
       this.status = status;
@@ -107,17 +103,13 @@ final class HandlerCall<RequestT, ResponseT>
     @Override
     public HandlerError error() {
       boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
-      return new HandlerError(Code.forNumber(failure().getCode().value()), marked);
+      return new HandlerError(Code.forNumber(status.getCode().value()), marked);
     }
 
     @Override
     public RecordedOutcome recordOfError() {
-      return TerminalError.record(failure(), trailers, policy);
-    }
-
-    /** gRPC turns OK without a message into INTERNAL when the call is closed. */
-    private Status failure() {
-      return status.isOk() ? Status.INTERNAL : status;
+      status = TerminalError.shortened(status);
+      return TerminalError.record(status, trailers, policy);
     }
 
     @Override

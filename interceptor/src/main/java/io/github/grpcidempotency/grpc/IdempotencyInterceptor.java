@@ -24,11 +24,13 @@ import io.github.grpcidempotency.internal.service.OperationsService;
 import io.github.grpcidempotency.internal.service.RecoveryService;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
+import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -132,11 +134,16 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     Optional<Caller> caller;
     try {
       caller = callers.resolve();
-    } catch (RuntimeException failed) {
+    } catch (Throwable failed) {
       return refuseUnresolved(arrived, call, failed);
     }
     Optional<Engine> engine = engines.get().of(caller);
     CallEvents events = arrived.of(caller).onShard(engine.flatMap(Engine::shard));
+    Optional<Refusal> repeated = RequestHeaders.repeatedDemand(procedure, headers);
+    if (repeated.isPresent()) {
+      events.keyInvalid(WireNames.REQUIRED, KeyProblem.REPEATED);
+      return refuse(events, call, new KeyDecision.Refuse(repeated.get(), WireNames.REQUIRED));
+    }
     KeyFinder finder =
         new KeyFinder(
             procedure,
@@ -148,9 +155,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     if (!finder.readsRequest()) {
       KeyDecision decision = finder.decide(Optional.empty());
       if (decision instanceof KeyDecision.Refuse refused) {
-        events.refused(refused.refusal(), Optional.empty(), null);
-        ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
-        return new ServerCall.Listener<>() {};
+        return refuse(events, call, refused);
       }
       if (decision instanceof KeyDecision.Unkeyed
           && procedure.execution() != Execution.TRANSACTIONAL) {
@@ -161,6 +166,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     return new GrpcCall<>(
             engines.get(), procedure, keyOf, caller, engine, events, call, headers, next)
         .start();
+  }
+
+  private static <RequestT> ServerCall.Listener<RequestT> refuse(
+      CallEvents events, ServerCall<RequestT, ?> call, KeyDecision.Refuse refused) {
+    events.refused(refused.refusal(), Optional.empty(), null);
+    ResponseWriter.refuse(call, refused.refusal(), refused.keyName());
+    return new ServerCall.Listener<>() {};
   }
 
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> runUndescribed(
@@ -250,7 +262,11 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     new ServerStop(engines.map(Engines::drain), List.of(servers)).within(grace);
   }
 
-  /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
+  /**
+   * Answers the calls that wait, and tries once more to record late answers. Handlers that still
+   * run keep their keys: their leases are renewed until they end, or this process does, and one
+   * line at level {@code WARN} contains their number. Call it when the server has terminated.
+   */
   @Override
   public void close() {
     services.forEach(OperationsService::close);
@@ -258,7 +274,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   private static <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
-      CallEvents events, ServerCall<RequestT, ?> call, RuntimeException failed) {
+      CallEvents events, ServerCall<RequestT, ?> call, Throwable failed) {
     events.extractionFailed(CALLERS, ExtractionFailure.DEFECT, failed);
     ResponseWriter.close(
         call,
@@ -337,12 +353,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets how long the handler of a call without a deadline may run; one hour by default. The
-     * library gives up a call with a deadline if the handler has not answered within one lease
-     * after the deadline or the cancellation. If the library gives up a transactional call, the
-     * transaction is rolled back. If it gives up a reserved call, the outcome is unknown, and a
-     * retry runs the handler again once the lease has ended. A later answer of the handler is
-     * dropped.
+     * Sets how long a handler may run, if its call has no longer deadline; one hour by default, and
+     * 365 days at most. Until then, a handler whose method has not returned keeps its key, whatever
+     * its client does. A handler that has returned without an answer is also given up once its
+     * client has gone and nobody waits for its key: {@link
+     * io.github.grpcidempotency.procedure.ProcedureBuilder#unansweredLimit}. If the library gives
+     * up a transactional call, the transaction is rolled back. If it gives up a reserved call, the
+     * outcome is unknown, and a retry runs the handler again once the lease has ended.
      *
      * @throws IllegalArgumentException if it is not positive
      */

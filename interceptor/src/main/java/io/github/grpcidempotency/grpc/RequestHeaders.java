@@ -2,14 +2,18 @@ package io.github.grpcidempotency.grpc;
 
 import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
 
+import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;
 import com.google.common.primitives.Ints;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import java.util.List;
+import java.util.Optional;
 
 /** The headers, other than the key, that affect how a call is served. */
 final class RequestHeaders {
@@ -20,7 +24,11 @@ final class RequestHeaders {
   private RequestHeaders() {}
 
   static List<String> all(String name, Metadata headers) {
-    Iterable<String> values = headers.getAll(ascii(name));
+    return all(ascii(name), headers);
+  }
+
+  private static List<String> all(Metadata.Key<String> name, Metadata headers) {
+    Iterable<String> values = headers.getAll(name);
     return values == null ? List.of() : ImmutableList.copyOf(values);
   }
 
@@ -29,7 +37,27 @@ final class RequestHeaders {
    * key is then required, and the call is refused during an outage of the store.
    */
   static boolean requireProtection(Metadata headers) {
-    return "true".equals(headers.get(REQUIRED));
+    return demands(headers).contains("true");
+  }
+
+  /**
+   * Returns the refusal of a call that demands protection more than once, because an intermediary
+   * that adds a header must not weaken the demand; empty if there is no such problem, or if the
+   * procedure has no protection.
+   */
+  static Optional<Refusal> repeatedDemand(Procedure procedure, Metadata headers) {
+    return demands(headers).size() > 1
+            && procedure.keyPolicy() != KeyPolicy.PROHIBITED
+            && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL
+        ? Optional.of(Refusal.invalidKey(KeyProblem.REPEATED))
+        : Optional.empty();
+  }
+
+  /** Returns the values of the demand. HTTP/2 components may join values by commas. */
+  private static List<String> demands(Metadata headers) {
+    return all(REQUIRED, headers).stream()
+        .flatMap(value -> Splitter.on(',').trimResults().splitToStream(value))
+        .toList();
   }
 
   static KeyPolicy keyPolicy(Procedure procedure, Metadata headers) {

@@ -1,15 +1,29 @@
 package io.github.grpcidempotency.key;
 
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
- * A key that a source has found.
+ * A key that a source has found. Every key is one that a store can keep.
  *
  * @param caller the caller that the source itself has found, such as the principal of a webhook;
  *     empty for the authenticated caller of the call
  * @param name the place of the key for error messages; empty for the name of the source
  */
 public record FoundKey(String value, Optional<Caller> caller, Optional<String> name) {
+  /**
+   * Checks the value.
+   *
+   * @throws MalformedKeyException if it is not {@linkplain IdempotencyKey#problemOf usable as a
+   *     key}
+   */
+  public FoundKey {
+    Optional<KeyProblem> problem = IdempotencyKey.problemOf(value);
+    if (problem.isPresent()) {
+      throw MalformedKeyException.of(problem.get(), value).ownedBy(caller);
+    }
+  }
+
   /** Returns a key of the authenticated caller. */
   public static FoundKey of(String value) {
     return new FoundKey(value, Optional.empty(), Optional.empty());
@@ -20,8 +34,13 @@ public record FoundKey(String value, Optional<Caller> caller, Optional<String> n
     return new FoundKey(value, Optional.of(caller), Optional.empty());
   }
 
-  FoundKey with(String other) {
-    return new FoundKey(other, caller, name);
+  /** Returns the same key with its value converted. */
+  FoundKey spelled(UnaryOperator<String> spelling) {
+    try {
+      return new FoundKey(spelling.apply(value), caller, name);
+    } catch (MalformedKeyException malformed) {
+      throw malformed.ownedBy(caller);
+    }
   }
 
   /** Returns the same key with a name, unless it already has a name. */

@@ -8,7 +8,7 @@ import java.util.Optional;
  * @param value the key in the canonical form of its format
  */
 public record IdempotencyKey(Caller caller, String value) {
-  private static final int MAX_CHARACTERS = 512;
+  static final int MAX_CHARACTERS = 512;
 
   /**
    * Checks the value.

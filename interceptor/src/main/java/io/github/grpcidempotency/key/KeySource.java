@@ -75,10 +75,11 @@ public interface KeySource {
 
   /**
    * Returns this source with a prefix in front of its keys, which keeps the keys of several sources
-   * apart. By convention it ends with a colon, which client keys cannot contain.
+   * apart. By convention it ends with a colon, which client keys cannot contain. Prefix and key
+   * together have at most 512 characters.
    */
   default KeySource prefixed(String prefix) {
-    return new KeySources.Mapped(this, key -> prefix + key, Optional.empty());
+    return KeySources.prefixed(this, prefix);
   }
 
   /**
@@ -117,7 +118,7 @@ public interface KeySource {
   /**
    * Returns the source that computes a key as a SHA-256 over some fields, the user and the
    * procedure, for callers that cannot send a key. Calls with the same content are the same
-   * operation until the record expires.
+   * operation until the record expires. A call that sets none of the fields has no key.
    *
    * @param paths the fields, at least one
    */

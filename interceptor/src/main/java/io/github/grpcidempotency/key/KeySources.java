@@ -22,14 +22,22 @@ final class KeySources {
   static KeySource formatted(KeySource source, KeyFormat format) {
     return new Mapped(
         source,
+        key ->
+            Objects.requireNonNull(format.canonicalize(key), "the key format returned null")
+                .orElseThrow(() -> MalformedKeyException.ofLength(KeyProblem.FORMAT, key)),
+        format.description());
+  }
+
+  static KeySource prefixed(KeySource source, String prefix) {
+    return new Mapped(
+        source,
         key -> {
-          if (!IdempotencyKey.isShort(key)) {
+          if (!IdempotencyKey.isShort(prefix + key)) {
             throw MalformedKeyException.ofLength(KeyProblem.TOO_LONG, key);
           }
-          return Objects.requireNonNull(format.canonicalize(key), "the key format returned null")
-              .orElseThrow(() -> MalformedKeyException.ofLength(KeyProblem.FORMAT, key));
+          return prefix + key;
         },
-        Optional.of(format.description()));
+        "1 to %d characters".formatted(IdempotencyKey.MAX_CHARACTERS - prefix.length()));
   }
 
   static Optional<FoundKey> findIn(KeySource source, KeyCall call) {
@@ -132,6 +140,7 @@ final class KeySources {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       Hasher hasher = Hashing.sha256().newHasher();
+      boolean isSet = false;
       call.caller()
           .map(caller -> caller.userId().toString())
           .ifPresent(user -> putField(hasher, user.getBytes(StandardCharsets.UTF_8)));
@@ -140,9 +149,11 @@ final class KeySources {
         FieldPath field =
             FieldPath.of(call.request().getDescriptorForType(), path)
                 .orElseThrow(() -> new MalformedKeyException("the request has no field " + path));
-        putField(hasher, DeterministicBytes.of(field.only(call.request())));
+        byte[] bytes = DeterministicBytes.of(field.only(call.request()));
+        isSet |= bytes.length > 0;
+        putField(hasher, bytes);
       }
-      return Optional.of(FoundKey.of("sha256:" + hasher.hash()));
+      return isSet ? Optional.of(FoundKey.of("sha256:" + hasher.hash())) : Optional.empty();
     }
 
     private static void putField(Hasher hasher, byte[] bytes) {
@@ -206,9 +217,9 @@ final class KeySources {
   /**
    * A source whose keys are converted.
    *
-   * @param expected a description of the keys that can be converted; empty if all can
+   * @param expected a description of the keys that can be converted
    */
-  record Mapped(KeySource source, UnaryOperator<String> spelling, Optional<String> expected)
+  record Mapped(KeySource source, UnaryOperator<String> spelling, String expected)
       implements KeySource {
     @Override
     public String name() {
@@ -225,20 +236,20 @@ final class KeySources {
 
     @Override
     public Optional<FoundKey> find(KeyCall call) {
-      return explaining(
-          () -> findIn(source, call).map(found -> found.with(spelling.apply(found.value()))));
+      return explaining(() -> findIn(source, call).map(found -> found.spelled(spelling)));
     }
 
     @Override
     public Optional<String> keyOf(String value) {
-      return explaining(() -> source.keyOf(value).map(spelling));
+      return explaining(
+          () -> source.keyOf(value).map(key -> FoundKey.of(key).spelled(spelling).value()));
     }
 
     private <T> T explaining(Supplier<T> step) {
       try {
         return step.get();
       } catch (MalformedKeyException malformed) {
-        throw expected.map(malformed::expecting).orElse(malformed);
+        throw malformed.expecting(expected);
       }
     }
 

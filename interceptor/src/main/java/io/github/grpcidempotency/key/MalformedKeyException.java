@@ -14,9 +14,10 @@ public final class MalformedKeyException extends RuntimeException {
   private final String explanation;
   private final @Nullable String expected;
   private final @Nullable String keyName;
+  private final boolean owned;
 
   public MalformedKeyException(String message) {
-    this(KeyProblem.OTHER, message, KeyProblem.OTHER.explanation(), null, null);
+    this(KeyProblem.OTHER, message, KeyProblem.OTHER.explanation(), null, null, false);
   }
 
   private MalformedKeyException(
@@ -24,21 +25,29 @@ public final class MalformedKeyException extends RuntimeException {
       String message,
       String explanation,
       @Nullable String expected,
-      @Nullable String keyName) {
+      @Nullable String keyName,
+      boolean owned) {
     super(message);
     this.problem = problem;
     this.explanation = explanation;
     this.expected = expected;
     this.keyName = keyName;
+    this.owned = owned;
   }
 
   /** Creates the exception with an explanation for clients, which contains no key. */
   static MalformedKeyException explained(KeyProblem problem, String explanation) {
-    return new MalformedKeyException(problem, explanation, explanation, null, null);
+    return new MalformedKeyException(problem, explanation, explanation, null, null, false);
   }
 
   static MalformedKeyException ofLength(KeyProblem problem, String key) {
     return explained(problem, "it has %d characters".formatted(key.length()));
+  }
+
+  static MalformedKeyException of(KeyProblem problem, String key) {
+    return problem == KeyProblem.TOO_LONG
+        ? ofLength(problem, key)
+        : explained(problem, problem.explanation());
   }
 
   public KeyProblem problem() {
@@ -55,18 +64,29 @@ public final class MalformedKeyException extends RuntimeException {
     return Optional.ofNullable(keyName);
   }
 
+  /** Returns whether the key's source has found the caller of the key. */
+  public boolean isOwned() {
+    return owned;
+  }
+
+  /** Returns the same exception for a key whose caller the source may have found. */
+  MalformedKeyException ownedBy(Optional<Caller> caller) {
+    return with(expected, keyName, owned || caller.isPresent());
+  }
+
   /** Returns the same exception with a name, unless it already has a name. */
   MalformedKeyException named(String found) {
-    return keyName == null ? with(expected, found) : this;
+    return keyName == null ? with(expected, found, owned) : this;
   }
 
   /** Returns the same exception with the expected format, unless it already has one. */
   MalformedKeyException expecting(String description) {
-    return expected == null ? with(description, keyName) : this;
+    return expected == null ? with(description, keyName, owned) : this;
   }
 
-  private MalformedKeyException with(@Nullable String description, @Nullable String name) {
+  private MalformedKeyException with(
+      @Nullable String description, @Nullable String name, boolean known) {
     return new MalformedKeyException(
-        problem, String.valueOf(getMessage()), explanation, description, name);
+        problem, String.valueOf(getMessage()), explanation, description, name, known);
   }
 }

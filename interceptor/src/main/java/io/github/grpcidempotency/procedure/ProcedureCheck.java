@@ -157,7 +157,7 @@ final class ProcedureCheck {
     try {
       Retention.problem(procedure.retention()).ifPresent(problems::add);
     } catch (RuntimeException failed) {
-      problems.add("its retention cannot be read: " + failed);
+      problems.add(String.valueOf(failed.getMessage()));
     }
   }
 

@@ -23,7 +23,9 @@ public interface ResponseProtection {
    * Decrypts a stored answer.
    *
    * @throws IllegalStateException if it was encrypted with another binding, or its encryption key
-   *     is missing; the replay is then refused, and the record is kept
+   *     is missing; the replay is then refused for good with {@code IDEMPOTENCY_RECORD_UNREADABLE},
+   *     and the record is kept. After any other exception the client may retry: it gets {@code
+   *     UNAVAILABLE}
    */
   ByteString open(ByteString stored, ByteString binding);
 

@@ -18,8 +18,9 @@ public interface ResponseRebuilder {
    * Returns the response for the current state of the resource; empty if the resource does not
    * exist any more.
    *
-   * @throws io.github.grpcidempotency.store.StoreException if the resource cannot be read at the
-   *     moment; the client can retry. Any other exception counts as a defect, and the record stays
+   * <p>If it throws, the client gets {@code UNAVAILABLE} and may retry, and the record stays. The
+   * cause in the error is that of a {@link io.github.grpcidempotency.store.StoreException},
+   * otherwise {@code other}.
    */
   Optional<? extends Message> rebuild(Caller caller, ResourceId resourceId);
 }

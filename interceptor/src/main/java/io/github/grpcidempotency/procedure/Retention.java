@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.procedure;
 
+import io.github.grpcidempotency.internal.function.ServiceFunction;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -42,12 +43,16 @@ final class Retention {
    * was ever valid.
    */
   Duration current() {
-    try {
-      return checked(
-          Objects.requireNonNull(setting.get(), "the supplier of its retention returned null"));
-    } catch (RuntimeException failed) {
-      return lastGood(String.valueOf(failed)).orElseThrow(() -> failed);
-    }
+    return ServiceFunction.call(
+        () ->
+            checked(
+                Objects.requireNonNull(
+                    setting.get(), "the supplier of its retention returned null")),
+        failed -> lastGood(String.valueOf(failed)).orElseThrow(() -> neverGood(failed)));
+  }
+
+  private static IllegalStateException neverGood(Throwable failed) {
+    return new IllegalStateException("its retention cannot be read: " + failed, failed);
   }
 
   private Duration checked(Duration retention) {

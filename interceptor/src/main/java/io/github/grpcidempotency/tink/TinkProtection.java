@@ -3,9 +3,13 @@ package io.github.grpcidempotency.tink;
 import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeyStatus;
 import com.google.crypto.tink.KeysetHandle;
+import com.google.crypto.tink.Parameters;
 import com.google.crypto.tink.RegistryConfiguration;
+import com.google.crypto.tink.aead.LegacyKmsAeadParameters;
+import com.google.crypto.tink.aead.LegacyKmsEnvelopeAeadParameters;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.store.StoreException;
 import java.security.GeneralSecurityException;
 import java.util.HashSet;
 import java.util.Locale;
@@ -13,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import javax.crypto.AEADBadTagException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,26 +32,35 @@ public final class TinkProtection implements ResponseProtection {
   private static final int PREFIX_BYTES = 5;
 
   private final Aead aead;
+
+  /** Empty if a key has no id in its ciphertexts. */
   private final Optional<Set<Integer>> keyIds;
+
   private final boolean refuses;
 
+  /** Whether all keys are in this process, so that a failed decryption fails every time. */
+  private final boolean local;
+
   /**
-   * Creates the protection from an AEAD primitive. It cannot check at start-up which keys have
-   * encrypted the recorded answers: prefer {@link #of}.
+   * Creates the protection from an AEAD primitive, for example of a key management service. It
+   * cannot check at start-up which keys have encrypted the recorded answers, and an answer that
+   * cannot be decrypted counts as unreadable at the moment: prefer {@link #of}.
    */
   public TinkProtection(Aead aead) {
-    this(aead, Optional.empty(), false);
+    this(aead, Optional.empty(), false, false);
   }
 
-  private TinkProtection(Aead aead, Optional<Set<Integer>> keyIds, boolean refuses) {
+  private TinkProtection(Aead aead, Optional<Set<Integer>> keyIds, boolean refuses, boolean local) {
     this.aead = aead;
     this.keyIds = keyIds;
     this.refuses = refuses;
+    this.local = local;
   }
 
   /**
    * Creates the protection from a keyset. At start-up, the server warns if the newest recorded
-   * answers were encrypted with other keys.
+   * answers were encrypted with other keys. It cannot check this if a key is RAW, as all keys of a
+   * key management service are: the ciphertexts of such a key do not contain its id.
    *
    * @throws GeneralSecurityException if the keyset contains no AEAD keys, or {@code AeadConfig} is
    *     not registered
@@ -57,7 +71,7 @@ public final class TinkProtection implements ResponseProtection {
 
   /**
    * Creates the protection from a keyset. The server does not start if the newest recorded answers
-   * were encrypted with other keys.
+   * were encrypted with other keys. It cannot check this if a key is RAW.
    *
    * @throws GeneralSecurityException if the keyset contains no AEAD keys, or {@code AeadConfig} is
    *     not registered
@@ -70,13 +84,22 @@ public final class TinkProtection implements ResponseProtection {
   private static TinkProtection of(KeysetHandle keyset, boolean refuses)
       throws GeneralSecurityException {
     Set<Integer> ids = new HashSet<>();
+    boolean raw = false;
+    boolean local = true;
     for (int i = 0; i < keyset.size(); i++) {
       if (keyset.getAt(i).getStatus() == KeyStatus.ENABLED) {
+        Parameters key = keyset.getAt(i).getKey().getParameters();
         ids.add(keyset.getAt(i).getId());
+        raw |= !key.hasIdRequirement();
+        local &= !(key instanceof LegacyKmsAeadParameters);
+        local &= !(key instanceof LegacyKmsEnvelopeAeadParameters);
       }
     }
     return new TinkProtection(
-        keyset.getPrimitive(RegistryConfiguration.get(), Aead.class), Optional.of(ids), refuses);
+        keyset.getPrimitive(RegistryConfiguration.get(), Aead.class),
+        raw ? Optional.empty() : Optional.of(ids),
+        refuses,
+        local);
   }
 
   @Override
@@ -93,7 +116,10 @@ public final class TinkProtection implements ResponseProtection {
     try {
       return ByteString.copyFrom(aead.decrypt(stored.toByteArray(), binding.toByteArray()));
     } catch (GeneralSecurityException failure) {
-      throw new IllegalStateException("a recorded answer could not be decrypted", failure);
+      String problem = "a recorded answer could not be decrypted";
+      throw local || failure instanceof AEADBadTagException
+          ? new IllegalStateException(problem, failure)
+          : new StoreException(problem, failure);
     }
   }
 

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.record.KeyTexts;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.EngineSettings;
@@ -22,12 +23,14 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
@@ -51,6 +54,9 @@ public final class IdempotentWork implements AutoCloseable {
   /** The limit applies only to calls; work has no time limit. */
   private static final Duration NO_LIMIT = Duration.ZERO;
 
+  private static final Executor THREADS =
+      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-work-run"));
+
   private final Engines engines;
 
   private IdempotentWork(Builder builder) {
@@ -62,7 +68,7 @@ public final class IdempotentWork implements AutoCloseable {
                 new DecisionLog(builder.keyHashSecret),
                 NO_LIMIT,
                 WaitLimits.defaults(),
-                ForkJoinPool.commonPool()));
+                THREADS));
   }
 
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {
@@ -83,7 +89,8 @@ public final class IdempotentWork implements AutoCloseable {
    * @param caller the user on whose behalf it runs
    * @param token identifies the operation for its caller, such as a message's id, or the name of a
    *     job and the time at which it was due; tokens and the keys of the caller's calls are in the
-   *     same namespace
+   *     same namespace. If the procedure is that of a method, and the token is a value that its
+   *     clients can send as the key, the work is the same operation as their calls
    * @param input the input of the work; the same token with another input is refused
    * @throws WorkRefusedException if there is no result: the work is running elsewhere, its result
    *     could not be recorded yet, the input differs, the store cannot be reached, or the guard
@@ -102,7 +109,7 @@ public final class IdempotentWork implements AutoCloseable {
       Parser<T> results,
       Callable<T> work)
       throws Exception {
-    IdempotencyKey key = new IdempotencyKey(caller, token);
+    IdempotencyKey key = new IdempotencyKey(caller, textOf(kind, token));
     Optional<Engine> engine = engines.of(Optional.of(caller));
     CallEvents events =
         engines.events(kind, Entry.WORK).of(key, TOKEN).onShard(engine.flatMap(Engine::shard));
@@ -115,6 +122,12 @@ public final class IdempotentWork implements AutoCloseable {
     WorkTransport<T> transport = new WorkTransport<>(kind, results, work);
     return transport.serve(
         new KeyedCall(transport, engine.get(), engines.drain(), events, request, TOKEN));
+  }
+
+  private static String textOf(Procedure kind, String token) {
+    return kind.method()
+        .flatMap(method -> KeyTexts.of(kind, token).stream().findFirst())
+        .orElse(token);
   }
 
   /** Stops renewing leases and recording results in the background. */

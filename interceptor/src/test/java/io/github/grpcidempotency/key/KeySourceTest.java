@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -19,6 +20,9 @@ class KeySourceTest {
   private static final Caller BOB = Caller.of(new UUID(3, 4));
   private static final CreateThingRequest NAMED =
       CreateThingRequest.newBuilder().setName("a-name").putLabels("a", "b").build();
+
+  private static final FieldDescriptor NAME =
+      CreateThingRequest.getDescriptor().findFieldByName("name");
 
   @Test
   void aHeaderIsAKey() {
@@ -96,6 +100,44 @@ class KeySourceTest {
   }
 
   @Test
+  void noCompositionAcceptsAnEmptyKeyOfAnotherSource() {
+    KeySource own = call -> Optional.of(FoundKey.of(call.request().getField(NAME).toString()));
+    CreateThingRequest unnamed = CreateThingRequest.getDefaultInstance();
+
+    for (KeySource source :
+        List.of(
+            own,
+            own.prefixed("crm:"),
+            own.as(Optional::of),
+            own.as(Optional::of).prefixed("crm:"),
+            KeySource.firstOf(own, KeySource.content("name")).prefixed("crm:"))) {
+      assertThatExceptionOfType(MalformedKeyException.class)
+          .isThrownBy(() -> value(source, call(unnamed)))
+          .satisfies(wrong -> assertThat(wrong.problem()).isEqualTo(KeyProblem.EMPTY));
+    }
+    assertThat(value(own.prefixed("crm:"), call(NAMED))).contains("crm:a-name");
+    assertThatExceptionOfType(MalformedKeyException.class)
+        .isThrownBy(() -> KeySource.metadata("x-key").prefixed("crm:").keyOf(""));
+    assertThatExceptionOfType(MalformedKeyException.class)
+        .isThrownBy(() -> KeySource.metadata("x-key").as(raw -> Optional.of("")).keyOf("k"));
+  }
+
+  @Test
+  void aPrefixLeavesLessRoomForTheKeyAndTheErrorSaysHowMuch() {
+    KeySource source = KeySource.metadata("x-key").prefixed("crm:");
+    String longest = "k".repeat(508);
+
+    assertThat(value(source, call(NAMED, "x-key", longest))).contains("crm:" + longest);
+    assertThatExceptionOfType(MalformedKeyException.class)
+        .isThrownBy(() -> value(source, call(NAMED, "x-key", longest + "k")))
+        .satisfies(wrong -> assertThat(wrong.problem()).isEqualTo(KeyProblem.TOO_LONG))
+        .satisfies(
+            wrong ->
+                assertThat(wrong.explanation())
+                    .isEqualTo("it has 509 characters; expected 1 to 508 characters"));
+  }
+
+  @Test
   void theFirstSourceThatFindsAKeyCounts() {
     KeySource source =
         KeySource.firstOf(KeySource.metadata("x-key"), KeySource.requestField("name"));
@@ -120,6 +162,15 @@ class KeySourceTest {
         .isNotEqualTo(key);
     assertThat(value(source, new Call("a.B/D", Optional.of(ALICE), Map.of(), NAMED)))
         .isNotEqualTo(key);
+  }
+
+  @Test
+  void aRequestWithoutAnyFieldOfAContentKeyHasNoKey() {
+    KeySource source = KeySource.content("name", "labels");
+    CreateThingRequest empty = CreateThingRequest.getDefaultInstance();
+
+    assertThat(value(source, call(empty))).isEmpty();
+    assertThat(value(source, call(empty.toBuilder().putLabels("", "").build()))).isPresent();
   }
 
   @Test

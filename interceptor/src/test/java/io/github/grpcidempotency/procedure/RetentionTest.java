@@ -34,7 +34,10 @@ class RetentionTest {
             () -> Duration.ofSeconds(-1),
             () -> Duration.ofNanos(1),
             () -> Duration.ofSeconds(Long.MAX_VALUE),
-            RetentionTest::fail)) {
+            RetentionTest::fail,
+            () -> {
+              throw new NoSuchMethodError("of another version");
+            })) {
       setting = bad;
       assertThat(retention.current()).isEqualTo(HOUR);
     }

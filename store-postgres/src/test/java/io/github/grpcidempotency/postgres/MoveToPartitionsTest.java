@@ -77,7 +77,8 @@ class MoveToPartitionsTest {
                 .start();
         ThingServer transactional =
             PostgresThingServer.on(database.newAppPool()).transactional().start();
-        ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).batchSize(20).build()) {
+        PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(store).batchSize(20).build()) {
       List<Future<List<Answered>>> clients = new ArrayList<>();
       for (ThingServer server : List.of(reserved, completing, transactional)) {
         for (int client = 0; client < 2; client++) {

@@ -170,7 +170,7 @@ class NamesTest {
                 .operations(Set.of(RecordedProcedure.of(Things.CREATE_THING)))
                 .list(Caller.of(user), Set.of(Things.CREATE_THING.name()), Optional.empty(), 10))
         .hasSize(2);
-    try (ExpirySweeper sweeper = ExpirySweeper.builder(pool).schema(schema).build()) {
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store).build()) {
       assertThat(sweeper.sweep()).isZero();
     }
   }

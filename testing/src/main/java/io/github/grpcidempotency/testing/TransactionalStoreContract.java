@@ -38,6 +38,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -60,8 +61,8 @@ public abstract class TransactionalStoreContract {
 
   private final Caller user = Caller.of(UUID.randomUUID());
   private final ClaimRequest request = requestOf(user, Duration.ofHours(24));
-  private final ResourceId thing = newId();
   private final ExecutorService others = Executors.newCachedThreadPool();
+  private ResourceId thing;
 
   /**
    * Creates the store under test. Called once at the beginning of every test.
@@ -73,10 +74,7 @@ public abstract class TransactionalStoreContract {
   /** Lets this much of the store's time pass, as {@link IdempotencyStoreContract#letPass} does. */
   protected abstract void letPass(Duration time);
 
-  /**
-   * Returns the id of a thing that does not exist yet. Override it if ids are not UUIDs. Called by
-   * the constructor.
-   */
+  /** Returns the id of a thing that does not exist yet. Override it if ids are not UUIDs. */
   protected ResourceId newId() {
     return ResourceId.of(UUID.randomUUID());
   }
@@ -92,6 +90,11 @@ public abstract class TransactionalStoreContract {
 
   /** Returns whether the creation of a thing is committed. */
   protected abstract boolean exists(ResourceId thing);
+
+  @BeforeEach
+  void chooseAThing() {
+    thing = newId();
+  }
 
   @AfterEach
   void endThreads() {

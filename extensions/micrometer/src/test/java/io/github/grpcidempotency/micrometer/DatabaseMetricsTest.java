@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +207,47 @@ class DatabaseMetricsTest {
 
     execute(database.owner(), "SELECT idempotency.grant_to('metrics_app')");
     await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+  }
+
+  @Test
+  void anErrorOfADriverDoesNotEndTheReads() {
+    AtomicBoolean broken = new AtomicBoolean(true);
+    DataSource upgraded = failingWhile(broken, new NoSuchMethodError("a method of the driver"));
+    start(DatabaseMetrics.builder(registry, upgraded, "idempotency").every(OFTEN));
+    await().untilAsserted(() -> assertThat(failures()).isGreaterThan(1));
+    assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isNaN();
+
+    broken.set(false);
+
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+  }
+
+  @Test
+  void anErrorRemovesTheFiguresOfTheLastRead() {
+    AtomicBoolean broken = new AtomicBoolean();
+    DataSource upgraded = failingWhile(broken, new NoSuchMethodError("a method of the driver"));
+    start(DatabaseMetrics.builder(registry, upgraded, "idempotency").every(OFTEN));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+
+    broken.set(true);
+
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isNaN());
+  }
+
+  /** Returns a data source that throws an error instead of connecting, while a condition holds. */
+  private static DataSource failingWhile(AtomicBoolean broken, Error error) {
+    PGSimpleDataSource driver =
+        new PGSimpleDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            if (broken.get()) {
+              throw error;
+            }
+            return super.getConnection();
+          }
+        };
+    driver.setUrl(database.jdbcUrl("metrics_app"));
+    return driver;
   }
 
   @Test

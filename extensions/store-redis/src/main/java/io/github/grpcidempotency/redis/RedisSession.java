@@ -62,7 +62,7 @@ final class RedisSession implements AutoCloseable {
     try {
       second.ifPresent(session::requireOneProcess);
       return session;
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       session.close();
       throw failure;
     }

@@ -11,7 +11,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
-import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
@@ -32,9 +31,9 @@ import java.util.function.Function;
  *   <li>The handler manages keys itself: pass the call through.
  *   <li>A prohibited key is present, or a required key is missing: refuse.
  *   <li>No key: run the handler without a record; in a transaction, if it is transactional.
+ *   <li>The key is malformed: refuse, unless it is optional and has no caller.
  *   <li>The key has no caller: refuse if a key is required; otherwise pass the call through and
  *       emit an event.
- *   <li>The key has characters that no store can keep: refuse.
  *   <li>Otherwise the call is an operation. It belongs to the caller that the key source found, or
  *       else to the authenticated caller.
  * </ol>
@@ -114,7 +113,7 @@ public final class KeyFinder {
     if (policy == KeyPolicy.PROHIBITED) {
       return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED, where);
     }
-    if (caller.isEmpty() && policy == KeyPolicy.OPTIONAL) {
+    if (caller.isEmpty() && !malformed.isOwned() && policy == KeyPolicy.OPTIONAL) {
       return noCaller();
     }
     events.keyInvalid(where, malformed.problem());
@@ -126,14 +125,8 @@ public final class KeyFinder {
     if (key.isPresent() && decision instanceof KeyDecision.Unkeyed) {
       return noCaller();
     }
-    if (key.isEmpty()) {
-      if (policy != KeyPolicy.PROHIBITED) {
-        events.keyMissing(decision instanceof KeyDecision.Refuse);
-      }
-    } else if (decision instanceof KeyDecision.Refuse refuse
-        && refuse.refusal().reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
-      IdempotencyKey.problemOf(key.get().value())
-          .ifPresent(problem -> events.keyInvalid(where, problem));
+    if (key.isEmpty() && policy != KeyPolicy.PROHIBITED) {
+      events.keyMissing(decision instanceof KeyDecision.Refuse);
     }
     return decision;
   }
@@ -164,10 +157,6 @@ public final class KeyFinder {
       return required
           ? KeyDecision.refuse(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, keyName)
           : new KeyDecision.Unkeyed();
-    }
-    Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());
-    if (problem.isPresent()) {
-      return new KeyDecision.Refuse(Refusal.invalidKey(problem.get()), keyName);
     }
     return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()), keyName);
   }

@@ -15,7 +15,6 @@ import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -41,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  *       not won, {@linkplain #startOver start over} with a claim before the handler.
  *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}), or the
  *       failure of the store ({@link FailureDecider}).
- *   <li>{@link #execute}: run the handler, settle its end, and send its answer ({@link KeyedRun});
- *       or {@link #executeUnprotected}: run it without a claim during an outage;
+ *   <li>if the claim was won, run the handler, settle its end, and send its answer ({@link
+ *       KeyedRun}); or {@link #executeUnprotected}: run it without a claim during an outage;
  *   <li>or {@link #replay}: send the recorded answer;
  *   <li>or {@link #attach}: wait for the call that owns the key. Then, on the thread that resumes
  *       the call, decide again, or claim again. A waiter only reads the record: the call claims for
@@ -129,7 +128,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
       return;
     }
     operationId = Optional.of(pending.operationId());
-    new KeyedRun(this, pending, since(begun)).start();
+    KeyedRun.of(this, pending, since(begun)).start();
   }
 
   private void claimNow() {
@@ -172,15 +171,17 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   private void decide(ClaimResult result, Duration took) {
     met = result;
     claimTook = took;
+    if (result instanceof ClaimResult.Won won) {
+      KeyedRun.of(this, won.claim(), took).start();
+      return;
+    }
     Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
     if (decision instanceof Decision.Attach duplicate) {
       attach(duplicate.running(), duplicate.limit());
       return;
     }
     waitEnded(CallEvents.endOfWait(met));
-    if (decision instanceof Decision.Execute won) {
-      execute(won.claim());
-    } else if (decision instanceof Decision.Replay answered) {
+    if (decision instanceof Decision.Replay answered) {
       replay(answered.recorded());
     } else {
       refuse(((Decision.Refuse) decision).refusal());
@@ -195,6 +196,12 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
             refusal -> refuse(refusal, Optional.empty(), outage), () -> executeUnprotected(outage));
   }
 
+  /** Called by the run that owns the claim, before its handler. */
+  void won(Claim claim) {
+    operationId = Optional.of(claim.operationId());
+    waitEnded(WaitEnd.CLAIMED);
+  }
+
   /** Returns how long the call may wait; empty if there is no limit. */
   private Optional<Duration> timeLeft() {
     Optional<Duration> untilDeadline = transport.timeLeft();
@@ -202,13 +209,6 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     return untilDeadline
         .filter(left -> ofWait.isEmpty() || left.compareTo(ofWait.get()) < 0)
         .or(() -> ofWait);
-  }
-
-  private void execute(Claim claim) {
-    operationId = Optional.of(claim.operationId());
-    Operation operation = new Operation(request, claim, events);
-    engine.track(operation, claimTook);
-    new KeyedRun(this, operation).start();
   }
 
   /**

@@ -49,12 +49,8 @@ public final class DecisionLog {
       Optional<IdempotencyKey> key,
       Optional<String> source,
       @Nullable Throwable why) {
-    try {
-      if (log.isEnabled(line.level())) {
-        append(line, call, key, source, why);
-      }
-    } catch (Throwable unwritten) {
-      // A failure of the log must not affect the call.
+    if (log.isEnabled(line.level())) {
+      append(line, call, key, source, why);
     }
   }
 

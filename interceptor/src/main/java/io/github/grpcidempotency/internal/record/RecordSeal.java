@@ -3,6 +3,8 @@ package io.github.grpcidempotency.internal.record;
 import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.function.ServiceFunction;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResponseProtection;
@@ -22,23 +24,38 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
     if (protection.isEmpty()) {
       return answer;
     }
-    try {
-      return seal(answer, protection.get());
-    } catch (RuntimeException failure) {
-      // The encryption may be temporarily unavailable, like a store.
-      throw new StoreException(
-          "the answer could not be encrypted",
-          failure,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.NO_CONNECTION);
-    }
+    return ServiceFunction.call(() -> seal(answer, protection.get()), RecordSeal::notSealed);
   }
 
+  /** The encryption may be temporarily unavailable, like a store. */
+  private static RecordedOutcome notSealed(Throwable failure) {
+    throw new StoreException(
+        "the answer could not be encrypted",
+        failure,
+        FailurePhase.HANDLER_DONE,
+        FailureCause.NO_CONNECTION);
+  }
+
+  /**
+   * Decrypts an answer.
+   *
+   * @throws RefusedException if the answer cannot be decrypted: for good if the encryption throws
+   *     an {@link IllegalStateException}, otherwise at the moment
+   */
   public ByteString open(ByteString stored) {
     return procedure
         .responseProtection()
-        .map(protection -> checked(protection.open(stored, binding())))
+        .map(
+            protection ->
+                ServiceFunction.call(
+                    () -> checked(protection.open(stored, binding())), RecordSeal::notOpened))
         .orElse(stored);
+  }
+
+  private static ByteString notOpened(Throwable failure) {
+    throw failure instanceof IllegalStateException
+        ? RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure)
+        : RefusedException.temporary(failure);
   }
 
   private RecordedOutcome seal(RecordedOutcome answer, ResponseProtection protection) {

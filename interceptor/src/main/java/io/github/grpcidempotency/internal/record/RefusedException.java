@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.record;
 
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +19,7 @@ public final class RefusedException extends RuntimeException {
     this(refusal, null);
   }
 
-  public RefusedException(Refusal refusal, @Nullable Exception cause) {
+  public RefusedException(Refusal refusal, @Nullable Throwable cause) {
     super(refusal.reason().name(), cause, false, false);
     this.refusal = refusal;
   }
@@ -27,12 +28,15 @@ public final class RefusedException extends RuntimeException {
     return new RefusedException(Refusal.of(reason));
   }
 
-  public static RefusedException of(RefusalReason reason, Exception cause) {
+  public static RefusedException of(RefusalReason reason, Throwable cause) {
     return new RefusedException(Refusal.of(reason), cause);
   }
 
-  public static RefusedException of(StoreException outage) {
-    return new RefusedException(Refusal.storeUnavailable(outage.failureCause()), outage);
+  /** Returns the refusal of a call that may be repeated, because a function has failed. */
+  public static RefusedException temporary(Throwable failure) {
+    FailureCause cause =
+        failure instanceof StoreException known ? known.failureCause() : FailureCause.OTHER;
+    return new RefusedException(Refusal.storeUnavailable(cause), failure);
   }
 
   public Refusal refusal() {

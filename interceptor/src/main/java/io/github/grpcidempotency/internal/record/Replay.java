@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.function.ServiceFunction;
 import io.github.grpcidempotency.internal.schema.FieldPath;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -50,17 +52,9 @@ public sealed interface Replay {
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<Optional<RuntimeException>> statusUnknown) {
+      Consumer<Optional<Throwable>> statusUnknown) {
     checkGuard(procedure, key.caller(), recorded);
-    try {
-      return read(procedure, key, recorded, statusUnknown);
-    } catch (RefusedException refused) {
-      throw refused;
-    } catch (StoreException unreachable) {
-      throw RefusedException.of(unreachable);
-    } catch (RuntimeException failure) {
-      throw RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure);
-    }
+    return read(procedure, key, recorded, statusUnknown);
   }
 
   /**
@@ -70,24 +64,25 @@ public sealed interface Replay {
   private static void checkGuard(
       Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {
     Optional<ReplayGuard> guard = procedure.replayGuard();
-    boolean allowed;
-    try {
-      allowed = guard.isEmpty() || guard.get().mayReplay(caller, recorded.outcome().resourceId());
-    } catch (StoreException unreachable) {
-      throw RefusedException.of(unreachable);
-    } catch (RuntimeException undecided) {
-      throw RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED, undecided);
-    }
-    if (!allowed) {
+    if (guard.isPresent()
+        && !ServiceFunction.call(
+            () -> guard.get().mayReplay(caller, recorded.outcome().resourceId()),
+            Replay::undecided)) {
       throw RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
     }
+  }
+
+  private static boolean undecided(Throwable thrown) {
+    throw thrown instanceof StoreException
+        ? RefusedException.temporary(thrown)
+        : RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED, thrown);
   }
 
   private static Replay read(
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<Optional<RuntimeException>> statusUnknown) {
+      Consumer<Optional<Throwable>> statusUnknown) {
     RecordSeal seal = new RecordSeal(key, procedure);
     RecordedOutcome outcome = recorded.outcome();
     if (outcome instanceof RecordedOutcome.Failure failure) {
@@ -112,11 +107,16 @@ public sealed interface Replay {
             .responseRebuilder()
             .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE));
     return resource
-        .flatMap(
+        .<Message>flatMap(
             id ->
-                Objects.requireNonNull(
-                    rebuilder.rebuild(caller, id),
-                    () -> procedure.name() + ": its rebuilder returned null"))
+                ServiceFunction.call(
+                    () ->
+                        Objects.requireNonNull(
+                            rebuilder.rebuild(caller, id),
+                            () -> procedure.name() + ": its rebuilder returned null"),
+                    failure -> {
+                      throw RefusedException.temporary(failure);
+                    }))
         .map(message -> FieldPath.without(message, procedure.omittedFields()).toByteString())
         .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE));
   }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.record;
 
+import io.github.grpcidempotency.internal.function.ServiceFunction;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
@@ -33,9 +34,7 @@ public final class ReplayStatus {
    *     if the store should have read it, and has logged the reason
    */
   public static Optional<IdempotencyStatus> of(
-      Procedure procedure,
-      ClaimResult.Recorded recorded,
-      Consumer<Optional<RuntimeException>> unknown) {
+      Procedure procedure, ClaimResult.Recorded recorded, Consumer<Optional<Throwable>> unknown) {
     if (procedure.statusSource().isEmpty()) {
       return Optional.of(IdempotencyStatus.COMPLETED);
     }
@@ -66,7 +65,7 @@ public final class ReplayStatus {
 
   /** Returns the status of a resource that the store has not read. Never throws. */
   public static IdempotencyStatus ofResource(
-      Procedure procedure, ResourceId resource, Consumer<Optional<RuntimeException>> unknown) {
+      Procedure procedure, ResourceId resource, Consumer<Optional<Throwable>> unknown) {
     if (procedure.statusSource().isEmpty()) {
       return IdempotencyStatus.COMPLETED;
     }
@@ -81,14 +80,15 @@ public final class ReplayStatus {
       Procedure procedure,
       StatusResolver resolver,
       ResourceId resource,
-      Consumer<Optional<RuntimeException>> unknown) {
-    try {
-      return Objects.requireNonNull(
-          resolver.resolve(resource),
-          () -> procedure.name() + ": its status resolver returned null");
-    } catch (RuntimeException failed) {
-      unknown.accept(Optional.of(failed));
-      return IdempotencyStatus.PROCESSING;
-    }
+      Consumer<Optional<Throwable>> unknown) {
+    return ServiceFunction.call(
+        () ->
+            Objects.requireNonNull(
+                resolver.resolve(resource),
+                () -> procedure.name() + ": its status resolver returned null"),
+        failed -> {
+          unknown.accept(Optional.of(failed));
+          return IdempotencyStatus.PROCESSING;
+        });
   }
 }

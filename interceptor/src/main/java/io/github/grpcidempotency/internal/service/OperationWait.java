@@ -173,12 +173,9 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
       StoredOperation stored =
           found.orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
       seen = call.see(stored, operations.procedure(stored));
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) { // no other code would answer the call
       fail(failure);
       return;
-    } catch (Error defect) { // no other code would answer the call
-      fail(new IllegalStateException(defect));
-      throw defect;
     }
     begin(seen);
   }
@@ -202,7 +199,7 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
     observer.onCompleted();
   }
 
-  private void fail(RuntimeException failure) {
+  private void fail(Throwable failure) {
     if (isFirstEnd()) {
       observer.onError(call.failed(failure));
     }

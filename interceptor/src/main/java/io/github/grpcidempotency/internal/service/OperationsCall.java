@@ -76,7 +76,7 @@ final class OperationsCall {
     }
   }
 
-  StatusRuntimeException failed(RuntimeException failure) {
+  StatusRuntimeException failed(Throwable failure) {
     return ServiceError.of(failure, events, operationId, "name");
   }
 

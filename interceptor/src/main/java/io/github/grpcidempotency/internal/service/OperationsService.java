@@ -92,7 +92,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
               (ServerCallStreamObserver<Operation>) observer,
               limit);
       wait.begin(seen);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       observer.onError(call.failed(failure));
     }
   }
@@ -179,7 +179,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     T response;
     try {
       response = work.apply(call);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       observer.onError(call.failed(failure));
       return;
     }

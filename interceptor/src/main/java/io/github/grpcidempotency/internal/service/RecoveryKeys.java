@@ -6,6 +6,7 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.call.ReceivedCall;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.record.KeyTexts;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Caller;
@@ -14,7 +15,6 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.grpc.MethodDescriptor;
@@ -49,22 +49,11 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
       KeySource header = KeySource.metadata("key").as(procedure.keyFormat());
       return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
     }
-    return asked.hasRequest()
-        ? Set.of(ofRequest(source.get()))
-        : ofValue(asked.getKey(), source.get().alternatives());
-  }
-
-  private static Set<String> ofValue(String value, List<KeySource> sources) {
-    Set<String> texts = new LinkedHashSet<>(List.of(value));
-    for (KeySource source : sources) {
-      try {
-        Objects.requireNonNull(
-                source.keyOf(value), () -> "the key source " + source.name() + " returned null")
-            .ifPresent(texts::add);
-      } catch (MalformedKeyException otherSource) {
-        // The text is not a value of this source.
-      }
+    if (asked.hasRequest()) {
+      return Set.of(ofRequest(source.get()));
     }
+    Set<String> texts = new LinkedHashSet<>(List.of(asked.getKey()));
+    texts.addAll(KeyTexts.of(procedure, asked.getKey()));
     return texts;
   }
 

@@ -244,18 +244,15 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         response =
             ours.map(this::responseOf)
                 .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN));
-      } catch (RuntimeException failure) {
+      } catch (Throwable failure) { // after a wait, no other code answers the call
         fail(failure, recorded);
         return;
-      } catch (Error defect) { // after a wait, no other code answers the call
-        fail(new IllegalStateException(defect), recorded);
-        throw defect;
       }
       observer.onNext(response);
       observer.onCompleted();
     }
 
-    private void fail(RuntimeException failure, Optional<UUID> operationId) {
+    private void fail(Throwable failure, Optional<UUID> operationId) {
       observer.onError(ServiceError.of(failure, events, operationId, KEY));
     }
 

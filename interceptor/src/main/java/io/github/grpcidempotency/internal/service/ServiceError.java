@@ -28,7 +28,7 @@ final class ServiceError {
    * @param keyName the name of the key, or of the operation, in the request
    */
   static StatusRuntimeException of(
-      RuntimeException failure, CallEvents events, Optional<UUID> operationId, String keyName) {
+      Throwable failure, CallEvents events, Optional<UUID> operationId, String keyName) {
     if (failure instanceof StatusRuntimeException said) {
       return said;
     }
@@ -37,7 +37,7 @@ final class ServiceError {
     return RefusalError.of(refused.refusal(), keyName);
   }
 
-  private static RefusedException refusedBecause(RuntimeException failure) {
+  private static RefusedException refusedBecause(Throwable failure) {
     if (failure instanceof RefusedException refused) {
       return refused;
     }
@@ -48,7 +48,7 @@ final class ServiceError {
       return RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, unproven);
     }
     return failure instanceof StoreException outage
-        ? RefusedException.of(outage)
+        ? RefusedException.temporary(outage)
         : RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure);
   }
 }

@@ -44,9 +44,7 @@ record VisibleOperation(
    *     there is one
    */
   static State stateOf(
-      StoredOperation stored,
-      Procedure procedure,
-      Consumer<Optional<RuntimeException>> statusUnknown) {
+      StoredOperation stored, Procedure procedure, Consumer<Optional<Throwable>> statusUnknown) {
     if (stored.standing() instanceof ClaimResult.Recorded recorded) {
       return recorded.outcome() instanceof RecordedOutcome.Failure
           ? State.STATE_FAILED

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.wire;
 
+import com.google.common.base.Strings;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -17,6 +18,31 @@ import java.util.stream.Stream;
  */
 public record TerminalError(Status status, Metadata trailers) {
   private static final String DETAILS = "grpc-status-details-bin";
+
+  /** The maximum length of an encoded description in bytes. */
+  private static final int MAX_DESCRIPTION = 4096;
+
+  /**
+   * Returns a status whose description is short enough for a replay: clients accept 8 KiB of
+   * trailers by default, and a replay has one more than the first answer.
+   */
+  public static Status shortened(Status status) {
+    String description = Strings.nullToEmpty(status.getDescription());
+    int length = 0;
+    for (int i = 0; i < description.length(); i = description.offsetByCodePoints(i, 1)) {
+      length += encodedLength(description.codePointAt(i));
+      if (length > MAX_DESCRIPTION) {
+        return status.withDescription(description.substring(0, i) + "...");
+      }
+    }
+    return status;
+  }
+
+  /** Returns the number of bytes of a character, which gRPC sends percent-encoded. */
+  private static int encodedLength(int character) {
+    boolean plain = character >= ' ' && character <= '~' && character != '%';
+    return plain ? 1 : 3 * Character.toString(character).getBytes(StandardCharsets.UTF_8).length;
+  }
 
   /** Returns the record of an error. */
   public static RecordedOutcome.Failure record(
@@ -48,8 +74,7 @@ public record TerminalError(Status status, Metadata trailers) {
       }
     }
     return new TerminalError(
-        error.getMessage().isEmpty() ? status : status.withDescription(error.getMessage()),
-        trailers);
+        error.hasMessage() ? status.withDescription(error.getMessage()) : status, trailers);
   }
 
   private static void addTrailers(RecordedError.Builder error, Metadata trailers, String name) {

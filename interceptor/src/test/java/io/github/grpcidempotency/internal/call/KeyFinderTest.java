@@ -8,9 +8,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.KeyPolicy;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -77,16 +75,6 @@ class KeyFinderTest {
         .isEqualTo(
             new KeyDecision.Refuse(
                 Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), "request_id"));
-  }
-
-  @Test
-  void aKeyThatNoStoreCanKeepIsRefused() {
-    for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED)) {
-      assertThat(
-              KeyFinder.decide(
-                  policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER), SOURCE))
-          .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey(KeyProblem.TOO_LONG), SOURCE));
-    }
   }
 
   /** Every decision that there is. */

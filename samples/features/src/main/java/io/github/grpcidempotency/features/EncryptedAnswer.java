@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.features;
 
-import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
@@ -39,10 +38,9 @@ final class EncryptedAnswer extends OrderServiceGrpc.OrderServiceImplBase {
     // Stands for a keyset that your key management has encrypted.
     KeysetHandle keyset =
         KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get());
-    Aead aead = keyset.getPrimitive(RegistryConfiguration.get(), Aead.class);
     Procedure createToken =
         Procedure.annotated(OrderServiceGrpc.getCreateTokenMethod())
-            .protect(new TinkProtection(aead))
+            .protect(TinkProtection.of(keyset))
             .build();
     try (Shop shop = Shop.open(pool, new EncryptedAnswer(), createToken)) {
       OrderServiceBlockingStub stub =

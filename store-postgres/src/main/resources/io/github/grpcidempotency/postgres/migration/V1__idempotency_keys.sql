@@ -166,6 +166,7 @@ AS $$
      WHERE l.locktype = 'advisory'
        AND l.objsubid = 1
        AND l.granted
+       AND l.mode = 'ExclusiveLock' -- claims of reserved calls share the lock for a moment
        AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
   )
   SELECT w.lock_id
@@ -351,6 +352,7 @@ AS $$
            WHERE l.locktype = 'advisory'
              AND l.objsubid = 1
              AND l.granted
+             AND l.mode = 'ExclusiveLock'
              AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database()))
     FROM size, indexed, reserved, ended;
 $$;

@@ -3,7 +3,9 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -122,6 +124,35 @@ class AnswersTest extends CallTest {
     keyed(server).end().replays(first);
 
     assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  /** Clients accept 8 KiB of trailers, and a replay has one more than the first answer. */
+  @Test
+  void aTerminalErrorArrivesAsAReplayIfItArrivesFirst() {
+    for (String description :
+        List.of("", "too long: " + "x".repeat(7890), "zu lang: " + "\u00e4".repeat(2600))) {
+      ThingServer server =
+          start(
+              server()
+                  .createThing(
+                      thing ->
+                          thing.failures(FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND)))
+                  .handler(
+                      (request, observer) ->
+                          observer.onError(
+                              Status.NOT_FOUND.withDescription(description).asException())));
+      String key = UUID.randomUUID().toString();
+
+      Seen first = call(server, "a thing").as(ALICE).key(key).end();
+      Seen replay = call(server, "a thing").as(ALICE).key(key).end();
+
+      assertThat(first.code()).isEqualTo(Status.Code.NOT_FOUND);
+      assertThat(replay.isReplayed()).as("%s", replay.status()).isTrue();
+      assertThat(replay.code()).isEqualTo(Status.Code.NOT_FOUND);
+      assertThat(replay.status().getDescription()).isEqualTo(first.status().getDescription());
+      assertThat(first.status().getDescription())
+          .startsWith(description.substring(0, Math.min(description.length(), 600)));
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.ByteString;
@@ -15,6 +16,11 @@ import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -22,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a service passes to the library as code, and that returns null against its type. */
+/** Functions of a service that return null against their type, or throw an error. */
 @SuppressWarnings("NullAway") // the mistake under test
 class CallbacksTest extends CallTest {
   static Stream<Arguments> callbacks() {
@@ -62,6 +68,127 @@ class CallbacksTest extends CallTest {
     }
   }
 
+  /** A rolling upgrade may leave one class of another version behind. */
+  @Test
+  void anErrorOfAGuardDeniesTheReplay() {
+    ThingServer server = start(server().createThing(thing -> thing.guard((caller, id) -> fails())));
+    keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED");
+  }
+
+  @Test
+  void anErrorOfAStatusResolverIsProcessing() {
+    ThingServer server = start(server().createThing(thing -> thing.status(id -> fails())));
+    Seen first = keyed(server).end().first();
+
+    Seen replay = keyed(server).end();
+
+    replay.replays(first);
+    assertThat(replay.trailer(IdempotencyMetadata.STATUS)).contains("processing");
+  }
+
+  @Test
+  void anErrorOfARebuilderOrAProtectionIsTemporaryForAReplay() {
+    for (UnaryOperator<ProcedureBuilder<Thing>> change :
+        List.<UnaryOperator<ProcedureBuilder<Thing>>>of(
+            thing -> thing.rebuild((caller, id) -> fails()),
+            thing -> thing.protect(new Opening(CallbacksTest::fails)))) {
+      ThingServer server = start(server().createThing(change));
+      String key = UUID.randomUUID().toString();
+      call(server, "a thing").as(ALICE).key(key).end().first();
+
+      Seen refused = call(server, "a thing").as(ALICE).key(key).end();
+
+      refused.refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+      assertThat(refused.retryAfter()).isPositive();
+      assertThat(server.things().runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aProtectionThatCannotOpenAnAnswerForGoodSaysSo() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    thing ->
+                        thing.protect(
+                            new Opening(
+                                () -> {
+                                  throw new IllegalStateException("another binding");
+                                }))));
+    keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE").forGood();
+  }
+
+  @Test
+  void anErrorOfAProtectionLetsTheAnswerBeRecordedLater() {
+    AtomicBoolean broken = new AtomicBoolean(true);
+    ResponseProtection protection =
+        new Protection(false, false) {
+          @Override
+          public ByteString seal(ByteString answer, ByteString binding) {
+            return broken.get() ? fails() : super.seal(answer, binding);
+          }
+        };
+    ThingServer server = start(server().createThing(thing -> thing.protect(protection)));
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    broken.set(false);
+
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anErrorOfARetentionKeepsTheLastValue() {
+    AtomicBoolean broken = new AtomicBoolean();
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    thing -> thing.retention(() -> broken.get() ? fails() : Duration.ofHours(1))));
+    broken.set(true);
+
+    keyed(server).end().first();
+  }
+
+  @Test
+  void anErrorOfACallerResolverRefusesTheCall() {
+    IdempotencyInterceptor unresolved =
+        IdempotencyInterceptor.builder(
+                Procedures.of(
+                    Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED).build()),
+                CallbacksTest::fails)
+            .store(memory)
+            .build();
+    grpc.registerCloseable(unresolved);
+    ThingServer server = start(server().bare().inside(unresolved));
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @SuppressWarnings("TypeParameterUnusedInFormals") // stands for a function of any type
+  private static <T> T fails() {
+    throw new NoSuchMethodError("of another version");
+  }
+
+  /** A protection that seals nothing, and fails to open. */
+  private record Opening(Supplier<ByteString> opening) implements ResponseProtection {
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      return answer;
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      return opening.get();
+    }
+  }
+
   @Test
   void aCallerResolverThatReturnsNullIsNamedAndRefusesTheCall() {
     CallerResolver none = () -> null;
@@ -81,8 +208,15 @@ class CallbacksTest extends CallTest {
     }
   }
 
-  private record Protection(boolean sealsNothing, boolean opensNothing)
-      implements ResponseProtection {
+  private static class Protection implements ResponseProtection {
+    private final boolean sealsNothing;
+    private final boolean opensNothing;
+
+    Protection(boolean sealsNothing, boolean opensNothing) {
+      this.sealsNothing = sealsNothing;
+      this.opensNothing = opensNothing;
+    }
+
     @Override
     public ByteString seal(ByteString answer, ByteString binding) {
       return sealsNothing ? null : answer;

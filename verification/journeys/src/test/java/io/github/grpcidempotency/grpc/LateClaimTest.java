@@ -233,6 +233,19 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
+  void anErrorBeforeAnyStatementIsNotReportedAsUnprotected() {
+    for (Status error : List.of(Status.UNAVAILABLE, Status.INTERNAL, Status.UNKNOWN)) {
+      journal.clear();
+      ThingServer server =
+          start(late().handler((request, answer) -> answer.onError(error.asRuntimeException())));
+
+      assertThat(keyed(server).end().code()).isEqualTo(error.getCode());
+
+      assertThat(journal.all(IdempotencyEvent.Unprotected.class)).isEmpty();
+    }
+  }
+
+  @Test
   void aFailureIsSettledAsUsual() {
     ThingServer server =
         start(
@@ -602,7 +615,12 @@ class LateClaimTest extends CallTest {
   void aCallThatIsGivenUpWhileItsHandlerRunsIsNotStartedOver() {
     assumeThat(bound).isFalse(); // a thread that is bound settles once its handler has returned
     late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
-    ThingServer server = start(late());
+    ThingServer server =
+        start(
+            late()
+                .settings(
+                    ofCalls ->
+                        ofCalls.callLimit(Duration.ofMillis(300)).listener(journal.listener())));
     CountDownLatch written = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
     server.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));

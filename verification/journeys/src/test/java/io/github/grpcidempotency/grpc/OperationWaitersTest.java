@@ -134,7 +134,8 @@ class OperationWaitersTest extends CallTest {
         .havingCause()
         .isInstanceOfSatisfying(
             StatusRuntimeException.class,
-            refused -> assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INTERNAL));
+            refused ->
+                assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED));
   }
 
   @Test

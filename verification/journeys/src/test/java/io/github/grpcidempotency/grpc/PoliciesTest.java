@@ -242,14 +242,14 @@ class PoliciesTest extends CallTest {
   @Test
   void aRecordedErrorIsEncryptedAsWellAndRepeatedAsItWas() throws Exception {
     AeadConfig.register();
-    Exchangeable aead = new Exchangeable(newAead());
+    Exchangeable protection = new Exchangeable(newProtection());
     ThingServer server =
         start(
             server()
                 .createThing(
                     procedure ->
                         procedure
-                            .protect(new TinkProtection(aead))
+                            .protect(protection)
                             .failures(
                                 FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS))));
     server
@@ -261,7 +261,7 @@ class PoliciesTest extends CallTest {
     Seen first = keyed(server).end();
 
     Seen second = keyed(server).end();
-    aead.set(newAead());
+    protection.set(newProtection());
     Seen third = keyed(server).end();
 
     assertThat(second.code()).isEqualTo(first.code());
@@ -273,15 +273,14 @@ class PoliciesTest extends CallTest {
   @Test
   void anAnswerWhoseKeyIsMissingIsRefusedAndNotLost() throws Exception {
     AeadConfig.register();
-    Aead right = newAead();
-    Exchangeable aead = new Exchangeable(right);
-    ThingServer server =
-        start(server().createThing(procedure -> procedure.protect(new TinkProtection(aead))));
+    ResponseProtection right = newProtection();
+    Exchangeable protection = new Exchangeable(right);
+    ThingServer server = start(server().createThing(procedure -> procedure.protect(protection)));
     Seen first = keyed(server).end().first();
 
-    aead.set(newAead());
+    protection.set(newProtection());
     keyed(server).end().refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE").forGood();
-    aead.set(right);
+    protection.set(right);
 
     keyed(server).end().replays(first);
     assertThat(server.things().runs()).isEqualTo(1);
@@ -290,13 +289,12 @@ class PoliciesTest extends CallTest {
   @Test
   void anAnswerThatCannotBeEncryptedIsNotSentButRecordedLater() throws Exception {
     AeadConfig.register();
-    Aead right = newAead();
-    Exchangeable aead = new Exchangeable(new Broken());
-    ThingServer server =
-        start(server().createThing(procedure -> procedure.protect(new TinkProtection(aead))));
+    ResponseProtection right = newProtection();
+    Exchangeable protection = new Exchangeable(new TinkProtection(new Broken()));
+    ThingServer server = start(server().createThing(procedure -> procedure.protect(protection)));
 
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    aead.set(right);
+    protection.set(right);
 
     await().until(() -> keyed(server).end().isReplayed());
     assertThat(server.things().runs()).isEqualTo(1);
@@ -305,8 +303,7 @@ class PoliciesTest extends CallTest {
   @Test
   void whatWasSealedForOneRecordDoesNotOpenForAnother() throws Exception {
     AeadConfig.register();
-    ResponseProtection protection =
-        new TinkProtection(newKeyset().getPrimitive(RegistryConfiguration.get(), Aead.class));
+    ResponseProtection protection = newProtection();
     ByteString sealed =
         protection.seal(ByteString.copyFromUtf8("secret"), ByteString.copyFromUtf8("alice"));
 
@@ -317,36 +314,31 @@ class PoliciesTest extends CallTest {
         .isThrownBy(() -> protection.open(sealed, ByteString.copyFromUtf8("bob")));
   }
 
-  private static Aead newAead() throws GeneralSecurityException {
-    return newKeyset().getPrimitive(RegistryConfiguration.get(), Aead.class);
+  private static ResponseProtection newProtection() throws GeneralSecurityException {
+    return TinkProtection.of(
+        KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
   }
 
-  private static KeysetHandle newKeyset() throws GeneralSecurityException {
-    return KeysetHandle.generateNew(
-        PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get());
-  }
+  /** A protection that is exchanged while the server runs. */
+  private static final class Exchangeable implements ResponseProtection {
+    private volatile ResponseProtection now;
 
-  /** A keyset that is exchanged while the server runs. */
-  private static final class Exchangeable implements Aead {
-    private volatile Aead now;
-
-    Exchangeable(Aead now) {
+    Exchangeable(ResponseProtection now) {
       this.now = now;
     }
 
-    void set(Aead other) {
+    void set(ResponseProtection other) {
       now = other;
     }
 
     @Override
-    public byte[] encrypt(byte[] plaintext, byte[] associatedData) throws GeneralSecurityException {
-      return now.encrypt(plaintext, associatedData);
+    public ByteString seal(ByteString answer, ByteString binding) {
+      return now.seal(answer, binding);
     }
 
     @Override
-    public byte[] decrypt(byte[] ciphertext, byte[] associatedData)
-        throws GeneralSecurityException {
-      return now.decrypt(ciphertext, associatedData);
+    public ByteString open(ByteString stored, ByteString binding) {
+      return now.open(stored, binding);
     }
   }
 

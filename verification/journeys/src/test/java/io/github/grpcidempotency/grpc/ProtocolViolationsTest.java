@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -28,10 +29,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A client or handler that breaks the protocol gets the same from the interceptor as from gRPC. */
+/**
+ * A client or handler that breaks the protocol gets the same from the interceptor as from gRPC in
+ * one process. Over a socket, gRPC itself resets the stream of a handler that sends no message or
+ * two, and the client gets {@code CANCELLED}.
+ */
 @ParameterizedClass
 @EnumSource(Transport.class)
 class ProtocolViolationsTest extends CallTest {
+  private static final ThingHandler NO_RESPONSE = (request, observer) -> observer.onCompleted();
+  private static final ThingHandler TWO_RESPONSES =
+      (request, observer) -> {
+        observer.onNext(theSameThing());
+        observer.onNext(theSameThing());
+        observer.onCompleted();
+      };
+
   private final BlockingQueue<Optional<Class<?>>> thrown = new LinkedBlockingQueue<>();
 
   ProtocolViolationsTest(Transport transport) {
@@ -48,12 +61,6 @@ class ProtocolViolationsTest extends CallTest {
 
   /** What a handler does with its observer, in violation of the protocol. */
   enum Violation {
-    NO_RESPONSE(StreamObserver::onCompleted),
-    TWO_RESPONSES(
-        observer -> {
-          observer.onNext(theSameThing());
-          answer(observer);
-        }),
     TWO_ENDS(
         observer -> {
           answer(observer);
@@ -95,6 +102,24 @@ class ProtocolViolationsTest extends CallTest {
         UnaryOperator.identity(), (request, observer) -> violation.deed.accept(observer));
   }
 
+  @Test
+  void aHandlerThatSendsTwoMessagesOrNoneIsAnsweredWithInternal() throws InterruptedException {
+    assertInternal(TWO_RESPONSES, "Too many responses");
+    assertInternal(NO_RESPONSE, "Completed without a response");
+  }
+
+  private void assertInternal(ThingHandler violating, String description)
+      throws InterruptedException {
+    ThingServer server = start(observed(violating));
+
+    Seen seen = keyed(server).end();
+
+    assertThat(seen.status().getCode()).as("%s", seen.status()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(seen.status().getDescription()).isEqualTo(description);
+    assertThat(seen.trailers().get(WireMetadata.OPERATION)).isNotNull();
+    assertThat(nextThrown()).as("thrown at the handler").isEmpty();
+  }
+
   static Stream<RawHandler> rawHandlers() {
     return Stream.of(
         new RawHandler(call -> call.sendMessage(theSameThing())),
@@ -118,8 +143,8 @@ class ProtocolViolationsTest extends CallTest {
 
   @Test
   void aMissingASecondOrANullResponseFreesTheKey() {
-    assertFreesTheKey((request, observer) -> Violation.NO_RESPONSE.deed.accept(observer));
-    assertFreesTheKey((request, observer) -> Violation.TWO_RESPONSES.deed.accept(observer));
+    assertFreesTheKey(NO_RESPONSE);
+    assertFreesTheKey(TWO_RESPONSES);
     assertFreesTheKey((request, observer) -> observer.onNext(nothing()));
   }
 

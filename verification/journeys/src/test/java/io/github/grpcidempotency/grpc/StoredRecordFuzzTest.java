@@ -3,7 +3,6 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
@@ -42,7 +41,7 @@ class StoredRecordFuzzTest {
   private static final UUID ALICE = new UUID(1, 2);
   private static final CreateThingRequest REQUEST =
       CreateThingRequest.newBuilder().setName("a thing").build();
-  private static final TinkProtection TINK = new TinkProtection(aead());
+  private static final TinkProtection TINK = protection();
 
   /** A store in memory forgets nothing, so it is replaced after so many inputs. */
   private static final int INPUTS_PER_STORE = 5_000;
@@ -156,12 +155,12 @@ class StoredRecordFuzzTest {
     }
   }
 
-  private static Aead aead() {
+  private static TinkProtection protection() {
     try {
       AeadConfig.register();
-      return KeysetHandle.generateNew(
-              PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get())
-          .getPrimitive(RegistryConfiguration.get(), Aead.class);
+      return TinkProtection.of(
+          KeysetHandle.generateNew(
+              PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
     } catch (GeneralSecurityException impossible) {
       throw new AssertionError(impossible);
     }

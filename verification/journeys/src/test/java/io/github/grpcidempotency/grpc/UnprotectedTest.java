@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.base.Splitter;
 import com.google.rpc.BadRequest;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
@@ -9,9 +10,11 @@ import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -23,6 +26,8 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that carry a key and are not protected all the same, or cannot even be judged. */
 class UnprotectedTest extends CallTest {
@@ -69,6 +74,45 @@ class UnprotectedTest extends CallTest {
     assertThat(noKey.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(server.things().runs()).isEqualTo(1);
     assertThat(causes).isEmpty();
+  }
+
+  @Test
+  void aMalformedKeyIsRefusedIfItsSourceKnowsTheCaller() {
+    KeySource webhook = call -> Optional.of(FoundKey.of("no uuid", Caller.of(ALICE)));
+    for (KeySource source :
+        List.of(
+            webhook.as(KeyFormat.uuid()), KeySource.firstOf(webhook.as(raw -> Optional.of(""))))) {
+      ThingServer server =
+          start(
+              server()
+                  .listener(listener)
+                  .createThing(thing -> thing.keyFrom(source).keyPolicy(KeyPolicy.OPTIONAL)));
+
+      call(server, "a thing")
+          .end()
+          .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
+
+      assertThat(server.things().runs()).isZero();
+    }
+    assertThat(causes).isEmpty();
+  }
+
+  /** Otherwise an intermediary that adds a header could switch the demand off. */
+  @ParameterizedTest
+  @ValueSource(strings = {"true|false", "false|true", "true|true", "true,false", "true, true"})
+  void aRepeatedDemandForProtectionIsMalformed(String values) {
+    ThingServer server = start(server().listener(listener));
+    TestCall call = keyed(server);
+    for (String value : Splitter.on('|').split(values)) {
+      call = call.header(REQUIRED, value);
+    }
+
+    Seen refused = call.end();
+
+    refused.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
+    assertThat(refused.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())
+        .isEqualTo("idempotency-required");
+    assertThat(server.things().runs()).isZero();
   }
 
   @Test

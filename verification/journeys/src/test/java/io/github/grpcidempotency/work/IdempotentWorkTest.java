@@ -12,16 +12,22 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -223,6 +229,34 @@ class IdempotentWorkTest {
           .isFalse();
     }
     assertThat(runs).hasValue(3);
+  }
+
+  @Test
+  void theTokenOfAMethodIsBroughtIntoTheFormOfItsKeys() throws Exception {
+    String upper = "0193A0C4-7E5B-7CC1-9D6E-AABBCCDDEEFF";
+    String lower = upper.toLowerCase(Locale.ROOT);
+    Procedure byHeader = method().build();
+    Procedure byField = method().keyFrom(KeySource.requestId().prefixed("thing:")).build();
+
+    assertThat(runMethod(byHeader, upper).replayed()).isFalse();
+    assertThat(runMethod(byHeader, lower).replayed()).isTrue();
+    assertThat(runMethod(byField, "B1C5A4F0-7A36-4E8B-9F53-0D6C2A0B1E11").replayed()).isFalse();
+    assertThat(runMethod(byField, "thing:b1c5a4f0-7a36-4e8b-9f53-0d6c2a0b1e11").replayed())
+        .isTrue();
+  }
+
+  private static ProcedureBuilder<Thing> method() {
+    return Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED);
+  }
+
+  private WorkResult<Thing> runMethod(Procedure method, String token) throws Exception {
+    return work.run(
+        method,
+        SYSTEM,
+        token,
+        CreateThingRequest.getDefaultInstance(),
+        Thing.parser(),
+        Thing::getDefaultInstance);
   }
 
   @Test

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.pages;
 
+import static io.github.grpcidempotency.test.Program.OPENSSL;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -58,6 +60,7 @@ class RunbookTest {
   }
 
   @Test
+  @NeedsProgram(OPENSSL)
   void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException {
     Shop own = new Shop(RunbookServer.embedded(), directory); // the page replaces a role
     own.run(SET_UP);

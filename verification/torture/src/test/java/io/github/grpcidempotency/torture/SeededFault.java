@@ -59,7 +59,7 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/LateSettler",
-                  "Settler.settleClaim(operation, Settlement.COMPLETE, () -> outcome)",
+                  "Settler.record(operation, outcome)",
                   "claim.release()"))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)),

@@ -3,14 +3,19 @@ package io.github.grpcidempotency.spring;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.datasource.JdbcTransactionObjectSupport;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -22,12 +27,21 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class BegunTransaction implements HostTransaction.Begun {
   private static final Logger logger = LoggerFactory.getLogger(BegunTransaction.class);
 
+  /** The latest transaction that the store began on a thread. It may have ended. */
+  private static final ThreadLocal<@Nullable BegunTransaction> LATEST = new ThreadLocal<>();
+
   private final Thread thread = Thread.currentThread();
   private final PlatformTransactionManager manager;
   private final TransactionStatus status;
   private final Connection connection;
   private final Ending ending;
   private final SuspensionWatch watch = new SuspensionWatch();
+
+  private final Optional<ConnectionHolder> holder;
+
+  /** The transaction that was open on this thread when this one began. */
+  private final Optional<BegunTransaction> outer;
+
   private Optional<TimeLimit> limit = Optional.empty();
 
   /**
@@ -41,12 +55,8 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   /** Records that the transaction was suspended. */
-  private final class SuspensionWatch implements TransactionSynchronization {
+  private static final class SuspensionWatch implements TransactionSynchronization {
     private boolean suspended;
-
-    BegunTransaction transaction() {
-      return BegunTransaction.this;
-    }
 
     @Override
     public void suspend() {
@@ -60,6 +70,8 @@ final class BegunTransaction implements HostTransaction.Begun {
     this.status = status;
     this.connection = connection;
     this.ending = new Ending(status, connection, () -> {});
+    this.holder = connectionHolder(status);
+    this.outer = latest();
   }
 
   /** Watches the transaction that has just begun on this thread. */
@@ -67,19 +79,43 @@ final class BegunTransaction implements HostTransaction.Begun {
       PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
     BegunTransaction begun = new BegunTransaction(manager, status, connection);
     TransactionSynchronizationManager.registerSynchronization(begun.watch);
+    LATEST.set(begun);
     return begun;
   }
 
-  /** Returns the current transaction of this thread, if the store began it. */
-  static Optional<BegunTransaction> current() {
-    if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+  /** Returns the latest transaction that the store began on this thread and that is open. */
+  static Optional<BegunTransaction> latest() {
+    return Optional.ofNullable(LATEST.get()).flatMap(BegunTransaction::ifOpen);
+  }
+
+  private Optional<BegunTransaction> ifOpen() {
+    return status.isCompleted() ? outer.flatMap(BegunTransaction::ifOpen) : Optional.of(this);
+  }
+
+  /**
+   * Returns the transaction that a method joins: this one, an outer one, or none of the store's.
+   * Within a transaction of another manager, Spring suspends the synchronizations of the first, but
+   * a method may still join it.
+   */
+  Optional<BegunTransaction> joinedBy(TransactionStatus participant) {
+    if (participant.isNewTransaction()) {
       return Optional.empty();
     }
-    return TransactionSynchronizationManager.getSynchronizations().stream()
-        .filter(SuspensionWatch.class::isInstance)
-        .map(SuspensionWatch.class::cast)
-        .map(SuspensionWatch::transaction)
-        .findFirst();
+    Optional<ConnectionHolder> joined = connectionHolder(participant);
+    boolean joinsThis = joined.isPresent() ? joined.equals(holder) : isCurrent();
+    return joinsThis
+        ? Optional.of(this)
+        : outer.flatMap(BegunTransaction::ifOpen).flatMap(open -> open.joinedBy(participant));
+  }
+
+  /** Returns the holder of a transaction's connection, unless the manager does not expose it. */
+  private static Optional<ConnectionHolder> connectionHolder(TransactionStatus status) {
+    return status instanceof DefaultTransactionStatus known
+            && known.hasTransaction()
+            && known.getTransaction() instanceof JdbcTransactionObjectSupport transaction
+            && transaction.hasConnectionHolder()
+        ? Optional.of(transaction.getConnectionHolder())
+        : Optional.empty();
   }
 
   /**
@@ -92,7 +128,11 @@ final class BegunTransaction implements HostTransaction.Begun {
       return;
     }
     limit = Optional.of(latest);
-    for (Object resource : TransactionSynchronizationManager.getResourceMap().values()) {
+    Collection<Object> resources =
+        isCurrent()
+            ? TransactionSynchronizationManager.getResourceMap().values()
+            : holder.stream().<Object>map(mine -> mine).toList();
+    for (Object resource : resources) {
       if (resource instanceof ResourceHolderSupport holder
           && !(holder.hasTimeout() && holder.getTimeToLiveInMillis() < timeout.toMillis())) {
         holder.setTimeoutInMillis(timeout.toMillis());

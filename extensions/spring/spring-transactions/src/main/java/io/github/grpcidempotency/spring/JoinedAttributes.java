@@ -105,9 +105,10 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   }
 
   private static @Nullable Object invoke(MethodInvocation call) throws Throwable {
-    Optional<BegunTransaction> claim = BegunTransaction.current();
-    if (claim.isPresent()
-        && !TransactionAspectSupport.currentTransactionStatus().isNewTransaction()) {
+    Optional<BegunTransaction> claim =
+        BegunTransaction.latest()
+            .flatMap(open -> open.joinedBy(TransactionAspectSupport.currentTransactionStatus()));
+    if (claim.isPresent()) {
       Object self = call.getThis();
       Class<?> target =
           self == null ? call.getMethod().getDeclaringClass() : AopUtils.getTargetClass(self);

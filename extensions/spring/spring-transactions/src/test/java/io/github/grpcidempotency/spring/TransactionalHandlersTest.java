@@ -21,6 +21,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
@@ -153,6 +156,26 @@ class TransactionalHandlersTest extends SpringServerTest {
     server.create(thing -> host.propagations().patient(() -> server.insert(thing)));
     assertThat(client.createThing(REQUEST).isOk()).isTrue();
     assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  @Test
+  void theTimeoutOfAMethodThatJoinsCountsWithinTheTransactionOfAnotherManager() {
+    TransactionTemplate another =
+        new TransactionTemplate(
+            new DataSourceTransactionManager(new DelegatingDataSource(database.pool())));
+    assertThatNothingIsLeft(
+        ThingHandler.creating(
+            thing -> {
+              server.insert(thing);
+              another.executeWithoutResult(status -> host.propagations().overdue(() -> {}));
+            }),
+        Status.Code.INTERNAL);
+    server.create(
+        thing -> {
+          server.insert(thing);
+          another.executeWithoutResult(status -> host.propagations().patient(() -> {}));
+        });
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
   }
 
   /** Returns how many handlers are started for retries, and stopped at their first statement. */

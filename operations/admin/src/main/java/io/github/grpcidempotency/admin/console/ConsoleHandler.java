@@ -74,7 +74,7 @@ final class ConsoleHandler implements HttpHandler {
       return route(exchange, new Visit(session, fields(exchange)));
     } catch (HttpError error) {
       return Answer.page(error.status(), Layout.error(Optional.of(session), error));
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       logger.error("the console could not answer a request", failure);
       return Answer.page(
           503,

@@ -1,13 +1,15 @@
 package io.github.grpcidempotency.admin.console;
 
+import static io.github.grpcidempotency.test.Program.CHROMEDRIVER;
+import static io.github.grpcidempotency.test.Program.CHROMIUM;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.openqa.selenium.Keys.ENTER;
 import static org.openqa.selenium.Keys.TAB;
 
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.ActResult;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The console as a person uses it, in a real browser. The profile runs the tests of what else a
  * person does.
  */
+@NeedsProgram({CHROMEDRIVER, CHROMIUM})
 class ConsoleTest {
   private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
 
@@ -39,16 +42,13 @@ class ConsoleTest {
 
   @BeforeAll
   static void start(@TempDir Path profile) {
-    assumeTrue(Browser.isInstalled(), "needs Debian's chromium and chromium-driver");
     browser = Browser.start(profile);
     administration = new ConsoleShop(database).administration();
   }
 
   @AfterAll
   static void end() {
-    if (browser != null) {
-      browser.close();
-    }
+    browser.close();
   }
 
   @BeforeEach

@@ -43,6 +43,9 @@ public final class Failures {
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
 
+  /** {@code insufficient_privilege}, {@code read_only_sql_transaction}. */
+  private static final Set<String> FORBIDDEN = Set.of("42501", "25006");
+
   /** The PostgreSQL routine that reports that a new row violates a policy. */
   private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
 
@@ -59,11 +62,7 @@ public final class Failures {
 
   /** Returns the store's exception for an operation that is not a claim. */
   public static StoreException of(String message, JdbiException failure) {
-    return of(message, failure, FailurePhase.HANDLER_DONE);
-  }
-
-  public static StoreException of(String message, JdbiException failure, FailurePhase phase) {
-    return new StoreException(message, failure, phase, causeOf(failure));
+    return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
   }
 
   /**
@@ -83,7 +82,7 @@ public final class Failures {
             "the host's transaction manager could not begin a transaction", failure);
   }
 
-  public static JdbiException ofCommit(RuntimeException failure) {
+  public static JdbiException ofCommit(Throwable failure) {
     return failure instanceof JdbiException known
         ? known
         : new TransactionException(
@@ -100,6 +99,7 @@ public final class Failures {
     return failure.getCause() instanceof SQLException thrown ? thrown : new SQLException(failure);
   }
 
+  /** Returns the cause; never {@code NO_CONNECTION}, of which no failure alone is a proof. */
   public static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);
     if (SHUTDOWNS.contains(state)) {
@@ -137,18 +137,20 @@ public final class Failures {
     };
   }
 
+  private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
+    return state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)
+        ? FailureCause.POOL_EXHAUSTED
+        : FailureCause.NO_LOGIN;
+  }
+
   /**
-   * The database counts as unreachable for all servers only if no TCP connection can be made. A
+   * Returns whether an attempt to connect failed because a host accepted no TCP connection. A
    * refused login shows that the database answers. An accepted connection shows that a server
    * exists, even if that server does not answer.
    */
-  private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
-    if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
-      return FailureCause.POOL_EXHAUSTED;
-    }
-    return Throwables.getCausalChain(failure).stream().anyMatch(Failures::isFailureToConnect)
-        ? FailureCause.NO_CONNECTION
-        : FailureCause.NO_LOGIN;
+  public static boolean mayBeOutage(JdbiException failure) {
+    return causeOf(failure) == FailureCause.NO_LOGIN
+        && Throwables.getCausalChain(failure).stream().anyMatch(Failures::isFailureToConnect);
   }
 
   /**
@@ -235,6 +237,15 @@ public final class Failures {
         .map(ServerErrorMessage::getRoutine)
         .filter(ROW_SECURITY_ROUTINE::equals)
         .isPresent();
+  }
+
+  /**
+   * Returns whether the current role, or the access mode of the transaction, does not allow a
+   * statement. In a transaction that has claimed a key, only its own statements can have changed
+   * these.
+   */
+  public static boolean isForbidden(JdbiException failure) {
+    return isConnected(failure) && FORBIDDEN.contains(sqlState(failure));
   }
 
   public static boolean isForeignKeyViolation(JdbiException failure) {

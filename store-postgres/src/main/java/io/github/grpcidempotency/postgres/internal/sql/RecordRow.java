@@ -66,26 +66,6 @@ public record RecordRow(
         bytes(row.getBytes("trace")));
   }
 
-  /** Returns the row that a claim has just inserted. */
-  public static RecordRow reserved(UUID id, ClaimRequest request, Duration lease, Instant expires) {
-    return new RecordRow(
-        id,
-        request.procedure().name(),
-        request.fingerprint(),
-        1,
-        expires,
-        Optional.empty(),
-        Optional.empty(),
-        false,
-        false,
-        false,
-        lease,
-        Optional.empty(),
-        false,
-        Optional.empty(),
-        request.trace());
-  }
-
   public boolean isSameRequestAs(ClaimRequest request) {
     return request.isFor(procedure, fingerprint);
   }

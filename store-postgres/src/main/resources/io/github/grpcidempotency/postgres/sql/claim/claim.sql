@@ -12,5 +12,7 @@ SELECT :id, :key, CAST(:user AS uuid), :tenant, :project, :procedure, :hash, :ha
    SELECT
      FROM "${schema}".idempotency_keys AS k
     WHERE ${same_key})
+   -- A transactional call of the same operation holds this lock. Reserved calls share it.
+   AND pg_try_advisory_xact_lock_shared(:lock)
 ON CONFLICT (idempotency_key, user_uuid, tenant, project) DO NOTHING
 RETURNING id, expires, ${time_line} AS time_line

@@ -12,9 +12,9 @@ SELECT c.id, c.idempotency_key, c.user_uuid, c.tenant, c.project, c.procedure, c
   FROM unnest(CAST(:ids AS uuid[]), CAST(:keys AS text[]), CAST(:user_uuids AS uuid[]),
               CAST(:tenants AS text[]), CAST(:projects AS text[]),
               CAST(:procedures AS text[]), CAST(:hashes AS bytea[]), CAST(:hash_versions AS integer[]),
-              CAST(:retentions AS bigint[]), CAST(:traces AS bytea[]))
+              CAST(:retentions AS bigint[]), CAST(:traces AS bytea[]), CAST(:locks AS bigint[]))
     AS c (id, idempotency_key, user_uuid, tenant, project, procedure, request_hash, hash_version,
-          retention_millis, trace)
+          retention_millis, trace, lock_id)
  WHERE (
    -- An insert over an existing row would wait for a transaction that is about to change the row.
    SELECT true
@@ -24,6 +24,7 @@ SELECT c.id, c.idempotency_key, c.user_uuid, c.tenant, c.project, c.procedure, c
       AND k.tenant = c.tenant
       AND k.project = c.project
     LIMIT 1) IS NULL
+   AND pg_try_advisory_xact_lock_shared(c.lock_id) -- as in claim.sql
  -- Servers that insert the same keys wait for each other. All use one order, so they cannot deadlock.
  ORDER BY c.idempotency_key COLLATE "C", c.user_uuid, c.tenant COLLATE "C", c.project COLLATE "C"
 ON CONFLICT (idempotency_key, user_uuid, tenant, project) DO NOTHING

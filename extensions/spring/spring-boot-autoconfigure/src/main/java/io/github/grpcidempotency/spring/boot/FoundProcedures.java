@@ -7,7 +7,9 @@ import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.ReflectableMarshaller;
 import io.grpc.ServiceDescriptor;
+import io.grpc.stub.StreamObserver;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -36,13 +38,25 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
 
   /** The Java method of a bean that handles a method of its service. */
   private record Handler(Method method, Class<?> type) {
+    /** The types of the second parameter of a handler, in Java and in Kotlin. */
+    private static final Set<String> ANSWERS =
+        Set.of(StreamObserver.class.getName(), "kotlin.coroutines.Continuation");
+
     static Optional<Handler> of(Class<?> type, MethodDescriptor<?, ?> called) {
       String name = String.valueOf(called.getBareMethodName()).replace("_", "");
       return Arrays.stream(type.getMethods())
-          .filter(method -> method.getParameterCount() == 2)
           .filter(method -> method.getName().replace("_", "").equalsIgnoreCase(name))
+          .filter(method -> handles(method.getParameterTypes(), called))
           .findFirst()
           .map(method -> new Handler(method, type));
+    }
+
+    /** The service may have other methods of the same name. */
+    private static boolean handles(Class<?>[] parameters, MethodDescriptor<?, ?> called) {
+      return parameters.length == 2
+          && ANSWERS.contains(parameters[1].getName())
+          && (!(called.getRequestMarshaller() instanceof ReflectableMarshaller<?> requests)
+              || parameters[0] == requests.getMessageClass());
     }
 
     boolean joins() {

@@ -84,6 +84,22 @@ abstract class UndecidedService implements BindableService {
     }
   }
 
+  /** Its handler is not transactional, but helpers of the same name are. */
+  static class Overloaded extends UndecidedService {
+    @Transactional
+    public void createThing(CreateThingRequest request, String reason) {
+      ThingHandler.newThing(request);
+    }
+
+    @Transactional
+    public void create_thing(String name, StreamObserver<Thing> answer) {
+      createThing(CreateThingRequest.newBuilder().setName(name).build(), answer);
+    }
+
+    @Transactional
+    public void createThing(Object request, Object answer) {}
+  }
+
   static class OfItsOwn extends UndecidedService {
     @Override
     @Transactional(propagation = Propagation.REQUIRES_NEW)

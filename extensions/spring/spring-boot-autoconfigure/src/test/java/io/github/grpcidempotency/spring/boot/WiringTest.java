@@ -12,6 +12,7 @@ import io.github.grpcidempotency.micrometer.DatabaseMetrics;
 import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
 import io.github.grpcidempotency.opentelemetry.OpenTelemetryListener;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -95,6 +96,17 @@ class WiringTest {
                   line.contains(
                       "the execution of this procedure is TRANSACTIONAL, because its handler is"));
     }
+  }
+
+  @Test
+  void aTransactionalHelperWithTheNameOfAHandlerChoosesNoExecution() {
+    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+    beans.registerSingleton("service", new UndecidedService.Overloaded());
+
+    FoundProcedures found = FoundProcedures.in(beans, Set.of(), true);
+
+    assertThat(found.procedures().problems())
+        .anyMatch(problem -> problem.contains("it has no execution"));
   }
 
   @Test
@@ -293,7 +305,12 @@ class WiringTest {
         .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
     complete()
         .withBean(DataSource.class, Runners::unreachable)
-        .withBean(ExpirySweeper.class, () -> ExpirySweeper.builder(Runners.unreachable()).build())
+        .withBean(
+            ExpirySweeper.class,
+            () ->
+                ExpirySweeper.builder(
+                        PostgresIdempotencyStore.builder(Runners.unreachable()).build())
+                    .build())
         .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
   }
 
