@@ -18,9 +18,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -72,7 +72,7 @@ public final class IntentWorker implements AutoCloseable {
     this.routes = Map.copyOf(builder.routes());
     this.limits = new Limits(builder.lease, builder.attemptTimeout, builder.giveUpAfter);
     this.concurrency = builder.concurrency;
-    this.threads = Executors.newCachedThreadPool(builder.threads);
+    this.threads = builder.threads.get();
     Duration third = builder.lease.dividedBy(3);
     RepeatedTask.of("renew the leases of intents", log, this::renew).every(renewals, third, third);
   }
@@ -250,7 +250,8 @@ public final class IntentWorker implements AutoCloseable {
     private Duration attemptTimeout = Duration.ofSeconds(30);
     private Duration giveUpAfter = Duration.ofHours(20);
     private int concurrency = 8;
-    private ThreadFactory threads = DaemonThreads.named("idempotency-intent");
+    private Supplier<ExecutorService> threads =
+        () -> Executors.newCachedThreadPool(DaemonThreads.named("idempotency-intent"));
 
     private Builder(IntentStore store) {
       this.store = store;
@@ -326,9 +327,9 @@ public final class IntentWorker implements AutoCloseable {
       return this;
     }
 
-    /** Sets what creates the threads of the attempts. For tests. */
-    Builder threads(ThreadFactory threads) {
-      this.threads = threads;
+    /** Sets the threads of the attempts. For tests. */
+    Builder threads(ExecutorService threads) {
+      this.threads = () -> threads;
       return this;
     }
 

@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -144,18 +145,26 @@ class IntentFaultsTest {
 
     work(
         to(buyer.intents())
-            .threads(
-                task ->
-                    new Thread(task) {
-                      @Override
-                      public synchronized void start() {
-                        if (missing.getAndDecrement() > 0) {
-                          throw new OutOfMemoryError("unable to create native thread");
-                        }
-                        super.start();
-                      }
-                    }),
+            .threads(Executors.newCachedThreadPool(task -> new Unstarted(task, missing))),
         () -> collected.answers().size() == 1);
+  }
+
+  /** A thread for which the operating system has no room at first. */
+  private static final class Unstarted extends Thread {
+    private final AtomicInteger missing;
+
+    Unstarted(Runnable task, AtomicInteger missing) {
+      super(task);
+      this.missing = missing;
+    }
+
+    @Override
+    public synchronized void start() {
+      if (missing.getAndDecrement() > 0) {
+        throw new OutOfMemoryError("unable to create native thread");
+      }
+      super.start();
+    }
   }
 
   private static void work(IntentWorker.Builder settings, Callable<Boolean> done) {

@@ -149,7 +149,13 @@ class NamesTest {
   }
 
   private static void assertThatAllWorks(HikariDataSource pool, String schema) throws Exception {
-    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).schema(schema).build();
+    try (PostgresIdempotencyStore store =
+        PostgresIdempotencyStore.builder(pool).schema(schema).build()) {
+      assertThatAllWorks(store);
+    }
+  }
+
+  private static void assertThatAllWorks(PostgresIdempotencyStore store) {
     Things.verify(store, Things.CREATE_THING);
     UUID user = UUID.randomUUID();
     ClaimRequest request = Things.claimOf(user, Things.CREATE_THING);

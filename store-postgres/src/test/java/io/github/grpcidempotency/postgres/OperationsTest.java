@@ -356,7 +356,7 @@ class OperationsTest {
   void anUnavailableDatabaseIsReported() {
     ThingClient cutOff;
     try (TestDatabase mortal = TestDatabase.create()) {
-      cutOff = clientOf(PostgresThingServer.on(mortal.app()));
+      cutOff = clientOf(PostgresThingServer.on(mortal.app()).connections(mortal.app()));
     }
 
     StatusRuntimeException refused =

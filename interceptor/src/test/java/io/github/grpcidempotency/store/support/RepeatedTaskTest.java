@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 class RepeatedTaskTest {
   private static final Duration OFTEN = Duration.ofMillis(1);
 
-  private final ScheduledExecutorService timer = DaemonThreads.newTimer("test-timer");
+  private final ScheduledExecutorService timer = DaemonThreads.newIdleTimer("test-timer");
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger("repeated"));
   private final LogLines lines = LogLines.listen();
 
@@ -79,6 +79,36 @@ class RepeatedTaskTest {
 
     assertThat(runs).hasValue(1);
     assertThat(lines.all()).noneMatch(line -> line.contains("could not wait"));
+  }
+
+  @Test
+  void aRepetitionSurvivesWhateverIsThrownAndStopsWhenItIsNotNeeded() {
+    AtomicInteger runs = new AtomicInteger();
+    AtomicInteger checks = new AtomicInteger();
+    RepeatedWhile repetition =
+        new RepeatedWhile(
+            timer,
+            OFTEN,
+            RepeatedTask.of(
+                "repeat",
+                log,
+                () -> {
+                  runs.incrementAndGet();
+                  throw new NoSuchMethodError("gone");
+                }),
+            () -> {
+              if (checks.incrementAndGet() == 1) {
+                throw new NoSuchMethodError("gone too");
+              }
+              return runs.get() < 3;
+            });
+
+    repetition.start();
+    await().until(() -> runs.get() == 3);
+
+    await().during(Duration.ofMillis(100)).until(() -> runs.get() == 3);
+    repetition.start();
+    await().until(() -> runs.get() > 3);
   }
 
   private static void throwOne(List<Throwable> thrown, int run) throws Exception {

@@ -37,6 +37,18 @@ public final class DaemonThreads {
    * after the shutdown is silently dropped.
    */
   public static ScheduledExecutorService newTimer(String name) {
+    return timer(name);
+  }
+
+  /** Like {@link #newTimer}, but the thread ends while there are no tasks. */
+  public static ScheduledExecutorService newIdleTimer(String name) {
+    ScheduledThreadPoolExecutor timer = timer(name);
+    timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+    timer.allowCoreThreadTimeOut(true);
+    return timer;
+  }
+
+  private static ScheduledThreadPoolExecutor timer(String name) {
     ScheduledThreadPoolExecutor timer =
         new ScheduledThreadPoolExecutor(1, named(name), new ThreadPoolExecutor.DiscardPolicy()) {
           @Override
@@ -47,15 +59,6 @@ public final class DaemonThreads {
           }
         };
     timer.setRemoveOnCancelPolicy(true);
-    return timer;
-  }
-
-  /** Returns a timer with one thread, which ends while there are no tasks. */
-  public static ScheduledExecutorService newIdleTimer(String name) {
-    ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, named(name));
-    timer.setRemoveOnCancelPolicy(true);
-    timer.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
-    timer.allowCoreThreadTimeOut(true);
     return timer;
   }
 

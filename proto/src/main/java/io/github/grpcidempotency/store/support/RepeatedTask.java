@@ -48,12 +48,30 @@ public final class RepeatedTask implements Runnable {
    * @param pause the pause between two runs
    */
   public void every(ScheduledExecutorService timer, Duration first, Duration pause) {
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
-            () -> succeeds(timer::isShutdown),
-            TimeUnit.NANOSECONDS.convert(first),
-            Math.max(1, TimeUnit.NANOSECONDS.convert(pause)),
-            TimeUnit.NANOSECONDS);
+    ScheduledFuture<?> unused = start(timer, first, pause);
+  }
+
+  /** Like {@link #every}; cancelling the result ends the repetition. */
+  ScheduledFuture<?> start(ScheduledExecutorService timer, Duration first, Duration pause) {
+    return timer.scheduleWithFixedDelay(
+        () -> succeeds(timer::isShutdown),
+        TimeUnit.NANOSECONDS.convert(first),
+        Math.max(1, TimeUnit.NANOSECONDS.convert(pause)),
+        TimeUnit.NANOSECONDS);
+  }
+
+  /** Returns a task that also does something else after each run, whatever the run throws. */
+  RepeatedTask then(Task next) {
+    return of(
+        name,
+        log,
+        () -> {
+          try {
+            task.run();
+          } finally {
+            next.run();
+          }
+        });
   }
 
   @Override

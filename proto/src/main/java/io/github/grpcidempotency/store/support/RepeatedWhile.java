@@ -3,7 +3,6 @@ package io.github.grpcidempotency.store.support;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +29,7 @@ public final class RepeatedWhile {
       BooleanSupplier needed) {
     this.timer = timer;
     this.interval = interval;
-    this.task = task;
+    this.task = task.then(this::stopUnlessNeeded);
     this.needed = needed;
   }
 
@@ -42,16 +41,7 @@ public final class RepeatedWhile {
    */
   public synchronized void start() {
     if (repetition == null) {
-      repetition =
-          timer.scheduleWithFixedDelay(
-              this::run, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
-    }
-  }
-
-  private void run() {
-    task.run();
-    if (!needed.getAsBoolean()) {
-      stopUnlessNeeded();
+      repetition = task.start(timer, interval, interval);
     }
   }
 

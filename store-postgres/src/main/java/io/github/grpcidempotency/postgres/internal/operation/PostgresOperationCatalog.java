@@ -201,7 +201,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
       return content
           .resourceId()
           .filter(resource -> content.ended())
-          .map(resource -> new OwnedResource(caller.userId(), resource));
+          .map(resource -> new OwnedResource(caller, resource));
     }
 
     StoredOperation operation(Caller caller, Map<OwnedResource, IdempotencyStatus> statuses) {

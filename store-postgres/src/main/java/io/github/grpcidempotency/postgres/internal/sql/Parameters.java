@@ -69,8 +69,12 @@ public final class Parameters {
     return this;
   }
 
+  public Parameters bindCaller(Caller caller) {
+    return bindCaller(Optional.of(caller));
+  }
+
   public Parameters bindKey(IdempotencyKey key) {
-    return bindCaller(Optional.of(key.caller()))
+    return bindCaller(key.caller())
         .bind("key", key.value())
         .bindLate("lock", () -> LockId.of(key));
   }
