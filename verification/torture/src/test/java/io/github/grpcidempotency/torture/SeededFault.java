@@ -493,8 +493,8 @@ enum SeededFault {
               sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
               sql(
                   "transaction/claim_late",
-                  "WHERE k.idempotency_key",
-                  "WHERE false AND k.idempotency_key"))
+                  "WHERE ${same_key}",
+                  "WHERE false AND ${same_key}"))
           .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
 
   /** A first statement that has failed counts as one that was never sent. */
