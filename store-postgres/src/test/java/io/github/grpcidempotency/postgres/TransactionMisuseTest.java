@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.core.BaseConnection;
 
 /** How handlers misuse their claim's transaction, and the exceptions that they get. */
@@ -216,7 +217,31 @@ class TransactionMisuseTest {
     failsTheCall(changesUser);
   }
 
+  /** The database works, so this is no outage. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "SET LOCAL ROLE reporter",
+        "SET TRANSACTION READ ONLY",
+        "SET LOCAL row_security = off"
+      })
+  void aHandlerThatMayNotWriteTheRecordInTheEndFailsTheCall(String change) {
+    database.execute(
+        "DO $$ BEGIN CREATE ROLE reporter; EXCEPTION WHEN duplicate_object THEN NULL; END $$;"
+            + " GRANT reporter TO things_app");
+    failsTheCall(
+        (request, answer) -> {
+          ClaimTransaction.handle().execute(change);
+          answer(answer, newThing(request));
+        },
+        "the record of the answer may not be written in the handler's transaction");
+  }
+
   private void failsTheCall(ThingHandler handler) {
+    failsTheCall(handler, "the handler has ended its transaction");
+  }
+
+  private void failsTheCall(ThingHandler handler, String problem) {
     try (ThingServer server =
             PostgresThingServer.on(database.app())
                 .withoutResource()
@@ -226,7 +251,7 @@ class TransactionMisuseTest {
       Reply reply = client.createThing(REQUEST);
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description()).contains("the handler has ended its transaction");
+      assertThat(reply.description()).contains(problem);
       assertThat(table.rowsOf(client.user())).isEmpty();
     }
   }

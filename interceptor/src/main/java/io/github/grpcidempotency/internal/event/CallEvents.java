@@ -239,14 +239,23 @@ public record CallEvents(
         line.about(operationId).because(settlement));
   }
 
-  public void settlementFailed(UUID operationId, Settlement settlement, @Nullable Throwable why) {
+  /**
+   * Emits the event of a claim that could not be settled as intended.
+   *
+   * @param rolledBack whether it is known that the claim's transaction was rolled back
+   */
+  public void settlementFailed(
+      UUID operationId, Settlement settlement, @Nullable Throwable why, boolean rolledBack) {
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
     emit(
         new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause),
         warning(
                 "settlement_failed",
-                "the outcome could not be settled; a retry finds out what was committed")
+                rolledBack
+                    ? "the transaction was rolled back, so the call has no effect; a retry runs the"
+                        + " handler again"
+                    : "the outcome could not be settled; a retry finds out what was committed")
             .about(operationId)
             .because(settlement)
             .causedBy(cause.map(CallEvents::word)),

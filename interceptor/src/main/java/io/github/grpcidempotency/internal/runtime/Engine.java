@@ -335,7 +335,7 @@ public final class Engine implements AutoCloseable {
   /** Rolls back a handler that was given up before its claim was confirmed. */
   public void giveUp(PendingClaim pending, CallEvents events) {
     forget(pending);
-    events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null);
+    events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null, true);
   }
 
   public RateLimitedLog log() {

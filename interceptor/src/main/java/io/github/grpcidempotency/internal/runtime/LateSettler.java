@@ -253,7 +253,9 @@ final class LateSettler implements AutoCloseable {
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
         case LOST -> operation.leaseLost();
         case ROLLED_BACK, UNKNOWN ->
-            operation.events().settlementFailed(claim.operationId(), Settlement.COMPLETE, null);
+            operation
+                .events()
+                .settlementFailed(claim.operationId(), Settlement.COMPLETE, null, false);
       }
     }
 

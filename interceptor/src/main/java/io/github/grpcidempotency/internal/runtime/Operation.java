@@ -132,7 +132,8 @@ public final class Operation implements AutoCloseable {
   public void close() {
     if (owner.compareAndSet(Owner.CALL, Owner.NOBODY)) {
       release();
-      events.settlementFailed(claim.operationId(), Settlement.MARK_UNKNOWN, null);
+      events.settlementFailed(
+          claim.operationId(), Settlement.MARK_UNKNOWN, null, claim.transaction().isPresent());
     }
   }
 

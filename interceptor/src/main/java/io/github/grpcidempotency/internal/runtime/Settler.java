@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Message;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.HandlerError;
@@ -17,7 +16,6 @@ import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -26,17 +24,6 @@ import org.slf4j.LoggerFactory;
 
 /** Settles claims whose handler has ended, and stops renewing their leases. Thread-safe; blocks. */
 public final class Settler {
-  /** Codes with which a handler reports a failed check, before it has written anything anywhere. */
-  private static final Set<Code> CHECKS =
-      Set.of(
-          Code.INVALID_ARGUMENT,
-          Code.NOT_FOUND,
-          Code.ALREADY_EXISTS,
-          Code.PERMISSION_DENIED,
-          Code.FAILED_PRECONDITION,
-          Code.OUT_OF_RANGE,
-          Code.UNAUTHENTICATED);
-
   private static final Logger logger = LoggerFactory.getLogger(Settler.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
@@ -81,7 +68,7 @@ public final class Settler {
       if (claim.transaction().isPresent()) {
         claim.transaction().get().rollback();
         TransactionMisuseException misuse = new TransactionMisuseException(why);
-        end(operation, Settlement.COMPLETE, misuse);
+        end(operation, Settlement.COMPLETE, misuse, true);
         throw misuse;
       }
       log.warn(
@@ -111,9 +98,6 @@ public final class Settler {
       if (committed && settlement == Settlement.MARK_UNKNOWN) {
         operation.events().unprotected(UnprotectedCause.COMMITTED_WITH_ERROR, null);
       }
-      if (!CHECKS.contains(failed.code())) {
-        checkTransactionTaken(operation);
-      }
       try {
         return settlement == Settlement.COMPLETE_WITH_ERROR
             ? persist(operation, settlement, record.get())
@@ -135,7 +119,7 @@ public final class Settler {
               settlement == Settlement.RELEASE ? claim::release : claim::markUnknown);
       return settled == Settled.LOST ? Settled.LOST : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
-      end(operation, settlement, unsettled);
+      end(operation, settlement, unsettled, false);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
         late.release(operation);
       }
@@ -156,7 +140,7 @@ public final class Settler {
         return;
       }
       Optional<RuntimeException> unsettled = bound ? rollBack(operation) : Optional.empty();
-      end(operation, Settlement.MARK_UNKNOWN, unsettled.orElse(null));
+      end(operation, Settlement.MARK_UNKNOWN, unsettled.orElse(null), unsettled.isEmpty());
       checkTransactionAlone(operation);
     }
   }
@@ -171,8 +155,8 @@ public final class Settler {
   }
 
   /**
-   * Reports a handler that did not use its transaction, so that its effect and its record are not
-   * one commit.
+   * Reports a handler that answered without its transaction, so that its effect and its record are
+   * not one commit.
    */
   private void checkTransactionTaken(Operation operation) {
     if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
@@ -202,13 +186,14 @@ public final class Settler {
         late.record(operation, answer, failure);
         return Settled.LOST;
       }
-      end(operation, settlement, failure);
-      if (!failure.failureCause().mayBeDone()) {
+      boolean rolledBack = !failure.failureCause().mayBeDone();
+      end(operation, settlement, failure, rolledBack);
+      if (rolledBack) {
         throw failure;
       }
       return Settled.LOST;
     } catch (TransactionMisuseException misuse) {
-      end(operation, settlement, misuse);
+      end(operation, settlement, misuse, false);
       throw misuse;
     }
   }
@@ -223,7 +208,8 @@ public final class Settler {
       case DONE, UNREFERRED ->
           operation.events().settled(id, settlement, operation.handlerTime(), took);
       case LOST -> operation.leaseLost();
-      case ROLLED_BACK, UNKNOWN -> operation.events().settlementFailed(id, settlement, null);
+      case ROLLED_BACK -> operation.events().settlementFailed(id, settlement, null, true);
+      case UNKNOWN -> operation.events().settlementFailed(id, settlement, null, false);
     }
     return settled;
   }
@@ -288,10 +274,19 @@ public final class Settler {
     }
   }
 
-  /** Ends an operation that is not settled, and reports it. */
+  /**
+   * Ends an operation that is not settled, and reports it.
+   *
+   * @param rolledBack whether it is known that the claim's transaction was rolled back
+   */
   private static void end(
-      Operation operation, Settlement settlement, @Nullable Throwable unsettled) {
+      Operation operation,
+      Settlement settlement,
+      @Nullable Throwable unsettled,
+      boolean rolledBack) {
     operation.end();
-    operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
+    operation
+        .events()
+        .settlementFailed(operation.claim().operationId(), settlement, unsettled, rolledBack);
   }
 }

@@ -233,6 +233,19 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
+  void anErrorBeforeAnyStatementIsNotReportedAsUnprotected() {
+    for (Status error : List.of(Status.UNAVAILABLE, Status.INTERNAL, Status.UNKNOWN)) {
+      journal.clear();
+      ThingServer server =
+          start(late().handler((request, answer) -> answer.onError(error.asRuntimeException())));
+
+      assertThat(keyed(server).end().code()).isEqualTo(error.getCode());
+
+      assertThat(journal.all(IdempotencyEvent.Unprotected.class)).isEmpty();
+    }
+  }
+
+  @Test
   void aFailureIsSettledAsUsual() {
     ThingServer server =
         start(

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -108,6 +109,26 @@ class ThreadBoundTest extends CallTest {
     assertThat(end.code()).isEqualTo(Status.Code.INTERNAL);
     assertThat(end.messages()).isEmpty();
     assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).cause()).isEmpty();
+  }
+
+  @Test
+  void aKnownRollbackIsNotReportedAsAnUnknownOutcome() {
+    ThingServer server =
+        start(
+            transactional()
+                .handler(
+                    (request, answer) -> {
+                      CurrentOperation.setRollbackOnly();
+                      ThingHandler.answer(request, answer);
+                    }));
+    try (LogLines log = LogLines.listen()) {
+      keyed(server).end();
+
+      assertThat(log.all())
+          .anyMatch(
+              line -> line.contains("the transaction was rolled back, so the call has no effect"))
+          .noneMatch(line -> line.contains("the outcome could not be settled"));
+    }
   }
 
   @Test

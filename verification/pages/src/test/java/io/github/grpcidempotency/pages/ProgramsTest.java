@@ -16,6 +16,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -60,6 +61,21 @@ class ProgramsTest {
         .dependOnClassesThat()
         .resideInAPackage("org.junit.jupiter.api.condition")
         .check(TESTS);
+  }
+
+  @Test
+  void continuousIntegrationHidesEveryProgramThatATestNeeds() throws IOException {
+    String script = Files.readString(RepositoryRoot.resolve(".ci/run"));
+    assertThat(
+            TESTS.stream()
+                .flatMap(test -> Stream.concat(Stream.of(test), test.getMethods().stream()))
+                .filter(test -> test.isAnnotatedWith(NeedsProgram.class))
+                .flatMap(test -> Stream.of(test.getAnnotationOfType(NeedsProgram.class).value())))
+        .isNotEmpty()
+        .allSatisfy(
+            program ->
+                assertThat(script)
+                    .containsPattern("[ \"]" + program.name().toLowerCase(Locale.ROOT)));
   }
 
   private static DescribedPredicate<JavaCall<?>> calls(Class<?> owner, String name) {

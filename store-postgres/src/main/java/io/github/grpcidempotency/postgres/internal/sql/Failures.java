@@ -43,6 +43,9 @@ public final class Failures {
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
 
+  /** {@code insufficient_privilege}, {@code read_only_sql_transaction}. */
+  private static final Set<String> FORBIDDEN = Set.of("42501", "25006");
+
   /** The PostgreSQL routine that reports that a new row violates a policy. */
   private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
 
@@ -234,6 +237,15 @@ public final class Failures {
         .map(ServerErrorMessage::getRoutine)
         .filter(ROW_SECURITY_ROUTINE::equals)
         .isPresent();
+  }
+
+  /**
+   * Returns whether the current role, or the access mode of the transaction, does not allow a
+   * statement. In a transaction that has claimed a key, only its own statements can have changed
+   * these.
+   */
+  public static boolean isForbidden(JdbiException failure) {
+    return isConnected(failure) && FORBIDDEN.contains(sqlState(failure));
   }
 
   public static boolean isForeignKeyViolation(JdbiException failure) {

@@ -26,6 +26,15 @@ final class FailedCommit {
           "the record of the answer was refused, so its transaction was rolled back", failure);
       throw endedByHandler();
     }
+    if (Failures.isForbidden(failure)) {
+      logger.error(
+          "the record of the answer was refused, so its transaction was rolled back", failure);
+      throw new TransactionMisuseException(
+          "the record of the answer may not be written in the handler's transaction, which was"
+              + " rolled back: the handler has changed the role, the access mode or row_security"
+              + " of its transaction, for example with SET LOCAL ROLE, or the application's role"
+              + " has lost a right. Restore what the handler has changed before it answers");
+    }
     if (Failures.causeOf(failure) != FailureCause.OTHER) {
       throw Failures.of("could not commit the transaction", failure);
     }

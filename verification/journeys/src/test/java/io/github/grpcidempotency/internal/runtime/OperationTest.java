@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
@@ -23,6 +24,7 @@ import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -30,6 +32,7 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ForwardingClaim;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -80,6 +83,46 @@ class OperationTest {
     assertThat(operation.keptOf(Thing.getDefaultInstance()))
         .isNotEqualTo(operation.keptOf(RESPONSE));
     assertThat(seals).hasValue(3);
+  }
+
+  @Test
+  void aResponseThatIsTooLargeIsRefusedBeforeItIsSerialized() {
+    Operation operation = win(request(createThing()));
+
+    assertThat(settler().complete(operation, unserializable(100 << 20)))
+        .isEqualTo(Claim.Settled.DONE);
+
+    assertThat(store.find(KEY, RecordedProcedure.of(operation.procedure())))
+        .get()
+        .isInstanceOfSatisfying(
+            ClaimResult.Recorded.class,
+            recorded ->
+                assertThat(recorded.outcome())
+                    .isEqualTo(new RecordedOutcome.Reference(Optional.empty())));
+  }
+
+  @Test
+  void aResponseForWhichThereIsNoMemoryLeavesARecordWithoutIt() {
+    Operation operation = win(request(createThing()));
+
+    assertThat(settler().complete(operation, unserializable(1))).isEqualTo(Claim.Settled.DONE);
+
+    assertThat(engines.of(KEY.caller()).claim(operation.request(), () -> false))
+        .isInstanceOf(ClaimResult.Recorded.class);
+  }
+
+  /** Returns a message of a size, for which there is no memory. */
+  private static Message unserializable(int size) {
+    return (Message)
+        Proxy.newProxyInstance(
+            OperationTest.class.getClassLoader(),
+            new Class<?>[] {Message.class},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "getSerializedSize" -> size;
+                  case "toByteString" -> throw new OutOfMemoryError("Java heap space");
+                  default -> method.invoke(Thing.getDefaultInstance(), arguments);
+                });
   }
 
   @Test

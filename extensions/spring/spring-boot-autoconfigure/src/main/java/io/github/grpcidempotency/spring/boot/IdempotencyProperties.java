@@ -25,7 +25,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  * @param interceptorOrder Order of the interceptor among the server's. It must run inside Spring's
  *     observation, exception mapping and authentication.
  * @param hostTransactions Whether transactional handlers run in Spring's transactions.
- * @param callLimit Maximum running time of the handler of a call without a deadline.
+ * @param callLimit Maximum running time of a handler, if its call has no longer deadline.
  * @param wrapDataSource Whether to wrap the data source of the records, so that claims can be sent
  *     with a handler's first statement.
  * @param migration The migration of the library's schema.
