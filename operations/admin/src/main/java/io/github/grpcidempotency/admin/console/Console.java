@@ -23,7 +23,6 @@ import java.util.concurrent.Executors;
  * <p>Thread-safe.
  */
 public final class Console implements AutoCloseable {
-  private static final int THREADS = 16;
   private static final int SECRET_BYTES = 18;
 
   private final HttpServer server;
@@ -66,9 +65,10 @@ public final class Console implements AutoCloseable {
     }
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+    // The server reads a request on one of these threads, for as long as its client takes to send
+    // it.
     ExecutorService threads =
-        Executors.newFixedThreadPool(
-            THREADS,
+        Executors.newCachedThreadPool(
             task -> {
               Thread thread = new Thread(task, "idempotency-console");
               thread.setDaemon(true);
