@@ -267,6 +267,25 @@ class OperationsTest {
   }
 
   @Test
+  void noPageIsLargerThanItsLimitUnlessOneOperationIs() {
+    int limit = 1 << 20;
+    for (int bytes : List.of(limit - 100, limit * 3 / 5, limit * 3 / 5)) {
+      client.withNewKey().createOther(Things.named("x".repeat(bytes)));
+    }
+
+    ListOperationsResponse newest = operations.list("", 10, "");
+    ListOperationsResponse second = operations.list("", 10, newest.getNextPageToken());
+    ListOperationsResponse oldest = operations.list("", 10, second.getNextPageToken());
+
+    assertThat(List.of(newest, second, oldest))
+        .allSatisfy(page -> assertThat(page.getOperationsList()).hasSize(1));
+    assertThat(List.of(newest, second))
+        .allSatisfy(page -> assertThat(page.getSerializedSize()).isLessThan(limit));
+    assertThat(oldest.getOperations(0).getSerializedSize()).isGreaterThan(limit);
+    assertThat(oldest.getNextPageToken()).isEmpty();
+  }
+
+  @Test
   void anInvalidFilterIsRefused() {
     StatusRuntimeException refused = refused(() -> operations.list("state = DREAMING"));
 

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.internal.service;
 import com.google.longrunning.ListOperationsRequest;
 import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
+import com.google.protobuf.CodedOutputStream;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.key.Caller;
@@ -34,7 +35,10 @@ final class OperationPage {
   /** How often one page calls the resolvers of the service at most. */
   private static final int MOST_RESOLVED = 100;
 
-  /** Well below the four megabytes that gRPC's clients take by default. */
+  /**
+   * Well below the four megabytes that gRPC's clients take by default. A larger operation is alone
+   * on its page.
+   */
   private static final int MOST_BYTES = 1 << 20;
 
   private final Operations operations;
@@ -66,8 +70,7 @@ final class OperationPage {
     do {
       some = operations.catalog().list(caller, names, last, AT_ONCE);
       for (StoredOperation each : some) {
-        add(each);
-        if (isFull()) {
+        if (!add(each) || isFull()) {
           return page.setNextPageToken(token()).build();
         }
       }
@@ -75,9 +78,9 @@ final class OperationPage {
     return page.build();
   }
 
-  private void add(StoredOperation stored) {
+  /** Returns false, and leaves the operation to the next page, if this page would be too large. */
+  private boolean add(StoredOperation stored) {
     lookedAt++;
-    last = Optional.of(stored.id());
     Procedure procedure = operations.procedure(stored);
     if (stored.standing() instanceof ClaimResult.Recorded recorded
         && ReplayStatus.asksService(procedure, recorded)) {
@@ -86,14 +89,21 @@ final class OperationPage {
     State state = call.stateOf(stored, procedure);
     if (filter.states().contains(state)) {
       Operation operation = VisibleOperation.listed(stored, state, procedure);
-      bytes += operation.getSerializedSize();
+      int more =
+          CodedOutputStream.computeMessageSize(
+              ListOperationsResponse.OPERATIONS_FIELD_NUMBER, operation);
+      if (page.getOperationsCount() > 0 && bytes + more > MOST_BYTES) {
+        return false;
+      }
+      bytes += more;
       page.addOperations(operation);
     }
+    last = Optional.of(stored.id());
+    return true;
   }
 
   private boolean isFull() {
     return page.getOperationsCount() == size
-        || bytes >= MOST_BYTES
         || lookedAt >= MOST_LOOKED_AT
         || resolved >= MOST_RESOLVED
         || Context.current().isCancelled();

@@ -52,10 +52,10 @@ public final class Administration {
     }
   }
 
-  /** One batch of an erasure, and the id at which the next batch begins. */
-  private record EraseBatch(ErasureResult result, Optional<UUID> upto) {
-    static EraseBatch read(ResultSet row, boolean done) throws SQLException {
-      return new EraseBatch(
+  /** The result of a part of an erasure, and the id after which the next part begins. */
+  private record ErasePart(ErasureResult result, Optional<UUID> upto) {
+    static ErasePart read(ResultSet row, boolean done) throws SQLException {
+      return new ErasePart(
           new ErasureResult(
               done, row.getLong("records"), row.getLong("reservations"), row.getLong("running")),
           Optional.ofNullable(row.getObject("upto", UUID.class)));
@@ -283,27 +283,34 @@ public final class Administration {
    * @param dryRun only counts
    */
   public ErasureResult erase(Erasure what, Act act, Duration wait, boolean dryRun) {
-    ErasureResult expected = eraseOnce(what, act, true);
-    if (dryRun || (expected.running() > 0 && wait.isZero())) {
-      return expected;
+    if (dryRun || wait.isZero()) {
+      ErasureResult expected = eraseFrom(Optional.empty(), what, act, true).result();
+      if (dryRun || expected.running() > 0) {
+        return expected;
+      }
     }
     long deadline = System.nanoTime() + wait.toNanos();
-    ErasureResult total = eraseOnce(what, act, false);
+    ErasePart part = eraseFrom(Optional.empty(), what, act, false);
+    ErasureResult total = part.result();
     while (total.running() > 0 && System.nanoTime() < deadline && pause()) {
-      total =
-          new ErasureResult(true, total.records(), total.reservations(), 0)
-              .plus(eraseOnce(what, act, false));
+      // No row before the first running operation is left.
+      part = eraseFrom(part.upto(), what, act, false);
+      total = new ErasureResult(true, total.records(), total.reservations(), 0).plus(part.result());
     }
     return total;
   }
 
-  /** Examines all rows once. */
-  private ErasureResult eraseOnce(Erasure what, Act act, boolean dryRun) {
+  /**
+   * Examines the rows after an id, or all rows, once, in batches. The next part begins with the
+   * first batch that contains a running operation.
+   */
+  private ErasePart eraseFrom(Optional<UUID> start, Erasure what, Act act, boolean dryRun) {
     ErasureResult total = new ErasureResult(!dryRun, 0, 0, 0);
-    Optional<UUID> continued = Optional.empty();
+    Optional<UUID> continued = start;
+    Optional<UUID> firstRunning = start;
     do {
       Optional<UUID> from = continued;
-      EraseBatch batch =
+      ErasePart batch =
           operate(
               handle ->
                   act(handle, "erase", act)
@@ -312,12 +319,15 @@ public final class Administration {
                       .bind("project", what.scope().project())
                       .bind("dry_run", dryRun)
                       .bind("continued", from)
-                      .map((row, context) -> EraseBatch.read(row, !dryRun))
+                      .map((row, context) -> ErasePart.read(row, !dryRun))
                       .one());
+      if (total.running() == 0) {
+        firstRunning = from;
+      }
       total = total.plus(batch.result());
       continued = batch.upto();
     } while (continued.isPresent() && !Thread.currentThread().isInterrupted());
-    return total;
+    return new ErasePart(total, firstRunning);
   }
 
   /** Waits until running operations may have ended; returns false if the thread is interrupted. */

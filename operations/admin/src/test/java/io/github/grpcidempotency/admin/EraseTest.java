@@ -8,14 +8,18 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class EraseTest {
   @RegisterExtension static final Shop shop = Shop.open();
@@ -184,5 +188,46 @@ class EraseTest {
         .containsExactly("100000");
     assertThat(operator.audit(AuditQuery.newest(100)).stream().mapToInt(AuditEntry::deleted).sum())
         .isEqualTo(100_000);
+  }
+
+  @Test
+  void aWaitReadsTheWholeTableOnceAndThenWhatIsRunning() {
+    shop.superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    """
+                    INSERT INTO idempotency.idempotency_keys
+                      (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                       response_bytes, completed, expires)
+                    SELECT gen_random_uuid(), 'k' || n, gen_random_uuid(),
+                           'p', '\\x00', 1, '\\x00', now(), now() + interval '1 day'
+                      FROM generate_series(1, 40000) AS n
+                    """));
+    Claim unending = shop.claim(Shop.request(user, "running"));
+    shop.superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "UPDATE idempotency.idempotency_keys"
+                        + " SET id = 'ffffffff-ffff-7fff-bfff-ffffffffffff' WHERE id = ?",
+                    unending.operationId()));
+    AtomicInteger batches = new AtomicInteger();
+    PGSimpleDataSource counted =
+        new PGSimpleDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            batches.incrementAndGet();
+            return super.getConnection();
+          }
+        };
+    counted.setUrl(shop.url(Shop.OPERATOR));
+
+    Duration wait = Duration.ofSeconds(3);
+    assertThat(Administration.on(counted).erase(Erasure.ofSubject(SUBJECT), ACT, wait, false))
+        .isEqualTo(new ErasureResult(true, 0, 0, 1));
+
+    // Five batches of the whole table, and one in each second of the wait.
+    assertThat(batches).hasValueLessThan(5 + 5);
   }
 }

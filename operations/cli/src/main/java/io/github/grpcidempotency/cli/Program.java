@@ -66,6 +66,7 @@ final class Program {
     program.setColorScheme(Help.defaultColorScheme(Help.Ansi.OFF));
     program.setUsageHelpWidth(HELP_WIDTH).setUsageHelpAutoWidth(false);
     program.setCaseInsensitiveEnumValuesAllowed(true);
+    program.setExpandAtFiles(false); // a key may begin with @
     program.setParameterExceptionHandler(Program::explainUsage);
     program.setExecutionExceptionHandler(Program::explainFailure);
     program.getCommandSpec().usageMessage().footer(footer(program));

@@ -16,6 +16,8 @@ import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -23,6 +25,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What an operator sees and does. {@link PageTest} runs the ordinary uses, which the page shows.
@@ -62,6 +65,13 @@ class CommandsTest {
   void aKeyCanBeReadFromTheStandardInput() {
     assertThat(shell.reading(COMPLETED_KEY + "\n").run("show", "-").expect(ExitCode.OK).out())
         .contains(COMPLETED);
+  }
+
+  @Test
+  void aKeyThatBeginsWithAnAtSignIsAKeyAndNotAFile(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("key"), COMPLETED_KEY);
+
+    shell.run("show", "@" + file).expect(ExitCode.NEGATIVE);
   }
 
   @Test

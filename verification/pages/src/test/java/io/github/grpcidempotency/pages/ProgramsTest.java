@@ -84,23 +84,49 @@ class ProgramsTest {
         call -> call.getTargetOwner().isAssignableTo(owner) && call.getName().equals(name));
   }
 
-  /**
-   * The module of compatibility has no code of ours beside the library: its tests are a service's.
-   */
+  /** Leaves out the module of compatibility, whose class path is that of a service. */
   private static List<Path> folders() {
     try {
       return RepositoryRoot.files(RepositoryRoot.PATH, "pom.xml").stream()
           .map(Path::getParent)
           .filter(module -> !module.endsWith("verification/compatibility"))
-          .flatMap(
+          .map(
               module ->
-                  module.getFileName().toString().startsWith("test-")
-                      ? Stream.of(module.resolve("target/classes"))
-                      : Stream.of(module.resolve("target/test-classes")))
-          .filter(Files::isDirectory)
+                  isSharedTestCode(module)
+                      ? Part.of(module, "main", "classes")
+                      : Part.of(module, "test", "test-classes"))
+          .filter(Part::isCompiled)
+          .map(Part::classes)
           .toList();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static boolean isSharedTestCode(Path module) {
+    return module.getFileName().toString().startsWith("test-");
+  }
+
+  /** The sources of a module and their classes. */
+  private record Part(Path sources, Path classes) {
+    static Part of(Path module, String sources, String classes) {
+      return new Part(
+          module.resolve("src").resolve(sources), module.resolve("target").resolve(classes));
+    }
+
+    /** Returns whether no source has been changed, added or deleted since the last build. */
+    boolean isCompiled() {
+      return Files.isDirectory(sources)
+          && Files.isDirectory(classes)
+          && newest(sources) <= newest(classes);
+    }
+
+    private static long newest(Path folder) {
+      try (Stream<Path> files = Files.walk(folder)) {
+        return files.mapToLong(file -> file.toFile().lastModified()).max().orElse(0);
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
+      }
     }
   }
 }

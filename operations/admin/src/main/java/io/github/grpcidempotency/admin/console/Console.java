@@ -24,7 +24,6 @@ import java.util.concurrent.Executors;
  * <p>Thread-safe.
  */
 public final class Console implements AutoCloseable {
-  private static final int THREADS = 16;
   private static final int SECRET_BYTES = 18;
 
   private final HttpServer server;
@@ -67,8 +66,10 @@ public final class Console implements AutoCloseable {
     }
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+    // The server reads a request on one of these threads, for as long as its client takes to send
+    // it.
     ExecutorService threads =
-        Executors.newFixedThreadPool(THREADS, DaemonThreads.named("idempotency-console"));
+        Executors.newCachedThreadPool(DaemonThreads.named("idempotency-console"));
     server.setExecutor(threads);
     String password = newSecret();
     server.createContext(

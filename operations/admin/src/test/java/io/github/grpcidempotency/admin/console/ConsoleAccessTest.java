@@ -15,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -129,6 +131,25 @@ class ConsoleAccessTest {
 
     assertThat(post("perform", form).status()).isEqualTo(303);
     assertThat(shop.exists(id)).isFalse();
+  }
+
+  @Test
+  @Timeout(20)
+  void connectionsThatSendNothingDoNotStopTheConsole() throws IOException {
+    List<Socket> silent = new ArrayList<>();
+    try {
+      for (int each = 0; each < 100; each++) {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), console.uri().getPort());
+        silent.add(socket);
+        socket.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes(UTF_8));
+      }
+
+      assertThat(get("").status()).isEqualTo(200);
+    } finally {
+      for (Socket socket : silent) {
+        socket.close();
+      }
+    }
   }
 
   @Test
