@@ -491,10 +491,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
-              sql(
-                  "transaction/claim_late",
-                  "WHERE ${same_key}",
-                  "WHERE false AND ${same_key}"))
+              sql("transaction/claim_late", "WHERE ${same_key}", "WHERE false AND ${same_key}"))
           .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
 
   /** A first statement that has failed counts as one that was never sent. */
