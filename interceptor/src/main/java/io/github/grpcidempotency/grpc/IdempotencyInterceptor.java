@@ -340,9 +340,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
     /**
      * Adds {@code key_hash} to the lines of the log {@code io.github.grpcidempotency.decision}: the
-     * first 16 hexadecimal digits of an HMAC-SHA-256 over the tenant, the project and the key. If
-     * all servers have the same secret, an operator can find all lines about one key. Without a
-     * secret, the lines contain only operation ids.
+     * first 16 hexadecimal digits of an HMAC-SHA-256 over the tenant, the project and the key, with
+     * a zero byte between them. If all servers have the same secret, an operator can find all lines
+     * about one key. Without a secret, the lines contain only operation ids.
      *
      * @param secret at least 16 bytes
      * @throws IllegalArgumentException if the secret is shorter

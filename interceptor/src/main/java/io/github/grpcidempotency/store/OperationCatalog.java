@@ -19,11 +19,11 @@ import java.util.UUID;
  */
 public interface OperationCatalog {
   /**
-   * A resource, and the user whose operation refers to it.
+   * A resource, and the caller whose operation refers to it.
    *
-   * @param userId the user on whose behalf the resource is read
+   * @param caller the caller on whose behalf the resource is read
    */
-  record OwnedResource(UUID userId, ResourceId resourceId) {}
+  record OwnedResource(Caller caller, ResourceId resourceId) {}
 
   /** Returns the operations with these ids that belong to the caller, in no particular order. */
   List<StoredOperation> find(Caller caller, Collection<UUID> operationIds);
@@ -47,7 +47,7 @@ public interface OperationCatalog {
 
   /**
    * Returns the status of the asynchronous work behind resources of one procedure, in as few round
-   * trips as possible. Each resource is read with the rights of its user. A store that does not
+   * trips as possible. Each resource is read with the rights of its caller. A store that does not
    * know the type of the procedure's resolver returns nothing; for missing resources, the caller of
    * this method calls the resolver.
    */

@@ -8,6 +8,8 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
@@ -39,6 +41,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final StoreConnections connections;
   private final List<IdempotencyListener> listeners;
+  private final String schema;
   private final String sweepSql;
   private final String lagSql;
   private final Duration interval;
@@ -58,9 +61,9 @@ public final class ExpirySweeper implements AutoCloseable {
   private ExpirySweeper(Builder builder) {
     this.connections = builder.store.connections();
     this.listeners = List.copyOf(builder.listeners);
-    Map<String, String> schema = Map.of("schema", builder.store.schema());
-    this.sweepSql = SqlFile.load("maintenance/sweep", schema);
-    this.lagSql = SqlFile.load("maintenance/sweep_lag", schema);
+    this.schema = builder.store.schema();
+    this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", schema));
+    this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
     this.shard = builder.shard;
@@ -72,12 +75,27 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   /**
-   * Starts to sweep, one interval from now and then every interval. It starts even if the database
-   * cannot be reached.
+   * Starts to sweep, now and then after every interval. It starts even if the database cannot be
+   * reached.
+   *
+   * @throws SetupException if the store's role cannot sweep the schema; the message names the
+   *     problem
    */
   public ExpirySweeper start() {
+    try {
+      Batch unused = sweepBatch(Batch.NONE, 0);
+    } catch (JdbiException failure) {
+      if (Failures.causeOf(failure) == FailureCause.BROKEN) {
+        throw new SetupException(
+            List.of(
+                ("the sweeper%s cannot sweep the schema %s: %s; check the store's schema, the"
+                        + " schema's migrations, and the rights of the store's role")
+                    .formatted(ofShard(), schema, Failures.asSqlException(failure).getMessage())));
+      }
+      logger.warn("the sweeper{} cannot reach its database yet", ofShard(), failure);
+    }
     String task = "sweep expired idempotency records" + ofShard();
-    RepeatedTask.of(task, log, this::sweepAndTell).every(timer, interval, interval);
+    RepeatedTask.of(task, log, this::sweepAndTell).every(timer, Duration.ZERO, interval);
     return this;
   }
 
@@ -136,7 +154,7 @@ public final class ExpirySweeper implements AutoCloseable {
     Batch batch = Batch.NONE;
     try {
       do {
-        batch = sweepBatch(batch);
+        batch = sweepBatch(batch, batchSize);
         swept += batch.swept();
       } while (batch.swept() == batchSize && !Thread.currentThread().isInterrupted());
       return swept;
@@ -159,13 +177,13 @@ public final class ExpirySweeper implements AutoCloseable {
    * Checks that the previous batch was committed. Otherwise, the sweeper would sweep the same
    * records forever.
    */
-  private Batch sweepBatch(Batch before) {
+  private Batch sweepBatch(Batch before, int records) {
     Batch batch =
         run(
                 sweepSql,
                 values ->
                     values
-                        .bind("batch", batchSize)
+                        .bind("batch", records)
                         .bind("before", "text", Optional.ofNullable(before.transaction())),
                 Batch::read)
             .orElseThrow();

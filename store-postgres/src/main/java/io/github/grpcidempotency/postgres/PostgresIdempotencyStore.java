@@ -49,6 +49,7 @@ import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -202,7 +203,6 @@ public final class PostgresIdempotencyStore
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
-    String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     return database.inStore(
         "open a transaction",
         () ->
@@ -213,7 +213,7 @@ public final class PostgresIdempotencyStore
                     StatementBatch.run(
                         connection,
                         database.sql().begin,
-                        values -> values.bind("user", user),
+                        values -> values.bindCaller(caller),
                         row -> row.getString(1))));
   }
 
@@ -304,6 +304,7 @@ public final class PostgresIdempotencyStore
     private boolean listen = true;
     private boolean timeLines = true;
     private int smallestBatch = 2;
+    private UnaryOperator<DataSource> wrapper = UnaryOperator.identity();
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -400,6 +401,12 @@ public final class PostgresIdempotencyStore
       return this;
     }
 
+    /** Wraps both pools, for tests that count connections. */
+    Builder through(UnaryOperator<DataSource> pools) {
+      this.wrapper = pools;
+      return this;
+    }
+
     /**
      * Returns the store. It connects when it is first used.
      *
@@ -409,10 +416,11 @@ public final class PostgresIdempotencyStore
     public PostgresIdempotencyStore build() {
       return new PostgresIdempotencyStore(
           new StoreSettings(
-              dataSource,
+              wrapper.apply(dataSource),
               connections
                   .map(StoreConnections::of)
-                  .orElseGet(() -> StoreConnections.deriveFrom(dataSource)),
+                  .orElseGet(() -> StoreConnections.deriveFrom(dataSource))
+                  .through(wrapper),
               hostTransactions,
               new Handles(configuration),
               ClaimPreemptedException::new,

@@ -135,7 +135,8 @@ class LayersTest {
         .that(
             not(
                 resideInAPackage(API + ".hikari")
-                    .or(nameStartingWith(INTERNAL + "database.HikariPools"))))
+                    .or(nameStartingWith(INTERNAL + "database.HikariPools"))
+                    .or(nameStartingWith(INTERNAL + "database.HikariUrl"))))
         .should()
         .dependOnClassesThat(resideInAnyPackage("com.zaxxer..", API + ".hikari"))
         .check(MAIN);

@@ -197,7 +197,7 @@ class LostAnswersTest {
       other.begin();
       // Has the effect of an INSERT whose commit is slow.
       other.execute(
-          "UPDATE idempotency.idempotency_keys SET user_id = gen_random_uuid() WHERE user_id = ?",
+          "UPDATE idempotency.idempotency_keys SET user_uuid = gen_random_uuid() WHERE user_uuid = ?",
           client.user());
 
       assertThat(toHurried.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);

@@ -399,7 +399,7 @@ class MoveToPartitionsTest {
         """
         SELECT count(*)
           FROM idempotency.idempotency_keys AS k
-          FULL JOIN idempotency.idempotency_keys_twin AS t USING (id, idempotency_key, user_id)
+          FULL JOIN idempotency.idempotency_keys_twin AS t USING (id, idempotency_key, user_uuid)
          WHERE (k *= t) IS NOT TRUE
         """);
   }
@@ -422,7 +422,7 @@ class MoveToPartitionsTest {
           FROM idempotency.idempotency_keys AS k
          WHERE NOT satisfies_hash_partition(
                  'idempotency.idempotency_keys'::regclass, 4,
-                 right(tableoid::regclass::text, 1)::integer, idempotency_key, user_id)
+                 right(tableoid::regclass::text, 1)::integer, idempotency_key, user_uuid)
         """);
   }
 

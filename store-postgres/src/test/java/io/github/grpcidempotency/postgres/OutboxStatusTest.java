@@ -24,9 +24,11 @@ import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -40,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OutboxStatusTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
+  private static final UUID ALICE = new UUID(1, 2);
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   private static final ThingServer server =
@@ -120,6 +123,110 @@ class OutboxStatusTest {
       assertThat(log.warnings())
           .hasSize(1)
           .allMatch(line -> line.contains("outbox query") && line.contains(operation.toString()));
+    }
+  }
+
+  private static OutboxQuery.Builder ofTenant() {
+    return OutboxQuery.of("SELECT status FROM app.of_tenant WHERE thing_id = :resource_id")
+        .map(COMPLETED, "done");
+  }
+
+  /** An outbox behind policies of its own, which admit one tenant and one project. */
+  private static void makeOutboxOfTenants() {
+    database.execute(
+        """
+        CREATE TABLE IF NOT EXISTS app.of_tenant (
+          thing_id uuid PRIMARY KEY, tenant text, project text, status text);
+        GRANT SELECT ON app.of_tenant TO things_app;
+        ALTER TABLE app.of_tenant ENABLE ROW LEVEL SECURITY;
+        DROP POLICY IF EXISTS own ON app.of_tenant;
+        CREATE POLICY own ON app.of_tenant
+          USING (tenant = current_setting('app.tenant', true)
+                 AND project = current_setting('app.project', true));
+        """);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void aQueryIsRunWithTheSettingsThatThePoliciesOfItsTableNeed(Execution execution) {
+    makeOutboxOfTenants();
+    try (ThingServer server =
+        PostgresThingServer.on(database.app())
+            .batched()
+            .outbox(ofTenant().set("app.tenant", ":tenant").set("app.project", "lower(:project)"))
+            .createThing(thing -> thing.execution(execution))
+            .start()) {
+      List<ThingClient> callers = new ArrayList<>();
+      for (int i = 0; i < 24; i++) {
+        String tenant = "tenant-" + i % 3;
+        ThingClient caller =
+            ThingClient.on(server.channel()).in(tenant + "/" + (i % 2 == 0 ? "Red" : ""));
+        UUID thing = caller.createThing(REQUEST).thingId();
+        database.execute(
+            "INSERT INTO app.of_tenant VALUES ('%s', '%s', '%s', 'done')"
+                .formatted(thing, tenant, i % 2 == 0 ? "red" : ""));
+        callers.add(caller);
+      }
+      List<CompletableFuture<Reply>> replays =
+          callers.stream().map(caller -> caller.startThing(REQUEST)).toList();
+      for (CompletableFuture<Reply> replay : replays) {
+        assertThat(replay.join().operationStatus()).contains("completed");
+      }
+    }
+  }
+
+  @Test
+  void theParametersOfAQueryAreThoseOfTheCaller() {
+    try (ThingServer server =
+        PostgresThingServer.on(database.app())
+            .outbox(
+                OutboxQuery.of(
+                        "SELECT :tenant || ' ' || :project || ' ' || u.id::text FROM (SELECT"
+                            + " :user_id AS id) AS u WHERE :resource_id IS NOT NULL")
+                    .map(COMPLETED, "acme apollo " + ALICE, "  " + ALICE))
+            .start()) {
+      for (ThingClient caller :
+          List.of(
+              ThingClient.on(server.channel()).as(ALICE).in("acme/apollo"),
+              ThingClient.on(server.channel()).as(ALICE))) {
+        caller.createThing(REQUEST);
+
+        assertThat(caller.createThing(REQUEST).operationStatus()).contains("completed");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void aQueryThatNeverFindsARowForAYoungRecordIsReported(Execution execution) {
+    makeOutboxOfTenants();
+    try (LogLines log = LogLines.listen();
+        ThingServer server =
+            PostgresThingServer.on(database.app())
+                .outbox(ofTenant())
+                .createThing(thing -> thing.execution(execution))
+                .start()) {
+      ThingClient caller = ThingClient.on(server.channel()).in("acme");
+      UUID thing = caller.createThing(REQUEST).thingId();
+      database.execute(
+          "INSERT INTO app.of_tenant VALUES ('%s', 'acme', '', 'done')".formatted(thing));
+
+      for (int i = 0; i < 3; i++) {
+        assertThat(caller.createThing(REQUEST).operationStatus()).contains("processing");
+      }
+
+      assertThat(log.warnings())
+          .anyMatch(line -> line.contains("the outbox query has never found an entry"));
+    }
+  }
+
+  @Test
+  void aSettingThatAQueryMustNotChangeIsRefused() {
+    for (String name : List.of("app.current_user_id", "app.tenant', 'x", "", "App.Tenant")) {
+      assertThatIllegalArgumentException().isThrownBy(() -> ofTenant().set(name, ":tenant"));
+    }
+    for (String value : List.of(":resource_id", "1; SELECT 2", "idempotency_record.x")) {
+      assertThatIllegalArgumentException().isThrownBy(() -> ofTenant().set("app.tenant", value));
     }
   }
 

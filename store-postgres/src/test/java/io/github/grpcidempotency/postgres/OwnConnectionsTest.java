@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -51,6 +52,40 @@ class OwnConnectionsTest {
       released.countDown();
       clients.shutdownNow();
     }
+  }
+
+  /** A duplicate of another server's call makes the server listen for the end of that call. */
+  @Test
+  void aLeaseIsRenewedWhileTheServerListensAndHandlersHoldThePool() {
+    try (Gate gate = Gate.shut(database.superuser());
+        HikariDataSource small = database.newAppPool(2);
+        ThingServer server = attaching(small);
+        ThingServer another = attaching(database.app());
+        ThingClient toServer = ThingClient.to(server.port());
+        ThingClient toAnother = ThingClient.to(another.port()).like(toServer)) {
+      CompletableFuture<Reply> others = toAnother.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+      CompletableFuture<Reply> duplicate = toServer.startThing(Things.waitingAt(gate));
+      ThingClient second = toServer.withNewKey();
+      CompletableFuture<Reply> own = second.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(2);
+      database.letPass(HELD);
+
+      assertThat(toAnother.withKey(second.key()).within(LEASE).createThing(Things.waitingAt(gate)))
+          .matches(reply -> !reply.isOk());
+      gate.open();
+
+      assertThat(own.join().isOk()).isTrue();
+      assertThat(duplicate.join().bytes()).isEqualTo(others.join().bytes());
+      assertThat(another.runs()).isEqualTo(1);
+    }
+  }
+
+  private static ThingServer attaching(HikariDataSource pool) {
+    return PostgresThingServer.on(pool)
+        .lease(LEASE)
+        .createThing(thing -> thing.attach(Duration.ofMinutes(1)))
+        .start();
   }
 
   private ThingServer start(HikariDataSource pool) {

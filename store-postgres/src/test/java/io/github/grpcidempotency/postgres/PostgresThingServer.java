@@ -233,6 +233,7 @@ final class PostgresThingServer {
       PostgresIdempotencyStore.Builder built =
           PostgresIdempotencyStore.builder(store)
               .smallestBatch(smallestBatch)
+              .through(HeldConnections::of)
               .lease(lease)
               .listen(listen);
       connections.ifPresent(built::connections);

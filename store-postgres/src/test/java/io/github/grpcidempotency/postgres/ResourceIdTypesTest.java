@@ -258,8 +258,8 @@ class ResourceIdTypesTest {
         Optional.of(kind.id),
         COMPLETED);
     assertListed(request, claim, Optional.of(kind.id), COMPLETED);
-    OwnedResource resource = new OwnedResource(caller.userId(), kind.id);
-    OwnedResource missing = new OwnedResource(caller.userId(), kind.missing);
+    OwnedResource resource = new OwnedResource(caller, kind.id);
+    OwnedResource missing = new OwnedResource(caller, kind.missing);
     assertThat(
             verified
                 .operations(List.of(request.procedure()))

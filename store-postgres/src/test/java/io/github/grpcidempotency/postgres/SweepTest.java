@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
@@ -18,7 +19,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeEach;
@@ -161,6 +162,42 @@ class SweepTest {
   }
 
   @Test
+  void aProcessThatLivesShorterThanAnIntervalSweeps() {
+    table.add(3, EXPIRED);
+
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store()).build().start()) {
+      await().until(() -> table.size() == 0);
+      assertThat(sweeper.sweep()).isZero();
+    }
+  }
+
+  @Test
+  void aSweeperOfASchemaThatDoesNotExistIsRefusedWhenItStarts() {
+    try (PostgresIdempotencyStore nowhere =
+            PostgresIdempotencyStore.builder(database.app()).schema("nowhere").build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(nowhere).shard("west").build()) {
+      assertThatThrownBy(sweeper::start)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("the sweeper of shard west cannot sweep the schema nowhere")
+          .hasMessageContaining("schema \"nowhere\" does not exist");
+    }
+  }
+
+  @Test
+  void aSweeperWhoseRoleMayNotSweepIsRefusedWhenItStarts() {
+    database.execute(
+        "REVOKE EXECUTE ON FUNCTION idempotency.sweep_expired(integer) FROM things_app");
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store()).build()) {
+      assertThatThrownBy(sweeper::start)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("permission denied for function sweep_expired");
+    } finally {
+      database.execute(
+          "GRANT EXECUTE ON FUNCTION idempotency.sweep_expired(integer) TO things_app");
+    }
+  }
+
+  @Test
   void anErrorDoesNotEndTheSweeper() {
     table.add(3, EXPIRED);
 
@@ -173,13 +210,13 @@ class SweepTest {
       await().until(() -> table.size() == 0);
       sweeper.close();
 
-      assertThat(pool.failed).isTrue();
+      assertThat(pool.asked).hasValueGreaterThan(2);
     }
   }
 
-  /** A pool that throws an unexpected exception once. */
+  /** A pool that throws an unexpected error once, after the connection of the check. */
   private static final class FatalOncePool extends HikariDataSource {
-    private final AtomicBoolean failed = new AtomicBoolean();
+    private final AtomicInteger asked = new AtomicInteger();
 
     FatalOncePool() {
       setJdbcUrl(database.appUrl());
@@ -188,7 +225,7 @@ class SweepTest {
 
     @Override
     public Connection getConnection() throws SQLException {
-      if (!failed.getAndSet(true)) {
+      if (asked.incrementAndGet() == 2) {
         throw new NoClassDefFoundError("the driver is half there");
       }
       return super.getConnection();

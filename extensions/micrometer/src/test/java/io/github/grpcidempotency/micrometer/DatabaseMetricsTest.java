@@ -62,7 +62,7 @@ class DatabaseMetricsTest {
         database.superuser(),
         """
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires,
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, lease_expires,
            outcome_unknown, created, completed, expires)
         SELECT gen_random_uuid(), name, gen_random_uuid(), 'shop.v1.Orders/CreateOrder', '', 1,
                now() + lease, unknown, now() - age, now() - completed, now() + expires
@@ -110,7 +110,7 @@ class DatabaseMetricsTest {
           database.superuser(),
           """
           INSERT INTO idempotency.idempotency_keys
-            (id, idempotency_key, user_id, procedure, request_hash, hash_version, completed, expires)
+            (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, completed, expires)
           SELECT gen_random_uuid(), 'dead ' || n, gen_random_uuid(), 'shop.v1.Orders/CreateOrder',
                  '', 1, now(), now() + interval '1 h'
             FROM generate_series(1, 500) AS n

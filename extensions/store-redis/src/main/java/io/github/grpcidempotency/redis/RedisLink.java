@@ -123,7 +123,9 @@ final class RedisLink implements AutoCloseable {
     if (closed) {
       return RedisFailure.closed();
     }
-    return failure instanceof RedisFailure known ? known : RedisFailure.ofConnect(failure);
+    return failure instanceof RedisFailure known
+        ? known
+        : RedisFailure.ofConnect(failure, hasSentinels());
   }
 
   private static boolean isOver(CompletableFuture<RedisSession> attempt) {

@@ -155,6 +155,18 @@ class FailuresTest {
             });
   }
 
+  /** The master that they name may serve other servers. */
+  @Test
+  void sentinelsThatAreOutOfReachAreNoOutage() {
+    RedisURI sentinels =
+        RedisURI.Builder.sentinel("127.0.0.1", RedisProcess.freePort(), "things").build();
+    try (RedisIdempotencyStore lost = store(sentinels)) {
+      StoreException failure = Calls.failureOf(() -> lost.claim(request));
+
+      assertThat(FailureDecider.decide(failure, OutagePolicy.FAIL_OPEN)).isPresent();
+    }
+  }
+
   /** A server that has logged in before goes on, and may own the key. */
   @Test
   void aServerThatRefusesALoginIsNoOutage() {
@@ -192,7 +204,7 @@ class FailuresTest {
         "LOADING Redis is loading the dataset in memory | SHUTTING_DOWN"
       })
   void aRefusalToConnectMeansWhatItsCodeSays(String error, FailureCause cause) {
-    assertThat(RedisFailure.ofConnect(new RedisCommandExecutionException(error)).why())
+    assertThat(RedisFailure.ofConnect(new RedisCommandExecutionException(error), false).why())
         .isEqualTo(cause);
   }
 

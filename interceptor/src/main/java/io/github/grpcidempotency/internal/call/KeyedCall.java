@@ -15,6 +15,7 @@ import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -191,7 +192,9 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   private void decide(StoreException outage, Duration took) {
     claimTook = took;
     waitEnded(WaitEnd.GAVE_UP);
-    FailureDecider.decide(outage, transport.outagePolicy())
+    // A call that has waited has found an owner of its key, which may still run.
+    OutagePolicy policy = wait.isPresent() ? OutagePolicy.FAIL_CLOSED : transport.outagePolicy();
+    FailureDecider.decide(outage, policy)
         .ifPresentOrElse(
             refusal -> refuse(refusal, Optional.empty(), outage), () -> executeUnprotected(outage));
   }

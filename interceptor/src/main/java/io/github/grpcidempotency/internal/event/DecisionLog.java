@@ -89,7 +89,7 @@ public final class DecisionLog {
 
   private static void putHashes(
       Map<String, Object> pairs, HashFunction function, IdempotencyKey key) {
-    pairs.put("key_hash", hash(function, key.stored()));
+    pairs.put("key_hash", hash(function, key.qualified()));
     pairs.put("user_hash", hash(function, key.caller().userId().toString()));
   }
 

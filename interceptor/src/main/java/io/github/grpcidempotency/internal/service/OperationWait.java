@@ -125,7 +125,7 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
     Operation unfinished = seen.message();
     // Without a resource there is no asynchronous work.
     OwnedResource resource =
-        new OwnedResource(caller.userId(), recorded.outcome().resourceId().orElseThrow());
+        new OwnedResource(caller, recorded.outcome().resourceId().orElseThrow());
     Duration look = seen.procedure().deletes() ? BETWEEN_LOOKS_AT_DELETION : BETWEEN_LOOKS;
     boolean waits =
         operations

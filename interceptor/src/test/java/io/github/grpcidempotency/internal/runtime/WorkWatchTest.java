@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
@@ -16,7 +17,7 @@ class WorkWatchTest {
   @Test
   void anErrorOfOneWaitingCallDoesNotKeepTheOthersWaiting() {
     Procedure procedure = Procedure.named("jobs/watched").execution(Execution.RESERVED).build();
-    OwnedResource resource = new OwnedResource(UUID.randomUUID(), ResourceId.of("1"));
+    OwnedResource resource = new OwnedResource(Caller.of(UUID.randomUUID()), ResourceId.of("1"));
     AtomicInteger resumed = new AtomicInteger();
     WorkWatch watch =
         new WorkWatch(

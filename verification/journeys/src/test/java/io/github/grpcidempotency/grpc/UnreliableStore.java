@@ -37,6 +37,7 @@ final class UnreliableStore extends ForwardingStore {
   private volatile Runnable retain = UnreliableStore::nothing;
   private volatile Runnable beforeClaim = UnreliableStore::nothing;
   private volatile Runnable beforeDeferral = UnreliableStore::nothing;
+  private volatile Runnable beforeLook = () -> beforeClaim.run();
   private volatile Runnable beforeSettlement = UnreliableStore::nothing;
   private volatile Runnable afterSettlement = UnreliableStore::nothing;
 
@@ -47,6 +48,12 @@ final class UnreliableStore extends ForwardingStore {
   /** Lets every claim, look and renewal fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
     beforeClaim = throwing(() -> new StoreException("cut off", null, phase, cause));
+  }
+
+  /** Lets every claim fail from now on, but no look. */
+  void failClaimsOnly(FailurePhase phase, FailureCause cause) {
+    beforeLook = UnreliableStore::nothing;
+    failClaims(phase, cause);
   }
 
   /** Runs something at the beginning of the claims from now on, before they fail. */
@@ -161,7 +168,7 @@ final class UnreliableStore extends ForwardingStore {
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     looks.incrementAndGet();
-    beforeClaim.run();
+    beforeLook.run();
     return super.find(key, procedure);
   }
 

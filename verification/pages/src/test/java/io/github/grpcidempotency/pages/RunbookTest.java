@@ -64,14 +64,18 @@ class RunbookTest {
   void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException {
     Shop own = new Shop(RunbookServer.embedded(), directory); // the page replaces a role
     own.run(SET_UP);
-    own.set("NAMESPACED_KEY", KEY);
+    own.set("TENANT", "acme");
+    own.set("PROJECT", "apollo");
+    own.set("KEY", KEY);
     own.set("KEY_HASH_SECRET", HexFormat.of().formatHex(SECRET));
 
     List<String> said = own.run(Page.read("operations/rights.md"));
 
     Mac mac = Mac.getInstance("HmacSHA256");
     mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
-    String hash = HexFormat.of().formatHex(mac.doFinal(KEY.getBytes(StandardCharsets.UTF_8)));
+    String hash =
+        HexFormat.of()
+            .formatHex(mac.doFinal(("acme\0apollo\0" + KEY).getBytes(StandardCharsets.UTF_8)));
     assertThat(said.get(0)).isEqualToIgnoringNewLines(hash.substring(0, 16));
   }
 

@@ -515,7 +515,7 @@ final class ProbeCall {
 
   private ClaimRequest request(Caller caller) {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
-    keys.add(key.stored());
+    keys.add(key.value());
     return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION, Optional.empty(), false);
   }
 

@@ -15,6 +15,8 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.statement.SqlStatements;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -126,13 +128,17 @@ public final class SchemaCheck {
    */
   Optional<String> brokenOutbox(RecordedProcedure procedure, ResourceIdType type) {
     try {
-      handle
-          .createQuery(ProcedureSql.selectRecord(procedure, schema))
-          .bind("key", "")
-          .bind("user", new UUID(0, 0).toString())
-          .mapToMap()
-          .list();
-      return ProcedureSql.outbox(procedure, type).flatMap(outbox -> severalRows(outbox, type));
+      // The settings of the query hold for the transaction.
+      return handle.inTransaction(
+          transaction -> {
+            ofNobody("SELECT true" + ProcedureSql.settings(procedure)).mapTo(Boolean.class).list();
+            ofNobody(ProcedureSql.selectRecord(procedure, schema))
+                .bind("key", "")
+                .mapToMap()
+                .list();
+            return ProcedureSql.outbox(procedure, type)
+                .flatMap(outbox -> severalRows(outbox, type));
+          });
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
         throw failure; // the failure is not caused by the query
@@ -143,15 +149,32 @@ public final class SchemaCheck {
             procedure.name());
         return Optional.empty();
       }
+      if (Failures.isInvalidText(failure)) {
+        logger.warn(
+            "the outbox query of {} could not be checked, because it does not accept an empty"
+                + " tenant or project",
+            procedure.name(),
+            failure);
+        return Optional.empty();
+      }
       Throwable cause = failure.getCause() == null ? failure : failure.getCause();
       return Optional.of("its outbox query fails: " + cause.getMessage());
     }
   }
 
+  /** Returns a query as of a caller without a tenant and a project. */
+  private Query ofNobody(String sql) {
+    return handle
+        .createQuery(sql)
+        .configure(SqlStatements.class, bindings -> bindings.setUnusedBindingAllowed(true))
+        .bind("user", new UUID(0, 0).toString())
+        .bind("tenant", "")
+        .bind("project", "");
+  }
+
   private Optional<String> severalRows(String outbox, ResourceIdType type) {
     List<String> found =
-        handle
-            .createQuery(outbox)
+        ofNobody(outbox)
             .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
             .bind("resource_id", missing(type))
             .map((row, context) -> RecordRow.outboxStatus(row))

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.support.DaemonThreads;
@@ -28,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.Driver;
 import org.postgresql.PGProperty;
 import org.postgresql.ds.common.BaseDataSource;
@@ -41,7 +41,8 @@ import org.postgresql.ds.common.BaseDataSource;
  *   <li>It is an outage if every address refuses the connection.
  *   <li>It is no outage if any address accepts the connection, whatever the host then does with it.
  *   <li>An address that does not answer, a host without a route and a name that is unknown here may
- *       be those of a host that serves other servers. It is an outage only if the URL has one host with one address: the driver has waited for it, too.
+ *       be those of a host that serves other servers. It is an outage only if the URL has one host
+ *       with one address: the driver has waited for it, too.
  *   <li>It is no outage if the hosts are not known: the pool is neither a HikariCP pool nor one of
  *       the driver's own data sources, or it uses a {@code socketFactory}.
  * </ul>
@@ -173,26 +174,14 @@ final class Outage {
     try {
       return pool.isWrapperFor(BaseDataSource.class)
           ? parse(pool.unwrap(BaseDataSource.class).getUrl(), new Properties())
-          : ofHikari(pool);
-    } catch (SQLException unknown) {
+          : HikariUrl.of(pool);
+    } catch (SQLException | NoClassDefFoundError unknown) { // HikariCP is optional
       return Optional.empty();
     }
   }
 
-  private static Optional<Properties> ofHikari(DataSource pool) throws SQLException {
-    try {
-      if (pool.isWrapperFor(HikariDataSource.class)) {
-        HikariDataSource hikari = pool.unwrap(HikariDataSource.class);
-        return parse(hikari.getJdbcUrl(), hikari.getDataSourceProperties());
-      }
-    } catch (NoClassDefFoundError absent) {
-      // HikariCP is not in use.
-    }
-    return Optional.empty();
-  }
-
   /** Returns the properties of a URL of the driver; empty for the URL of another driver. */
-  private static Optional<Properties> parse(String url, Properties defaults) {
+  static Optional<Properties> parse(@Nullable String url, Properties defaults) {
     return Optional.ofNullable(url).map(known -> Driver.parseURL(known, defaults));
   }
 }

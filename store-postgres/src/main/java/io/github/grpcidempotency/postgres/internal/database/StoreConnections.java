@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.CloseException;
 import org.jdbi.v3.core.ConnectionException;
@@ -119,7 +120,10 @@ public final class StoreConnections implements AutoCloseable {
         () ->
             unwrap(service, PGSimpleDataSource.class)
                 .map(StoreConnections::of)
-                .orElseThrow(() -> new SetupException(List.of(UNKNOWN_KIND.formatted(service)))));
+                .orElseThrow(
+                    () ->
+                        new SetupException(
+                            List.of(UNKNOWN_KIND.formatted(service.getClass().getName())))));
   }
 
   /** Returns whether a data source of Spring chooses a database for each thread. */
@@ -131,7 +135,7 @@ public final class StoreConnections implements AutoCloseable {
 
   private static void refuseRouting(DataSource dataSource) {
     if (isRouting(dataSource)) {
-      throw new SetupException(List.of(ROUTES.formatted(dataSource)));
+      throw new SetupException(List.of(ROUTES.formatted(dataSource.getClass().getName())));
     }
   }
 
@@ -157,6 +161,11 @@ public final class StoreConnections implements AutoCloseable {
     } catch (ClassNotFoundException missing) {
       return Optional.empty();
     }
+  }
+
+  /** Returns these connections, taken through another data source; for tests. */
+  public StoreConnections through(UnaryOperator<DataSource> wrapper) {
+    return new StoreConnections(wrapper.apply(pool), end, Duration.ofNanos(maxWaitNanos));
   }
 
   /** Returns the pool, whose settings are those of every connection. */

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.operation;
 import static java.util.stream.Collectors.groupingBy;
 
 import com.google.common.collect.Lists;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -30,9 +31,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * Queries an outbox for many resources at once. Row-level security restricts a query to one user,
- * and a query plan may keep rows that it has read for one user. So there is one query per user, and
- * up to 64 queries share a flush, which is one round trip. Thread-safe.
+ * Queries an outbox for many resources at once. Row-level security restricts a query to one caller,
+ * and a query plan may keep rows that it has read for one caller. So there is one query per caller,
+ * and up to 64 queries share a flush, which is one round trip. Thread-safe.
  */
 final class OutboxStatuses {
   /**
@@ -43,18 +44,21 @@ final class OutboxStatuses {
 
   private static final int MOST = SIZES.get(SIZES.size() - 1);
 
+  /** The caller of an unused place. */
+  private static final Caller NOBODY = Caller.of(new UUID(0, 0));
+
   private final RecordDatabase database;
   private final Map<String, String> statements = new ConcurrentHashMap<>();
 
-  private record Found(OwnedResource resource, List<String> entries) {}
+  private record Found(ResourceId resourceId, List<String> entries) {}
 
   OutboxStatuses(RecordDatabase database) {
     this.database = database;
   }
 
   /**
-   * Returns the status of each resource, as its user sees it. Resources whose status is unknown are
-   * missing; empty if the procedure has no outbox.
+   * Returns the status of each resource, as its caller sees it. Resources whose status is unknown
+   * are missing; empty if the procedure has no outbox.
    */
   Map<OwnedResource, IdempotencyStatus> of(
       RecordedProcedure procedure, Collection<OwnedResource> resources) {
@@ -63,15 +67,20 @@ final class OutboxStatuses {
     }
     OutboxQuery outbox = procedure.outbox().get();
     Map<OwnedResource, IdempotencyStatus> statuses = new HashMap<>();
-    List<List<OwnedResource>> byUser =
+    List<List<OwnedResource>> byCaller =
         List.copyOf(
-            resources.stream().distinct().collect(groupingBy(OwnedResource::userId)).values());
+            resources.stream().distinct().collect(groupingBy(OwnedResource::caller)).values());
     try {
-      for (List<List<OwnedResource>> users : Lists.partition(byUser, MOST)) {
-        for (Found found : query(procedure, users)) {
-          outbox
-              .statusOf(found.entries())
-              .ifPresent(status -> statuses.put(found.resource(), status));
+      for (List<List<OwnedResource>> some : Lists.partition(byCaller, MOST)) {
+        List<List<Found>> found = query(procedure, some);
+        for (int place = 0; place < some.size(); place++) {
+          Caller caller = some.get(place).get(0).caller();
+          for (Found each : found.get(place)) {
+            outbox
+                .statusOf(each.entries(), false)
+                .ifPresent(
+                    status -> statuses.put(new OwnedResource(caller, each.resourceId()), status));
+          }
         }
       }
     } catch (JdbiException failure) {
@@ -83,19 +92,16 @@ final class OutboxStatuses {
     return statuses;
   }
 
-  private List<Found> query(RecordedProcedure procedure, List<List<OwnedResource>> users) {
-    int size = SIZES.stream().filter(places -> places >= users.size()).findFirst().orElseThrow();
-    List<List<OwnedResource>> places = new ArrayList<>(users);
-    places.addAll(Collections.nCopies(size - users.size(), List.of()));
+  /** Returns what each caller's query found, and nothing in unused places. */
+  private List<List<Found>> query(RecordedProcedure procedure, List<List<OwnedResource>> byCaller) {
+    int size = SIZES.stream().filter(places -> places >= byCaller.size()).findFirst().orElseThrow();
+    List<List<OwnedResource>> places = new ArrayList<>(byCaller);
+    places.addAll(Collections.nCopies(size - byCaller.size(), List.of()));
     String sql = statements.computeIfAbsent(procedure.name(), name -> sql(procedure));
-    return database
-        .onConnection(
-            connection ->
-                StatementBatch.runForEach(
-                    connection, sql, places, OutboxStatuses::bind, OutboxStatuses::read))
-        .stream()
-        .flatMap(List::stream)
-        .toList();
+    return database.onConnection(
+        connection ->
+            StatementBatch.runForEach(
+                connection, sql, places, OutboxStatuses::bind, OutboxStatuses::read));
   }
 
   private String sql(RecordedProcedure procedure) {
@@ -103,21 +109,19 @@ final class OutboxStatuses {
         "operation/statuses",
         Map.of(
             "type", database.sql(procedure).idType.sqlName(),
+            "settings", ProcedureSql.settings(procedure),
             "status", ProcedureSql.outboxOfEach(procedure).orElseThrow()));
   }
 
-  private static Parameters bind(Parameters values, List<OwnedResource> ofUser) {
+  private static Parameters bind(Parameters values, List<OwnedResource> ofCaller) {
     return values
-        .bind("user", ofUser.isEmpty() ? "" : ofUser.get(0).userId().toString())
+        .bindCaller(ofCaller.stream().findFirst().map(OwnedResource::caller).orElse(NOBODY))
         .bind(
             "resources",
-            ofUser.stream().map(each -> each.resourceId().toString()).toArray(String[]::new));
+            ofCaller.stream().map(each -> each.resourceId().toString()).toArray(String[]::new));
   }
 
   private static Found read(ResultSet row) throws SQLException {
-    return new Found(
-        new OwnedResource(
-            UUID.fromString(row.getString("user_id")), ResourceId.of(row.getString("resource_id"))),
-        RecordRow.outboxStatus(row));
+    return new Found(ResourceId.of(row.getString("resource_id")), RecordRow.outboxStatus(row));
   }
 }

@@ -26,6 +26,7 @@ import org.postgresql.util.ServerErrorMessage;
 /** Classifies failures of the database, by SQLSTATE and by the step that failed. */
 public final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
+  private static final String INVALID_TEXT = "22P02";
   private static final String SERIALIZATION_FAILURE = "40001";
   private static final String TOO_MANY_CONNECTIONS = "53300";
   private static final String LOCK_NOT_AVAILABLE = "55P03";
@@ -246,6 +247,11 @@ public final class Failures {
    */
   public static boolean isForbidden(JdbiException failure) {
     return isConnected(failure) && FORBIDDEN.contains(sqlState(failure));
+  }
+
+  /** Returns whether a text could not be converted, such as an empty tenant to a number. */
+  public static boolean isInvalidText(JdbiException failure) {
+    return sqlState(failure).equals(INVALID_TEXT);
   }
 
   public static boolean isForeignKeyViolation(JdbiException failure) {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.sql;
 import static java.util.Objects.requireNonNull;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -68,10 +69,18 @@ public final class Parameters {
     return this;
   }
 
+  public Parameters bindCaller(Caller caller) {
+    return bindCaller(Optional.of(caller));
+  }
+
   public Parameters bindKey(IdempotencyKey key) {
-    return bind("user", key.caller().userId().toString())
-        .bind("key", key.stored())
-        .bindLate("lock", () -> LockId.of(key));
+    return bindCaller(key.caller()).bind("key", key.value()).bindLate("lock", () -> LockId.of(key));
+  }
+
+  public Parameters bindCaller(Optional<Caller> caller) {
+    return bind("user", caller.map(Caller::userId).map(UUID::toString).orElse(""))
+        .bind("tenant", caller.flatMap(Caller::tenant).orElse(""))
+        .bind("project", caller.flatMap(Caller::project).orElse(""));
   }
 
   public Parameters bindOperation(ClaimRequest request, UUID id) {

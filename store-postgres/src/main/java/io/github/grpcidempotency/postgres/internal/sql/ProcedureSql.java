@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
+import static java.util.stream.Collectors.joining;
+
 import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -74,7 +76,8 @@ public final class ProcedureSql {
     this.idType = idType;
     String value = resource(idType);
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
-    Optional<String> created = column.filter(name -> !procedure.deletes());
+    Optional<String> created =
+        column.filter(name -> !procedure.deletes()).map(ProcedureSql::quoted);
     Optional<String> deleted = column.filter(name -> procedure.deletes());
     String resource =
         created.map(name -> name + " = " + value + ",").orElse("")
@@ -91,11 +94,14 @@ public final class ProcedureSql {
     parts.put("reference", deleted.map(name -> refer(parts, name, value, ":attempt")).orElse(""));
 
     this.claim = SqlFile.load("claim/claim", parts);
-    this.findWithoutStatus = SqlFile.load("claim/find", parts);
+    this.findWithoutStatus = SqlFile.load("claim/find", with(parts, "settings", ""));
     this.find =
         SqlFile.load(
             "claim/find",
-            with(parts, "select_record", selectRecord(procedure, status(procedure), parts)));
+            with(
+                with(parts, "select_record", selectRecord(procedure, status(procedure), parts)),
+                "settings",
+                settings(procedure)));
     this.reclaim = SqlFile.load("claim/reclaim", parts);
     this.claimInTransaction = SqlFile.load("transaction/claim", parts);
     this.claimLate = new LateClaimSql(parts);
@@ -104,7 +110,8 @@ public final class ProcedureSql {
             .map(
                 outbox ->
                     SqlFile.load(
-                        "transaction/rollback_with_status", with(parts, "outbox", outbox)));
+                        "transaction/rollback_with_status",
+                        with(with(parts, "outbox", outbox), "settings", settings(procedure))));
     this.release = SqlFile.load("settle/release", parts);
     this.complete =
         SqlFile.load(
@@ -132,6 +139,10 @@ public final class ProcedureSql {
         deleted.isPresent()
             ? Optional.empty()
             : Optional.of(SqlFile.load("settle/complete_batch", batch));
+  }
+
+  private static String quoted(String column) {
+    return '"' + column + '"';
   }
 
   private static Map<String, String> with(Map<String, String> parts, String name, String value) {
@@ -170,7 +181,7 @@ public final class ProcedureSql {
   private static String selectRecord(
       RecordedProcedure procedure, String status, Map<String, String> parts) {
     String resource =
-        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::text");
+        procedure.resourceType().map(type -> "k." + quoted(type.column())).orElse("NULL::text");
     return SqlFile.load(
         "claim/select_record", with(with(parts, "resource", resource), "status", status));
   }
@@ -193,6 +204,28 @@ public final class ProcedureSql {
   private static Optional<String> outboxOf(RecordedProcedure procedure, String resourceId) {
     return procedure
         .outbox()
-        .map(outbox -> FOUND_STATUS.replace("${query}", outbox.sql(resourceId)));
+        .map(
+            outbox ->
+                FOUND_STATUS.replace(
+                    "${query}",
+                    outbox.sql(name -> name.equals("resource_id") ? resourceId : ofCaller(name))));
+  }
+
+  /**
+   * Returns what a SELECT must evaluate before the outbox query, each after a comma; empty text if
+   * there is nothing.
+   */
+  public static String settings(RecordedProcedure procedure) {
+    return procedure.outbox().stream()
+        .flatMap(outbox -> outbox.settings(ProcedureSql::ofCaller).entrySet().stream())
+        .map(
+            setting ->
+                ", set_config('%s', CAST((%s) AS text), true)"
+                    .formatted(setting.getKey(), setting.getValue()))
+        .collect(joining());
+  }
+
+  private static String ofCaller(String name) {
+    return name.equals("user_id") ? "CAST(:user AS uuid)" : ":" + name;
   }
 }

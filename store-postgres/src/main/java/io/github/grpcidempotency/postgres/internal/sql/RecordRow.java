@@ -39,7 +39,10 @@ public record RecordRow(
     Optional<ResourceId> resourceId,
     boolean namesResource,
     Optional<List<String>> outboxStatus,
+    boolean young,
     Optional<ByteString> trace) {
+  /** For how long an outbox should still have the entry of a record. */
+  private static final Duration YOUTH = Duration.ofMinutes(1);
 
   public static RecordRow read(ResultSet row) throws SQLException {
     Instant read = row.getObject("read", OffsetDateTime.class).toInstant();
@@ -63,7 +66,13 @@ public record RecordRow(
         Optional.ofNullable(row.getString("resource_id")).map(ResourceId::of),
         row.getBoolean("names_resource"),
         outboxStatusIfAsked(row),
+        claimed(row.getObject("id", UUID.class)).plus(YOUTH).isAfter(read),
         bytes(row.getBytes("trace")));
+  }
+
+  /** Returns the time in an id, which is a UUIDv7. */
+  private static Instant claimed(UUID id) {
+    return Instant.ofEpochMilli(id.getMostSignificantBits() >>> 16);
   }
 
   public boolean isSameRequestAs(ClaimRequest request) {
@@ -98,7 +107,10 @@ public record RecordRow(
    * the outbox.
    */
   public ClaimResult.Recorded recorded(RecordedProcedure asked) {
-    return recorded(asked.outbox().flatMap(outbox -> outboxStatus.flatMap(outbox::statusOf)));
+    return recorded(
+        asked
+            .outbox()
+            .flatMap(outbox -> outboxStatus.flatMap(found -> outbox.statusOf(found, young))));
   }
 
   /**

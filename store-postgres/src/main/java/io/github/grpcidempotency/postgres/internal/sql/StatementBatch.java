@@ -75,6 +75,18 @@ public final class StatementBatch {
     return read(connection, sql, bindings, results -> requiredRow(results, reader));
   }
 
+  /** Runs the statements and reads the first row of the second one's result. */
+  public static <S> S runForSecond(
+      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<S> reader) {
+    return read(
+        connection,
+        sql,
+        bindings,
+        results ->
+            firstRow(results.get(1), reader)
+                .orElseThrow(() -> new IllegalStateException("the statement returns no row")));
+  }
+
   /**
    * Runs the statements and reads the first row of the first result and that of the last statement.
    */

@@ -18,6 +18,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
@@ -159,12 +160,16 @@ public final class TransactionAttempt {
       return Optional.empty();
     }
     try {
-      return outbox.statusOf(
-          StatementBatch.runForFirst(
+      List<String> entries =
+          StatementBatch.runForSecond(
               transaction.unguarded(),
               sql.rollbackWithStatus.orElseThrow(),
-              values -> values.bind("resource_id", row.resourceId().get().toString()),
-              RecordRow::outboxStatus));
+              values ->
+                  values
+                      .bindCaller(request.key().caller())
+                      .bind("resource_id", row.resourceId().get().toString()),
+              RecordRow::outboxStatus);
+      return outbox.statusOf(entries, row.young());
     } catch (JdbiException failure) {
       database.statusUnknown(request.procedure(), Optional.of(row.id()), failure);
       return Optional.empty();

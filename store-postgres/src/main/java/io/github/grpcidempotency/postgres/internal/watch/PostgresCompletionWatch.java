@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.watch;
 
 import com.google.common.primitives.Longs;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -17,12 +18,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -54,7 +57,10 @@ public final class PostgresCompletionWatch implements AutoCloseable {
   private static final Duration IDLE_LIMIT = Duration.ofSeconds(5);
 
   private final StoreConnections connections;
+
+  /** The schema's name, because no longer name fits if that name is as long as possible. */
   private final String channel;
+
   private final String announceSql;
   private final String inFlightSql;
   private final boolean listens;
@@ -101,7 +107,7 @@ public final class PostgresCompletionWatch implements AutoCloseable {
    */
   public PostgresCompletionWatch(StoreConnections connections, String schema, boolean listens) {
     this.connections = connections;
-    this.channel = channel(schema);
+    this.channel = schema;
     this.listens = listens;
     this.announceSql = SqlFile.load("maintenance/announce_waits", Map.of("schema", schema));
     this.inFlightSql = SqlFile.load("maintenance/in_flight", Map.of("schema", schema));
@@ -113,10 +119,9 @@ public final class PostgresCompletionWatch implements AutoCloseable {
    */
   public static void tryListening(Handle handle, String schema) {
     if (isBackendOf(handle, driverOf(handle))) {
-      handle.execute(
-          "LISTEN %1$s; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(channel(schema)));
+      handle.execute("LISTEN \"%1$s\"; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(schema));
     } else {
-      handle.execute("SELECT pg_notify(?, '')", channel(schema));
+      handle.execute("SELECT pg_notify(?, '')", schema);
     }
   }
 
@@ -126,10 +131,6 @@ public final class PostgresCompletionWatch implements AutoCloseable {
     } catch (SQLException failure) {
       throw Failures.asJdbiException(failure);
     }
-  }
-
-  private static String channel(String schema) {
-    return schema + "_ended";
   }
 
   /**
@@ -242,7 +243,7 @@ public final class PostgresCompletionWatch implements AutoCloseable {
     if (!isBackendOf(handle, connection)) {
       return false;
     }
-    handle.execute("LISTEN " + channel);
+    handle.execute("LISTEN \"" + channel + '"');
     String echo = UUID.randomUUID().toString();
     handle.execute("SELECT pg_notify(?, ?)", channel, echo);
     long end = System.nanoTime() + ECHO_LIMIT.toNanos();
@@ -263,13 +264,20 @@ public final class PostgresCompletionWatch implements AutoCloseable {
       Handle handle, String inFlightSql, Map<Long, IdempotencyKey> operations) {
     List<Long> locks = List.copyOf(operations.keySet());
     List<IdempotencyKey> keys = locks.stream().map(operations::get).toList();
+    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
     return handle
         .createQuery(inFlightSql)
-        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
-        .bindArray("users", UUID.class, keys.stream().map(key -> key.caller().userId()).toList())
+        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::value).toList())
+        .bindArray("users", UUID.class, callers.stream().map(Caller::userId).toList())
+        .bindArray("tenants", String.class, names(callers, Caller::tenant))
+        .bindArray("projects", String.class, names(callers, Caller::project))
         .bindArray("locks", Long.class, locks)
         .mapTo(Long.class)
         .set();
+  }
+
+  private static List<String> names(List<Caller> callers, Function<Caller, Optional<String>> name) {
+    return callers.stream().map(name).map(given -> given.orElse("")).toList();
   }
 
   private void announce(Handle handle, boolean notified) {
