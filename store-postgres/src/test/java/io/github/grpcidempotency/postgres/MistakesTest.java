@@ -182,8 +182,7 @@ class MistakesTest {
   @Test
   void theRoleHasRightsThatOnlyTheOwnerNeeds() {
     mistake.isFoundAtStartUp(
-        problems(
-            broken("GRANT INSERT ON idempotency.idempotency_audit TO things_app"), writing()));
+        problems(broken("GRANT INSERT ON idempotency.idempotency_audit TO things_app"), writing()));
   }
 
   @Test
