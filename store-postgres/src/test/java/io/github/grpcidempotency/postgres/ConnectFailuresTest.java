@@ -149,7 +149,8 @@ class ConnectFailuresTest {
     ClaimRequest request = Things.claimOf(UUID.randomUUID(), Things.CREATE_THING);
     return catchThrowableOfType(
             StoreException.class,
-            () -> PostgresIdempotencyStore.builder(source).build().claim(request))
+            () ->
+                PostgresIdempotencyStore.builder(source).connections(source).build().claim(request))
         .failureCause();
   }
 
@@ -169,7 +170,7 @@ class ConnectFailuresTest {
   private static HikariDataSource pool(DataSource driver) {
     HikariConfig config = new HikariConfig();
     config.setDataSource(driver);
-    config.setMaximumPoolSize(2);
+    config.setMaximumPoolSize(4);
     config.setConnectionTimeout(PATIENCE_MILLIS);
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);

@@ -69,36 +69,39 @@ final class HikariPools {
    * empty if the service has another kind of pool.
    */
   static Optional<StoreConnections> deriveFrom(DataSource service) {
-    return hikari(service)
-        .map(
-            hikari -> {
-              Derived pool = new Derived(hikari);
-              long patience =
-                  Math.min(hikari.getConnectionTimeout(), StoreConnections.MAX_WAIT.toMillis());
-              return new StoreConnections(pool, pool::close, Duration.ofMillis(patience));
-            });
+    return PRESENT
+        ? StoreConnections.unwrap(service, HikariDataSource.class).map(HikariPools::derived)
+        : Optional.empty();
+  }
+
+  private static StoreConnections derived(HikariDataSource service) {
+    Derived pool = new Derived(service);
+    long patience = Math.min(service.getConnectionTimeout(), StoreConnections.MAX_WAIT.toMillis());
+    return new StoreConnections(pool, pool::close, Duration.ofMillis(patience));
   }
 
   /** Returns what the driver reads from a pool's URL; empty for another kind of pool. */
   static Optional<Properties> urlOf(DataSource pool) {
-    return hikari(pool)
-        .flatMap(hikari -> Outage.parse(hikari.getJdbcUrl(), hikari.getDataSourceProperties()));
-  }
-
-  private static Optional<HikariDataSource> hikari(DataSource pool) {
-    return PRESENT ? StoreConnections.unwrap(pool, HikariDataSource.class) : Optional.empty();
+    return PRESENT
+        ? StoreConnections.unwrap(pool, HikariDataSource.class)
+            .flatMap(hikari -> Outage.parse(hikari.getJdbcUrl(), hikari.getDataSourceProperties()))
+        : Optional.empty();
   }
 
   /** Throws if a pool of HikariCP has too few connections for a store. */
   static void checkSize(DataSource given) {
-    hikari(given)
-        .filter(pool -> pool.getMaximumPoolSize() < StoreConnections.SIZE)
-        .ifPresent(
-            small -> {
-              throw new SetupException(
-                  List.of(
-                      "the store's pool has %d connections and needs %d: set its maximumPoolSize"
-                          .formatted(small.getMaximumPoolSize(), StoreConnections.SIZE)));
-            });
+    if (PRESENT) {
+      StoreConnections.unwrap(given, HikariDataSource.class)
+          .map(HikariDataSource::getMaximumPoolSize)
+          .filter(size -> size < StoreConnections.SIZE)
+          .ifPresent(HikariPools::refuse);
+    }
+  }
+
+  private static void refuse(int size) {
+    throw new SetupException(
+        List.of(
+            "the store's pool has %d connections and needs %d: set its maximumPoolSize"
+                .formatted(size, StoreConnections.SIZE)));
   }
 }
