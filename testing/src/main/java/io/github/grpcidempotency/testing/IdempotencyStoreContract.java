@@ -142,6 +142,17 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
+  void aReservationThatIsClosedStays() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+
+    claim.close();
+
+    assertThat(inFlight(store.claim(request())).operationId()).contains(claim.operationId());
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+  }
+
+  @Test
   void anotherRequestAndAnotherProcedureGetWhatIsInFlight() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());

@@ -127,6 +127,31 @@ public abstract class TransactionalStoreContract {
   }
 
   @Test
+  void aClaimThatIsClosedLeavesNothing() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+    create(claim, thing);
+
+    claim.close();
+    claim.close();
+
+    assertThat(exists(thing)).isFalse();
+  }
+
+  @Test
+  void aClaimThatIsClosedAfterItsSettlementStaysSettled() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+    create(claim, thing);
+    claim.complete(answerWith(thing));
+
+    claim.close();
+
+    assertThat(exists(thing)).isTrue();
+    assertRecorded(store, claim, answerWith(thing));
+  }
+
+  @Test
   void aTerminalErrorIsRecordedWithoutTheEffect() {
     TransactionalStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request);
@@ -218,6 +243,29 @@ public abstract class TransactionalStoreContract {
 
     assertThat(exists(another)).isFalse();
     assertNothingRemains(store);
+  }
+
+  @Test
+  void aLateClaimThatIsClosedBeforeItIsConfirmedLeavesNothing() {
+    PendingClaim claim = storeWithLateClaims().claimLater(request);
+    create(claim, thing);
+
+    claim.close();
+
+    assertThat(exists(thing)).isFalse();
+  }
+
+  @Test
+  void aLateClaimThatIsClosedAfterItIsConfirmedIsNotUndone() {
+    TransactionalStore store = storeWithLateClaims();
+    PendingClaim claim = store.claimLater(request);
+    create(claim, thing);
+    Claim won = claim.confirm().orElseThrow();
+
+    claim.close();
+
+    assertThat(won.complete(answerWith(thing))).isEqualTo(DONE);
+    assertThat(exists(thing)).isTrue();
   }
 
   @Test

@@ -143,29 +143,24 @@ final class OpenTransaction extends HandlerTransaction {
     if (over.getAndSet(true)) {
       return;
     }
-    boolean free = false;
-    try {
-      free = guard.isUnused() && (committed || rollBack());
-    } finally {
-      if (!free) {
-        abort();
-      }
-      close(unguarded());
+    if (!guard.isUnused() || !(committed || rollBack())) {
+      abort();
     }
+    close(unguarded());
   }
 
   private static void close(Connection connection) {
     Driver.quietly("return a connection to the store's pool", connection::close);
   }
 
-  /** Rolls back what has begun. Returns whether nothing remains. */
+  /** Rolls back what has begun. Returns whether nothing remains. Never throws. */
   private boolean rollBack() {
     try {
       if (!unguarded().getAutoCommit()) {
         unguarded().rollback();
       }
       return true;
-    } catch (SQLException unreachable) {
+    } catch (SQLException | RuntimeException | Error unreachable) {
       logger.debug(
           "a transaction could not be rolled back; the connection is closed, so the"
               + " database rolls the transaction back",
