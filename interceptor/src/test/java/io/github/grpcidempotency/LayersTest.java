@@ -80,16 +80,6 @@ class LayersTest {
   }
 
   @Test
-  void theHelpersOfStoresDependOnNoOtherPackage() {
-    classes()
-        .that(resideInAPackage(ROOT + ".store.support"))
-        .should()
-        .onlyDependOnClassesThat(
-            resideInAnyPackage("java..", ROOT + ".store.support", "org.slf4j..", "org.jspecify.."))
-        .check(MAIN);
-  }
-
-  @Test
   void onlyThePackagesForGrpcDependOnGrpc() {
     noClasses()
         .that(

@@ -48,7 +48,7 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
       call.request(2); // two, to detect a second message, which would be illegal
       call.sendMessage(request);
       call.halfClose();
-    } catch (RuntimeException defect) {
+    } catch (Throwable defect) {
       call.cancel("the call could not be sent", defect);
       close(Status.INTERNAL.withDescription("the call could not be sent").withCause(defect));
     }

@@ -102,7 +102,20 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
    */
   private boolean isOfTheService(boolean onlyOne) {
     return OF_THE_SERVICE.contains(status.getCode())
-        && (onlyOne || trailers.containsKey(OPERATION));
+        && (onlyOne || trailers.containsKey(OPERATION))
+        && !isOfHttp();
+  }
+
+  /**
+   * Returns whether gRPC has made the status from an HTTP status, because the answer has no {@code
+   * grpc-status}. Such an answer comes from a proxy. For an answer of another content type, gRPC
+   * keeps the HTTP status as a trailer; otherwise only its description shows the reason.
+   */
+  private boolean isOfHttp() {
+    return trailers.keys().contains(":status")
+        || Optional.ofNullable(status.getDescription())
+            .filter(text -> text.contains("missing GRPC status, inferred error from HTTP status"))
+            .isPresent();
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.client;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.client.KeyPlan.CallKey;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -13,20 +14,22 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adds keys to the calls of idempotent methods, so that gRPC, or an application that retries, can
  * safely send them twice.
  *
  * <ul>
- *   <li>A unary method with the {@code (idempotency.v1.procedure)} option gets a key: that of the
- *       call's {@link Intent}, or else a new UUID of version 7. The key is put into the header, or
- *       into the request field that the option's {@code key_sources} name. A key in a field is a
- *       UUID of version 4, and is set only if the field is not set (AIP-4235).
- *   <li>A header or field that the user has set is never changed.
- *   <li>Three kinds of methods get no key: those that prohibit keys, those whose handler manages
- *       keys itself, and those whose key the server makes from the request or from the id of the
- *       new resource.
+ *   <li>A call of a unary method with the {@code (idempotency.v1.procedure)} option gets a key:
+ *       that of the call's {@link Intent}, or else a new UUID of version 7. The key is put into the
+ *       header, or into the first of the option's {@code key_sources} that accepts it: a header or
+ *       a field of the request. A key in a field is a UUID of version 4 (AIP-4235).
+ *   <li>A header or field that the user has set is never changed. If one of them is a key, or if
+ *       the user has set a field from which the server computes the key (an assigned id, or
+ *       content), no other key is added.
+ *   <li>A call gets no key if its method prohibits keys, if the handler manages keys itself, or if
+ *       no source accepts the key of the client.
  *   <li>A method without the option gets a key only if its call has an intent.
  *   <li>A call whose intent may have been sent before has the header {@code idempotency-retry}.
  *       gRPC marks its built-in retries by {@code grpc-previous-rpc-attempts}.
@@ -102,14 +105,30 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
         unprotected.filter(listener -> isProtected).map(listener -> () -> listener.accept(method)));
   }
 
-  /** A call with the library's headers, or with a key in a field of its request. */
+  /**
+   * A call with the library's headers, and with a key in a header or in a field of its request. If
+   * the request can contain a key, the call starts when the request is known.
+   */
   private static final class MarkedCall<RequestT, ResponseT>
       extends SimpleForwardingClientCall<RequestT, ResponseT> {
     private final KeyPlan plan;
     private final Optional<Intent> chosen;
     private final boolean required;
     private final Optional<Runnable> unprotected;
-    private boolean hasKey;
+    private Optional<Delayed<ResponseT>> delayed = Optional.empty();
+
+    /** A call that has not been started yet, because its request is not known. */
+    private static final class Delayed<ResponseT> {
+      private final Listener<ResponseT> listener;
+      private final Metadata headers;
+      private int requested;
+      private Optional<Boolean> compression = Optional.empty();
+
+      Delayed(Listener<ResponseT> listener, Metadata headers) {
+        this.listener = listener;
+        this.headers = headers;
+      }
+    }
 
     MarkedCall(
         ClientCall<RequestT, ResponseT> call,
@@ -125,45 +144,100 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     }
 
     @Override
-    public void start(Listener<ResponseT> listener, Metadata headers) {
+    public synchronized void start(Listener<ResponseT> listener, Metadata headers) {
       if (required && !headers.containsKey(REQUIRED)) {
         headers.put(REQUIRED, "true");
       }
       if (chosen.filter(Intent::mayHaveBeenSent).isPresent() && !headers.containsKey(RETRY)) {
         headers.put(RETRY, "true");
       }
-      if (plan instanceof KeyPlan.InHeader place
-          && place.given().stream().noneMatch(headers::containsKey)) {
-        place
-            .form()
-            .inHeader(chosen.orElseGet(Intent::create), chosen.isPresent())
-            .ifPresent(key -> headers.put(place.header(), key));
+      delayed =
+          Optional.of(
+              new Delayed<>(
+                  unprotected.isEmpty() ? listener : new Watched<>(listener, unprotected.get()),
+                  headers));
+      if (!plan.readsRequest()) {
+        addKey(Optional.empty());
+        startNow();
       }
-      hasKey =
-          plan instanceof KeyPlan.InField place
-              && place.givenHeaders().stream().anyMatch(headers::containsKey);
-      super.start(
-          unprotected.isEmpty() ? listener : new Watched<>(listener, unprotected.get()), headers);
+    }
+
+    @Override
+    public synchronized void request(int messages) {
+      if (delayed.isPresent()) {
+        delayed.get().requested += messages;
+      } else {
+        super.request(messages);
+      }
     }
 
     @Override
     public void sendMessage(RequestT request) {
-      super.sendMessage(filled(request));
+      super.sendMessage(started(request));
+    }
+
+    @Override
+    public void halfClose() {
+      startNow();
+      super.halfClose();
+    }
+
+    @Override
+    public void cancel(@Nullable String message, @Nullable Throwable cause) {
+      startNow();
+      super.cancel(message, cause);
+    }
+
+    /** A call that waits for its request is ready for it. */
+    @Override
+    public synchronized boolean isReady() {
+      return delayed.isPresent() || super.isReady();
+    }
+
+    @Override
+    public synchronized void setMessageCompression(boolean enabled) {
+      if (delayed.isPresent()) {
+        delayed.get().compression = Optional.of(enabled);
+      } else {
+        super.setMessageCompression(enabled);
+      }
     }
 
     @SuppressWarnings("unchecked") // a message with one more field set is of the same type
-    private RequestT filled(RequestT request) {
-      if (hasKey
-          || !(plan instanceof KeyPlan.InField place)
-          || !(request instanceof Message message)
-          || place.givenFields().stream().anyMatch(field -> field.isSet(message))) {
+    private synchronized RequestT started(RequestT request) {
+      if (delayed.isEmpty()) {
         return request;
       }
-      return place
-          .form()
-          .inField(chosen.orElseGet(Intent::create), chosen.isPresent())
-          .map(key -> (RequestT) place.field().with(message, key))
-          .orElse(request);
+      RequestT keyed =
+          addKey(KeyPlan.message(request)).map(filled -> (RequestT) filled).orElse(request);
+      startNow();
+      return keyed;
+    }
+
+    /** Adds the key to the headers, or returns the request with the key in a field. */
+    private Optional<Message> addKey(Optional<Message> request) {
+      Metadata headers = delayed.orElseThrow().headers;
+      CallKey key =
+          plan.keyOf(headers, request, chosen.orElseGet(Intent::create), chosen.isPresent());
+      if (key instanceof CallKey.Added added && added.place() instanceof KeyPlan.Header header) {
+        headers.put(header.name(), added.key());
+      } else if (key instanceof CallKey.Added added
+          && added.place() instanceof KeyPlan.Field place) {
+        return request.map(message -> place.field().with(message, added.key()));
+      }
+      return Optional.empty();
+    }
+
+    private synchronized void startNow() {
+      if (delayed.isPresent()) {
+        Delayed<ResponseT> start = delayed.get();
+        delayed = Optional.empty();
+        super.start(start.listener, start.headers);
+        start.compression.ifPresent(super::setMessageCompression);
+        if (start.requested > 0) {
+          super.request(start.requested);
+        }
+      }
     }
   }
 

@@ -4,9 +4,13 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.common.hash.Hashing;
+import io.github.grpcidempotency.client.KeyPlan.CallKey;
 import io.grpc.CallOptions;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.stub.AbstractStub;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
@@ -81,6 +85,21 @@ public final class Intent {
    */
   public Intent sentBefore() {
     return new Intent(key, true);
+  }
+
+  /**
+   * Returns the key that a call of a method with this intent sends, in a header or in a field of
+   * its request. It differs from the text of the intent if the method requires a UUID of version 4.
+   * Use it to find the call with {@code idempotency.v1.Recovery}.
+   *
+   * @return the key; empty if the method takes no key from the client. A call whose request or
+   *     headers already contain a key has that key instead
+   */
+  public Optional<String> keyFor(MethodDescriptor<?, ?> method) {
+    return KeyPlan.of(method, true).keyOf(new Metadata(), Optional.empty(), this, true)
+            instanceof CallKey.Added added
+        ? Optional.of(added.key())
+        : Optional.empty();
   }
 
   /** Returns whether a call with this intent may have been sent. */

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -24,7 +25,10 @@ record IntentRoute<RequestT, T>(
     CallOptions options,
     IntentCallback<T> callback) {
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
-  private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+  static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+
+  /** How long after its deadline an attempt is awaited: gRPC ends it on a thread of the channel. */
+  private static final Duration GRACE = Duration.ofSeconds(10);
 
   /** After each multiple of this number of attempts, the log line is a warning. */
   private static final int MANY_ATTEMPTS = 10;
@@ -50,15 +54,18 @@ record IntentRoute<RequestT, T>(
    *   <li>Delete the intent.
    * </ol>
    *
-   * After a crash between two steps, the first of them is repeated. If a step fails, the intent is
-   * given back to the store.
+   * After a crash between two steps, the first of them is repeated.
+   *
+   * @throws Exception if a step fails, for example because the callback throws; then the intent has
+   *     to be given back, and an interrupt means that its attempt has been cancelled
    */
-  void advance(StoredIntent taken, IntentStore store, Limits limits) throws InterruptedException {
+  void advance(StoredIntent taken, IntentStore store, Limits limits) throws Exception {
     Optional<StoredAnswer> answer =
         taken.answer().isPresent()
             ? taken.answer().map(StoredAnswer::parse)
             : send(taken, store, limits);
-    if (answer.isPresent() && handOn(taken, answer.get(), store)) {
+    if (answer.isPresent()) {
+      handOn(taken, answer.get());
       store.done(taken);
     }
   }
@@ -74,7 +81,7 @@ record IntentRoute<RequestT, T>(
 
   private Optional<StoredAnswer> attempt(StoredIntent taken, IntentStore store, Limits limits)
       throws InterruptedException {
-    AttemptResult<T> result = await(taken, store, limits);
+    AttemptResult<T> result = await(taken, limits);
     if (result.response().isPresent()) {
       return Optional.of(
           StoredAnswer.of(
@@ -107,9 +114,10 @@ record IntentRoute<RequestT, T>(
             result.trailers()));
   }
 
-  private AttemptResult<T> await(StoredIntent taken, IntentStore store, Limits limits)
-      throws InterruptedException {
+  private AttemptResult<T> await(StoredIntent taken, Limits limits) throws InterruptedException {
     Duration timeout = shorter(limits.attemptTimeout(), limits.left(taken));
+    RequestT request = method.parseRequest(taken.request().newInput());
+    KeyPlan.requireKey(method, request, taken.intent(), true);
     Attempt<RequestT, T> attempt =
         Attempt.start(
             channel,
@@ -117,41 +125,22 @@ record IntentRoute<RequestT, T>(
             options
                 .withOption(Intent.OPTION, taken.intent())
                 .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS),
-            request(taken));
+            request);
     try {
-      return attempt.result().get();
-    } catch (InterruptedException closing) {
+      return attempt.result().get(timeout.plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException lost) {
+      throw new IllegalStateException("gRPC has not ended the attempt at its deadline", lost);
+    } finally {
       attempt.cancel();
-      store.postpone(taken, Duration.ZERO, false);
-      throw closing;
-    } catch (ExecutionException impossible) {
-      throw new IllegalStateException(impossible);
     }
   }
 
-  /** Calls the callback. Returns whether it accepted the answer. */
-  private boolean handOn(StoredIntent taken, StoredAnswer answer, IntentStore store)
-      throws InterruptedException {
-    try {
-      if (answer.response().isPresent()) {
-        T response = method.parseResponse(answer.response().get().newInput());
-        callback.answered(taken.intent(), Reply.of(response, answer.metadata()));
-      } else {
-        callback.failed(taken.intent(), failure(taken, answer));
-      }
-      return true;
-    } catch (InterruptedException closing) {
-      store.postpone(taken, Duration.ZERO, false);
-      throw closing;
-    } catch (Exception failure) {
-      Duration wait = BACKOFF.delay(taken.attempts());
-      logger.warn(
-          "{}: the callback threw an exception; calling it again in {}",
-          method.getFullMethodName(),
-          wait,
-          failure);
-      store.postpone(taken, wait, false);
-      return false;
+  private void handOn(StoredIntent taken, StoredAnswer answer) throws Exception {
+    if (answer.response().isPresent()) {
+      T response = method.parseResponse(answer.response().get().newInput());
+      callback.answered(taken.intent(), Reply.of(response, answer.metadata()));
+    } else {
+      callback.failed(taken.intent(), failure(taken, answer));
     }
   }
 
@@ -175,10 +164,6 @@ record IntentRoute<RequestT, T>(
 
   private static Duration shorter(Duration one, Duration other) {
     return one.compareTo(other) < 0 ? one : other;
-  }
-
-  private RequestT request(StoredIntent taken) {
-    return method.parseRequest(taken.request().newInput());
   }
 
   private ByteString bytes(T response) {

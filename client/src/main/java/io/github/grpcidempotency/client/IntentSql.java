@@ -17,8 +17,8 @@ final class IntentSql {
 
   private IntentSql() {}
 
-  static String take(int routes) {
-    return with(routes, TAKE);
+  static String take(int routes, int shares) {
+    return with(routes, TAKE).replace("${shares}", rows(shares));
   }
 
   static String any(int routes) {
@@ -37,6 +37,10 @@ final class IntentSql {
   }
 
   private static String with(int routes, String statement) {
-    return statement.replace("${routes}", String.join(", ", Collections.nCopies(routes, "(?, ?)")));
+    return statement.replace("${routes}", rows(routes));
+  }
+
+  private static String rows(int number) {
+    return String.join(", ", Collections.nCopies(number, "(?, ?)"));
   }
 }

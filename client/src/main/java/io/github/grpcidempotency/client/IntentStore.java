@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
@@ -59,13 +60,13 @@ public final class IntentStore {
    * @param target the name of the server, as it is registered with the {@link IntentWorker}
    * @return the intent, whose text is its key
    * @throws SQLException if the intent cannot be written; the transaction must be rolled back
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   * @throws IllegalArgumentException if the method is not unary, or its call would carry no key
    */
   public <RequestT> Intent write(
       Connection transaction, String target, MethodDescriptor<RequestT, ?> method, RequestT request)
       throws SQLException {
     Intent intent = Intent.create();
-    write(transaction, intent, target, method, request);
+    write(transaction, intent, false, target, method, request);
     return intent;
   }
 
@@ -78,7 +79,7 @@ public final class IntentStore {
    * worker's attempts.
    *
    * @throws SQLException if the intent cannot be written; the transaction must be rolled back
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   * @throws IllegalArgumentException if the method is not unary, or its call would carry no key
    */
   public <RequestT> void write(
       Connection transaction,
@@ -87,6 +88,18 @@ public final class IntentStore {
       MethodDescriptor<RequestT, ?> method,
       RequestT request)
       throws SQLException {
+    write(transaction, intent, true, target, method, request);
+  }
+
+  private <RequestT> void write(
+      Connection transaction,
+      Intent intent,
+      boolean chosen,
+      String target,
+      MethodDescriptor<RequestT, ?> method,
+      RequestT request)
+      throws SQLException {
+    KeyPlan.requireKey(method, request, intent, chosen);
     Route route = route(target, method);
     try (PreparedStatement insert = transaction.prepareStatement(IntentSql.WRITE)) {
       insert.setString(1, intent.key());
@@ -100,14 +113,20 @@ public final class IntentStore {
   /**
    * Takes intents that are due, for the time of a lease, during which no other worker takes them.
    * From then on they count as sent.
+   *
+   * @param shares how many intents to take at most of each target
    */
-  List<StoredIntent> take(Set<Route> routes, int most, Duration lease) {
+  List<StoredIntent> take(Set<Route> routes, Map<String, Integer> shares, Duration lease) {
     return run(
-        IntentSql.take(routes.size()),
+        IntentSql.take(routes.size(), shares.size()),
         take -> {
-          int next = setRoutes(take, 1, routes);
-          take.setInt(next, most);
-          take.setLong(next + 1, lease.toMillis());
+          int next = 1;
+          for (Map.Entry<String, Integer> share : shares.entrySet()) {
+            take.setString(next++, share.getKey());
+            take.setInt(next++, share.getValue());
+          }
+          next = setRoutes(take, next, routes);
+          take.setLong(next, lease.toMillis());
           return read(take, IntentStore::intent);
         });
   }
@@ -128,7 +147,8 @@ public final class IntentStore {
   }
 
   /**
-   * Gives an intent back, so that a worker takes it again after a delay.
+   * Gives an intent back, so that a worker takes it again after a delay. Then it does not belong to
+   * this worker any more, and a renewal that is under way does not change its time.
    *
    * @param neverSent whether it is certain that the intent was never sent
    */
@@ -245,7 +265,7 @@ public final class IntentStore {
   }
 
   static Route route(String target, MethodDescriptor<?, ?> method) {
-    RetryingCaller.requireKeyed(method);
+    KeyPlan.requireKeys(method);
     return new Route(target, method.getFullMethodName());
   }
 

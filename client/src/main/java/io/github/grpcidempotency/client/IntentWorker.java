@@ -1,6 +1,9 @@
 package io.github.grpcidempotency.client;
 
 import io.github.grpcidempotency.client.IntentRoute.Limits;
+import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.AbstractStub;
@@ -13,12 +16,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,33 +50,31 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe.
  */
 public final class IntentWorker implements AutoCloseable {
-  private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration DRAIN_POLL = Duration.ofMillis(100);
   private static final Backoff OUTAGE = new Backoff(POLL, Duration.ofSeconds(30));
+  private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
 
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final IntentStore store;
   private final Map<Route, IntentRoute<?, ?>> routes;
   private final Limits limits;
-  private final Semaphore free;
+  private final int concurrency;
   private final Set<StoredIntent> inWork = ConcurrentHashMap.newKeySet();
   private final ExecutorService threads;
-  private final ScheduledExecutorService clock;
+  private final ScheduledExecutorService renewals = DaemonThreads.newTimer("idempotency-leases");
   private final Semaphore woken = new Semaphore(0);
-  private Optional<ScheduledFuture<?>> polling = Optional.empty();
+  private boolean started;
   private volatile boolean closed;
-  private int outages;
 
   private IntentWorker(Builder builder) {
     this.store = builder.store;
     this.routes = Map.copyOf(builder.routes());
     this.limits = new Limits(builder.lease, builder.attemptTimeout, builder.giveUpAfter);
-    this.free = new Semaphore(builder.concurrency);
-    this.threads = Executors.newFixedThreadPool(builder.concurrency, daemons("intent"));
-    this.clock = Executors.newScheduledThreadPool(2, daemons("intents"));
-    long third = builder.lease.toMillis() / 3;
-    ScheduledFuture<?> unused =
-        clock.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
+    this.concurrency = builder.concurrency;
+    this.threads = builder.threads.get();
+    Duration third = builder.lease.dividedBy(3);
+    RepeatedTask.of("renew the leases of intents", log, this::renew).every(renewals, third, third);
   }
 
   /** Returns a builder. */
@@ -84,8 +84,9 @@ public final class IntentWorker implements AutoCloseable {
 
   /** Starts to process intents in the background, until {@link #close}. */
   public synchronized IntentWorker start() {
-    if (polling.isEmpty() && !closed) {
-      polling = Optional.of(clock.schedule(this::poll, 0, TimeUnit.MILLISECONDS));
+    if (!started && !closed) {
+      DaemonThreads.named("idempotency-intents").newThread(this::poll).start();
+      started = true;
     }
     return this;
   }
@@ -114,7 +115,7 @@ public final class IntentWorker implements AutoCloseable {
         return false;
       }
       if (takeDue() == 0) {
-        TimeUnit.NANOSECONDS.sleep(Math.min(DRAIN_POLL.toNanos(), end - System.nanoTime()));
+        awaitWake(Duration.ofNanos(Math.min(DRAIN_POLL.toNanos(), end - System.nanoTime())));
       }
     }
     return true;
@@ -136,96 +137,109 @@ public final class IntentWorker implements AutoCloseable {
     } catch (InterruptedException interrupt) {
       List<Runnable> unused = threads.shutdownNow();
       Thread.currentThread().interrupt();
+    } finally {
+      List<Runnable> unused = renewals.shutdownNow();
     }
-    List<Runnable> unused = clock.shutdownNow();
   }
 
   private void poll() {
-    try {
-      while (!closed) {
-        if (takeDueOrWarn() == 0) {
-          Duration pause = outages == 0 ? POLL : OUTAGE.delay(outages);
-          if (woken.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
-            woken.drainPermits();
-          }
+    AtomicInteger taken = new AtomicInteger();
+    RepeatedTask take = RepeatedTask.of("take intents", log, () -> taken.set(takeDue()));
+    int failures = 0;
+    while (!closed) {
+      failures = take.succeeds() ? 0 : failures + 1;
+      if (failures > 0 || taken.get() == 0) {
+        try {
+          awaitWake(failures == 0 ? POLL : OUTAGE.delay(failures));
+        } catch (InterruptedException unexpected) {
+          // Only close() ends this thread.
         }
       }
-    } catch (InterruptedException closing) {
-      Thread.currentThread().interrupt();
     }
   }
 
-  private int takeDueOrWarn() throws InterruptedException {
-    try {
-      int taken = takeDue();
-      outages = 0;
-      return taken;
-    } catch (RuntimeException outage) {
-      outages++;
-      logger.warn("could not read intents; trying again: {}", outage.getMessage(), outage);
-      return 0;
+  private void awaitWake(Duration atMost) throws InterruptedException {
+    if (woken.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+      int unused = woken.drainPermits();
     }
   }
 
-  /** Takes as many intents as there are free threads, and returns how many. */
-  private int takeDue() throws InterruptedException {
-    if (!free.tryAcquire(DRAIN_POLL.toMillis(), TimeUnit.MILLISECONDS)) {
+  /** Takes as many intents of each target as may begin now, and returns how many. */
+  private synchronized int takeDue() {
+    Map<String, Integer> shares = shares();
+    if (shares.isEmpty()) {
       return 0;
     }
-    int most = 1 + free.drainPermits();
-    List<StoredIntent> taken = List.of();
-    try {
-      taken = store.take(routes.keySet(), most, limits.lease());
-    } finally {
-      free.release(most - taken.size());
-    }
+    List<StoredIntent> taken = store.take(routes.keySet(), shares, limits.lease());
     taken.forEach(this::begin);
     return taken.size();
   }
 
+  /** Returns how many more intents of each target may begin, without the targets without any. */
+  private Map<String, Integer> shares() {
+    Map<String, Integer> shares = new HashMap<>();
+    routes.keySet().forEach(route -> shares.put(route.target(), concurrency));
+    inWork.forEach(intent -> shares.merge(intent.route().target(), -1, Integer::sum));
+    shares.values().removeIf(share -> share <= 0);
+    return shares;
+  }
+
+  /** Starts to process an intent, or gives it back. */
   private void begin(StoredIntent intent) {
     inWork.add(intent);
     try {
       threads.execute(() -> advance(intent));
-    } catch (RejectedExecutionException closing) {
-      inWork.remove(intent);
-      free.release();
-      store.postpone(intent, Duration.ZERO, !intent.sentBefore());
+    } catch (Throwable noThread) {
+      if (!closed) {
+        log.error("thread", noThread, "no thread could be started for an intent; trying again");
+      }
+      end(intent, Optional.of(closed ? Duration.ZERO : POLL), !intent.sentBefore());
     }
   }
 
   private void advance(StoredIntent intent) {
+    Optional<Duration> again = Optional.of(IntentRoute.BACKOFF.delay(intent.attempts()));
     try {
       Optional.ofNullable(routes.get(intent.route())).orElseThrow().advance(intent, store, limits);
-    } catch (InterruptedException closing) {
-      Thread.currentThread().interrupt();
-    } catch (RuntimeException failure) {
-      logger.warn(
-          "{}: an intent could not be processed; a worker takes it again after its lease has ended",
-          intent.route().method(),
-          failure);
+      again = Optional.empty();
+    } catch (Throwable failure) {
+      if (closed && failure instanceof InterruptedException) {
+        again = Optional.of(Duration.ZERO);
+      } else {
+        logger.warn(
+            "{}: an intent could not be processed, or its callback threw; trying again in {}",
+            intent.route().method(),
+            again.orElseThrow(),
+            failure);
+      }
     } finally {
+      end(intent, again, false);
+    }
+  }
+
+  /**
+   * Ends the work on an intent.
+   *
+   * @param again when a worker shall take it again; empty if the intent has been settled
+   */
+  private void end(StoredIntent intent, Optional<Duration> again, boolean neverSent) {
+    try {
+      again.ifPresent(delay -> store.postpone(intent, delay, neverSent));
+    } catch (Throwable outage) {
+      log.warn("give back", outage, "an intent is taken again after its lease has ended");
+    } finally {
+      boolean mayWait = !shares().containsKey(intent.route().target());
       inWork.remove(intent);
-      free.release();
+      if (mayWait) {
+        wake();
+      }
     }
   }
 
   private void renew() {
-    try {
-      if (!inWork.isEmpty()) {
-        store.renew(List.copyOf(inWork), limits.lease());
-      }
-    } catch (RuntimeException outage) {
-      logger.warn("could not renew the leases of intents; trying again: {}", outage.getMessage());
+    if (!inWork.isEmpty()) {
+      store.renew(List.copyOf(inWork), limits.lease());
     }
-  }
-
-  private static ThreadFactory daemons(String name) {
-    return task -> {
-      Thread thread = new Thread(task, "idempotency-" + name);
-      thread.setDaemon(true);
-      return thread;
-    };
   }
 
   /** The settings of a worker. */
@@ -236,6 +250,8 @@ public final class IntentWorker implements AutoCloseable {
     private Duration attemptTimeout = Duration.ofSeconds(30);
     private Duration giveUpAfter = Duration.ofHours(20);
     private int concurrency = 8;
+    private Supplier<ExecutorService> threads =
+        () -> Executors.newCachedThreadPool(DaemonThreads.named("idempotency-intent"));
 
     private Builder(IntentStore store) {
       this.store = store;
@@ -247,8 +263,8 @@ public final class IntentWorker implements AutoCloseable {
      * @param target the name of the server, as in {@link IntentStore#write}
      * @param stub a stub of any kind; its channel and its call options are used, except the
      *     deadline
-     * @throws IllegalArgumentException if the method is not unary, prohibits keys, or was added
-     *     before
+     * @throws IllegalArgumentException if the method is not unary, its calls carry no key, or it
+     *     was added before
      */
     public <RequestT, T> Builder method(
         String target,
@@ -299,12 +315,21 @@ public final class IntentWorker implements AutoCloseable {
       return this;
     }
 
-    /** Sets how many intents are processed at once, each on its own thread; 8 by default. */
+    /**
+     * Sets how many intents of a target are processed at once, each on its own thread; 8 by
+     * default. A target that does not answer delays only its own intents.
+     */
     public Builder concurrency(int intents) {
       if (intents < 1) {
         throw new IllegalArgumentException("the concurrency must be at least 1");
       }
       this.concurrency = intents;
+      return this;
+    }
+
+    /** Sets the threads of the attempts. For tests. */
+    Builder threads(ExecutorService threads) {
+      this.threads = () -> threads;
       return this;
     }
 

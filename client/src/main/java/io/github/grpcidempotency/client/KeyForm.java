@@ -22,6 +22,14 @@ record KeyForm(KeyFormat format, String pattern) {
     return spelt(intent.isUuid() ? intent.uuid4() : intent.key(), intent.uuid4(), chosen);
   }
 
+  /** Returns whether every UUID has this format. It is not known what a pattern accepts. */
+  boolean fitsUuids() {
+    return switch (format) {
+      case KEY_FORMAT_UNSPECIFIED, KEY_FORMAT_UUID, KEY_FORMAT_OPAQUE, KEY_FORMAT_UUID4 -> true;
+      case KEY_FORMAT_PATTERN, UNRECOGNIZED -> false;
+    };
+  }
+
   private Optional<String> spelt(String key, String uuid4, boolean chosen) {
     return switch (format) {
       case KEY_FORMAT_UNSPECIFIED, KEY_FORMAT_UUID, KEY_FORMAT_OPAQUE -> Optional.of(key);

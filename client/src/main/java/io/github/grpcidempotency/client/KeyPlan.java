@@ -3,9 +3,9 @@ package io.github.grpcidempotency.client;
 import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.ExtensionLite;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
-import io.github.grpcidempotency.proto.v1.KeyPolicy;
 import io.github.grpcidempotency.proto.v1.KeySource;
 import io.github.grpcidempotency.proto.v1.Procedure;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
@@ -14,55 +14,148 @@ import io.grpc.MethodDescriptor;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 /**
- * The place of the key in a method's calls, according to its {@code (idempotency.v1.procedure)}
- * option.
+ * The places where the server looks for the key of a method's calls, in the order of its {@code
+ * (idempotency.v1.procedure)} option. Decides which key a call has, and so whether it may be sent
+ * twice: a call without a key must not be.
  */
-sealed interface KeyPlan {
-  /** No place: the method takes no key, or the server finds the key itself. */
-  record Nothing() implements KeyPlan {}
+record KeyPlan(List<Place> places) {
+  /** One place for a key. */
+  sealed interface Place {
+    /** Returns whether the user has given a key, so that the client adds none. */
+    boolean hasKey(Metadata headers, Optional<Message> request);
 
-  /** A header, unless the user has set one of the headers that the server reads. */
-  record InHeader(Metadata.Key<String> header, KeyForm form, List<Metadata.Key<String>> given)
-      implements KeyPlan {}
+    /** Returns the key that the client would put here; empty if the place does not accept it. */
+    Optional<String> keyOf(Intent intent, boolean chosen, Optional<Message> request);
 
-  /** A field of the request, unless the user has set a header or a field with a key. */
-  record InField(
-      RequestField field,
-      KeyForm form,
-      List<Metadata.Key<String>> givenHeaders,
-      List<RequestField> givenFields)
-      implements KeyPlan {}
+    /** Returns whether the client can fill this place in every call, whatever its user sets. */
+    default boolean fitsEveryCall() {
+      return false;
+    }
+  }
+
+  record Header(Metadata.Key<String> name, KeyForm form) implements Place {
+    @Override
+    public boolean hasKey(Metadata headers, Optional<Message> request) {
+      return headers.containsKey(name);
+    }
+
+    @Override
+    public Optional<String> keyOf(Intent intent, boolean chosen, Optional<Message> request) {
+      return form.inHeader(intent, chosen);
+    }
+
+    @Override
+    public boolean fitsEveryCall() {
+      return form.fitsUuids();
+    }
+  }
+
+  /** A field that the client fills, unless the user has set it, even to the empty text. */
+  record Field(RequestField field, KeyForm form) implements Place {
+    @Override
+    public boolean hasKey(Metadata headers, Optional<Message> request) {
+      return request.filter(field::hasContent).isPresent();
+    }
+
+    @Override
+    public Optional<String> keyOf(Intent intent, boolean chosen, Optional<Message> request) {
+      return request.filter(field::isSet).isPresent()
+          ? Optional.empty()
+          : form.inField(intent, chosen);
+    }
+
+    @Override
+    public boolean fitsEveryCall() {
+      return form.fitsUuids() && !field.hasPresence();
+    }
+  }
+
+  /** Fields from which the server computes a key. The client does not fill them. */
+  record Computed(List<RequestField> fields) implements Place {
+    @Override
+    public boolean hasKey(Metadata headers, Optional<Message> request) {
+      return fields.stream().anyMatch(field -> request.filter(field::hasContent).isPresent());
+    }
+
+    @Override
+    public Optional<String> keyOf(Intent intent, boolean chosen, Optional<Message> request) {
+      return Optional.empty();
+    }
+  }
+
+  /** The key of one call. */
+  sealed interface CallKey {
+    /** No key. */
+    record None() implements CallKey {}
+
+    /** The user has given a key, or the fields from which the server computes it. */
+    record Given() implements CallKey {}
+
+    /** A key that the client puts into a place. */
+    record Added(Place place, String key) implements CallKey {}
+  }
 
   /**
    * An {@code ExtensionLite}, because every version of protobuf has the methods that accept this
    * type.
    */
-  ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
+  private static final ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
 
-  /** The header of a key, unless the option names another place. */
-  Metadata.Key<String> KEY = Metadata.Key.of(WireNames.KEY, Metadata.ASCII_STRING_MARSHALLER);
-
-  /** The default form: a UUID. */
-  KeyForm ANY_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UNSPECIFIED, "");
+  private static final KeyPlan NO_KEY = new KeyPlan(List.of());
 
   /** The form of AIP-155. */
-  KeyForm UUID4_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UUID4, "");
+  private static final KeyForm UUID4_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UUID4, "");
 
-  /** Returns a method's option; empty if it has none. */
-  static Optional<Procedure> option(MethodDescriptor<?, ?> method) {
-    return schema(method)
-        .map(Descriptors.MethodDescriptor::getOptions)
-        .filter(options -> options.hasExtension(OPTION))
-        .map(options -> options.getExtension(OPTION));
+  /**
+   * Returns the plan of a method. If a method has no option, it is unknown whether its server has
+   * declared it idempotent in Java. A call of such a method gets a key only if the user has created
+   * an intent.
+   */
+  static KeyPlan of(MethodDescriptor<?, ?> method, boolean chosen) {
+    if (method.getType() != MethodDescriptor.MethodType.UNARY) {
+      return NO_KEY;
+    }
+    Optional<Procedure> option = option(method);
+    if (option.isEmpty()) {
+      return chosen
+          ? new KeyPlan(List.of(standardHeader(KeyFormat.KEY_FORMAT_UNSPECIFIED, "")))
+          : NO_KEY;
+    }
+    Procedure declared = option.get();
+    return switch (declared.getKeyPolicy()) {
+      case KEY_POLICY_PROHIBITED, KEY_POLICY_HANDLER_INTERNAL, UNRECOGNIZED -> NO_KEY;
+      case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED ->
+          new KeyPlan(
+              declared.getKeySourcesCount() == 0
+                  ? List.of(standardHeader(declared.getKeyFormat(), declared.getKeyPattern()))
+                  : places(declared.getKeySourcesList(), schema(method).orElseThrow()));
+    };
   }
 
-  /** Returns whether calls of a method can be sent again with the same key. */
-  static boolean takesKey(MethodDescriptor<?, ?> method) {
-    return method.getType() == MethodDescriptor.MethodType.UNARY
-        && option(method).filter(Predicate.not(KeyPlan::prohibitsKey)).isPresent();
+  /** Returns the key of one call. */
+  CallKey keyOf(Metadata headers, Optional<Message> request, Intent intent, boolean chosen) {
+    if (places.stream().anyMatch(place -> place.hasKey(headers, request))) {
+      return new CallKey.Given();
+    }
+    for (Place place : places) {
+      Optional<String> key = place.keyOf(intent, chosen, request);
+      if (key.isPresent()) {
+        return new CallKey.Added(place, key.get());
+      }
+    }
+    return new CallKey.None();
+  }
+
+  /** Returns whether the key of a call depends on its request. */
+  boolean readsRequest() {
+    return places.stream().anyMatch(place -> !(place instanceof Header));
+  }
+
+  /** Returns whether all calls have a key, so that a channel can repeat every call. */
+  boolean fitsEveryCall() {
+    return places.stream().anyMatch(Place::fitsEveryCall);
   }
 
   /**
@@ -70,92 +163,92 @@ sealed interface KeyPlan {
    * the call has an intent. A handler that manages keys itself does not use the library.
    */
   static boolean isProtected(MethodDescriptor<?, ?> method, boolean chosen) {
-    return method.getType() == MethodDescriptor.MethodType.UNARY
-        && option(method)
-            .map(
-                declared ->
-                    !prohibitsKey(declared)
-                        && declared.getKeyPolicy() != KeyPolicy.KEY_POLICY_HANDLER_INTERNAL)
-            .orElse(chosen);
-  }
-
-  /** Returns whether a method refuses keys. */
-  static boolean prohibitsKey(MethodDescriptor<?, ?> method) {
-    return option(method).filter(KeyPlan::prohibitsKey).isPresent();
+    return !of(method, chosen).places.isEmpty();
   }
 
   /**
-   * Returns the place of the key of one call. If a method has no option, it is unknown whether its
-   * server has declared it idempotent in Java. A call of such a method gets a key only if the user
-   * has created an intent.
+   * Throws an exception for a method whose calls must not be sent twice.
+   *
+   * @throws IllegalArgumentException if the method is not unary, or its calls carry no key
    */
-  static KeyPlan of(MethodDescriptor<?, ?> method, boolean chosen) {
+  static void requireKeys(MethodDescriptor<?, ?> method) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
-      return new Nothing();
+      throw new IllegalArgumentException(method.getFullMethodName() + " is not unary");
     }
-    Optional<Procedure> option = option(method);
-    if (option.isEmpty()) {
-      return chosen ? new InHeader(KEY, ANY_FORM, List.of(KEY)) : new Nothing();
+    if (of(method, true).places.isEmpty()) {
+      throw new IllegalArgumentException(
+          method.getFullMethodName()
+              + " must not be called twice: its calls carry no key, because its option prohibits"
+              + " keys or lets the handler manage them");
     }
-    Procedure declared = option.get();
-    return switch (declared.getKeyPolicy()) {
-      case KEY_POLICY_PROHIBITED, KEY_POLICY_HANDLER_INTERNAL, UNRECOGNIZED -> new Nothing();
-      case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED ->
-          declared.getKeySourcesCount() == 0
-              ? new InHeader(
-                  KEY, new KeyForm(declared.getKeyFormat(), declared.getKeyPattern()), List.of(KEY))
-              : ofSources(declared.getKeySourcesList(), schema(method).orElseThrow());
-    };
   }
 
-  private static KeyPlan ofSources(List<KeySource> sources, Descriptors.MethodDescriptor schema) {
-    List<Metadata.Key<String>> headers =
-        sources.stream().filter(KeySource::hasMetadata).map(KeyPlan::header).toList();
-    List<RequestField> fields =
-        sources.stream().map(source -> field(source, schema)).flatMap(Optional::stream).toList();
-    // Uses the first source that the client can fill, but a field rather than a header: the headers
-    // are sent before the client interceptor sees the request, and a key in a header could hide a
-    // key in the request.
-    for (KeySource source : sources) {
-      Optional<RequestField> field = field(source, schema);
-      if (field.isPresent() && !source.hasAssignedId()) {
-        KeyForm form = source.hasRequestId() ? UUID4_FORM : form(source);
-        return new InField(field.get(), form, headers, fields);
-      }
+  /**
+   * Throws an exception for a call that must not be sent twice.
+   *
+   * @param chosen whether the user has created the intent
+   * @throws IllegalArgumentException if the call has no key
+   */
+  static void requireKey(
+      MethodDescriptor<?, ?> method, Object request, Intent intent, boolean chosen) {
+    requireKeys(method);
+    CallKey key = of(method, true).keyOf(new Metadata(), message(request), intent, chosen);
+    if (key instanceof CallKey.None) {
+      throw new IllegalArgumentException(
+          method.getFullMethodName()
+              + " must not be called twice with this request: the call has no key. Set the field"
+              + " from which the server takes the key, or pass an intent whose text has the format"
+              + " of the method's keys");
     }
-    return sources.stream().allMatch(KeySource::hasMetadata)
-        ? new InHeader(headers.get(0), form(sources.get(0)), headers)
-        : new Nothing();
   }
 
-  private static Optional<RequestField> field(
-      KeySource source, Descriptors.MethodDescriptor schema) {
+  /** Returns a request whose fields can be read; empty if it is not of protobuf's full runtime. */
+  static Optional<Message> message(Object request) {
+    return request instanceof Message message ? Optional.of(message) : Optional.empty();
+  }
+
+  private static Place standardHeader(KeyFormat format, String pattern) {
+    return new Header(header(WireNames.KEY), new KeyForm(format, pattern));
+  }
+
+  private static List<Place> places(List<KeySource> sources, Descriptors.MethodDescriptor schema) {
+    return sources.stream().map(source -> place(source, schema.getInputType())).toList();
+  }
+
+  private static Place place(KeySource source, Descriptors.Descriptor request) {
+    KeyForm form = new KeyForm(source.getFormat(), source.getPattern());
     return switch (source.getSourceCase()) {
-      case REQUEST_FIELD -> RequestField.of(schema.getInputType(), source.getRequestField());
-      case REQUEST_ID -> RequestField.of(schema.getInputType(), "request_id");
-      case ASSIGNED_ID -> RequestField.of(schema.getInputType(), source.getAssignedId());
-      case METADATA, CONTENT, SOURCE_NOT_SET -> Optional.empty();
+      case METADATA -> new Header(header(source.getMetadata()), form);
+      case REQUEST_FIELD -> field(request, source.getRequestField(), form);
+      case REQUEST_ID -> field(request, "request_id", UUID4_FORM);
+      case ASSIGNED_ID ->
+          new Computed(RequestField.of(request, source.getAssignedId()).stream().toList());
+      case CONTENT ->
+          new Computed(
+              source.getContent().getFieldsList().stream()
+                  .flatMap(path -> RequestField.of(request, path).stream())
+                  .toList());
+      case SOURCE_NOT_SET -> new Computed(List.of());
     };
   }
 
-  private static KeyForm form(KeySource source) {
-    return new KeyForm(source.getFormat(), source.getPattern());
+  private static Place field(Descriptors.Descriptor request, String path, KeyForm form) {
+    return RequestField.of(request, path)
+        .filter(RequestField::isText)
+        .<Place>map(field -> new Field(field, form))
+        .orElseGet(() -> new Computed(List.of()));
   }
 
-  private static Metadata.Key<String> header(KeySource source) {
-    return Metadata.Key.of(source.getMetadata(), Metadata.ASCII_STRING_MARSHALLER);
+  private static Metadata.Key<String> header(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 
-  private static boolean prohibitsKey(Procedure declared) {
-    return switch (declared.getKeyPolicy()) {
-      case KEY_POLICY_PROHIBITED -> true;
-      case KEY_POLICY_UNSPECIFIED,
-          KEY_POLICY_OPTIONAL,
-          KEY_POLICY_REQUIRED,
-          KEY_POLICY_HANDLER_INTERNAL,
-          UNRECOGNIZED ->
-          false;
-    };
+  /** Returns a method's option; empty if it has none. */
+  private static Optional<Procedure> option(MethodDescriptor<?, ?> method) {
+    return schema(method)
+        .map(Descriptors.MethodDescriptor::getOptions)
+        .filter(options -> options.hasExtension(OPTION))
+        .map(options -> options.getExtension(OPTION));
   }
 
   private static Optional<Descriptors.MethodDescriptor> schema(MethodDescriptor<?, ?> method) {

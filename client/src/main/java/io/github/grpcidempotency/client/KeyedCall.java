@@ -35,7 +35,12 @@ record KeyedCall<RequestT, T>(
 
   /** Returns whether a wait would outlast the deadline. */
   boolean endsWithin(Duration wait) {
-    return wait.toMillis() >= deadline.timeRemaining(TimeUnit.MILLISECONDS);
+    return wait.compareTo(timeLeft()) >= 0;
+  }
+
+  /** Returns the time until the deadline; negative after it. */
+  Duration timeLeft() {
+    return Duration.ofNanos(deadline.timeRemaining(TimeUnit.NANOSECONDS));
   }
 
   private Deadline attemptDeadline() {

@@ -132,8 +132,8 @@ public final class Reply<T> {
     } catch (InterruptedException impossible) {
       Thread.currentThread().interrupt();
       reply.completeExceptionally(impossible);
-    } catch (RuntimeException cancelled) {
-      reply.completeExceptionally(cancelled);
+    } catch (Throwable thrown) {
+      reply.completeExceptionally(thrown);
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** A singular string field of a request, by its path: field names joined by dots. */
+/** A field of a request, by its path: field names joined by dots. Only the last can be repeated. */
 record RequestField(List<FieldDescriptor> path) {
 
   /** Returns the field; empty if the path does not lead to one. */
@@ -17,20 +17,27 @@ record RequestField(List<FieldDescriptor> path) {
     Optional<Descriptor> type = Optional.of(request);
     for (String name : path.split("\\.", -1)) {
       Optional<FieldDescriptor> field =
-          type.map(within -> within.findFieldByName(name))
-              .filter(found -> !found.isExtension() && !found.isRepeated());
+          type.map(within -> within.findFieldByName(name)).filter(found -> !found.isExtension());
       if (field.isEmpty()) {
         return Optional.empty();
       }
       fields.add(field.get());
       type =
           field
-              .filter(found -> found.getJavaType() == JavaType.MESSAGE)
+              .filter(found -> found.getJavaType() == JavaType.MESSAGE && !found.isRepeated())
               .map(FieldDescriptor::getMessageType);
     }
-    return fields.get(fields.size() - 1).getJavaType() == JavaType.STRING
-        ? Optional.of(new RequestField(List.copyOf(fields)))
-        : Optional.empty();
+    return Optional.of(new RequestField(List.copyOf(fields)));
+  }
+
+  /** Returns whether the field is a singular string. */
+  boolean isText() {
+    return last().getJavaType() == JavaType.STRING && !last().isRepeated();
+  }
+
+  /** Returns whether the field can be set to the empty text. */
+  boolean hasPresence() {
+    return last().hasPresence();
   }
 
   /**
@@ -38,15 +45,19 @@ record RequestField(List<FieldDescriptor> path) {
    * field without presence, by its value.
    */
   boolean isSet(Message request) {
-    Message at = request;
-    for (FieldDescriptor parent : path.subList(0, path.size() - 1)) {
-      if (!at.hasField(parent)) {
-        return false;
-      }
-      at = (Message) at.getField(parent);
-    }
-    FieldDescriptor last = path.get(path.size() - 1);
-    return last.hasPresence() ? at.hasField(last) : !((String) at.getField(last)).isEmpty();
+    return parent(request)
+        .filter(
+            parent ->
+                last().isRepeated()
+                    ? parent.getRepeatedFieldCount(last()) > 0
+                    : parent.hasField(last()))
+        .isPresent();
+  }
+
+  /** Returns whether the field is set to something other than the empty text. */
+  boolean hasContent(Message request) {
+    return isSet(request)
+        && parent(request).filter(parent -> parent.getField(last()).equals("")).isEmpty();
   }
 
   /** Returns the request with the field set, and nothing else changed. */
@@ -61,5 +72,21 @@ record RequestField(List<FieldDescriptor> path) {
             ? value
             : with((Message) message.getField(field), depth + 1, value);
     return message.toBuilder().setField(field, content).buildPartial();
+  }
+
+  private FieldDescriptor last() {
+    return path.get(path.size() - 1);
+  }
+
+  /** Returns the message that contains the field; empty if the request does not have it. */
+  private Optional<Message> parent(Message request) {
+    Message at = request;
+    for (FieldDescriptor parent : path.subList(0, path.size() - 1)) {
+      if (!at.hasField(parent)) {
+        return Optional.empty();
+      }
+      at = (Message) at.getField(parent);
+    }
+    return Optional.of(at);
   }
 }

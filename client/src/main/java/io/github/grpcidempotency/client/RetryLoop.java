@@ -1,11 +1,16 @@
 package io.github.grpcidempotency.client;
 
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -13,6 +18,18 @@ import java.util.concurrent.TimeUnit;
  * started. If the result is cancelled, the running attempt is cancelled too.
  */
 final class RetryLoop<RequestT, T> {
+  private static final ScheduledExecutorService TIMER =
+      DaemonThreads.newTimer("idempotency-retry-timer");
+
+  /**
+   * Not the JVM's common pool, which an application may keep busy; and not the timer's thread,
+   * because the channel's interceptors may block.
+   */
+  private static final ExecutorService THREADS =
+      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-retry"));
+
+  private static final Duration GRACE = Duration.ofSeconds(1);
+
   private final KeyedCall<RequestT, T> call;
   private final Backoff backoff;
   private final CompletableFuture<Reply<T>> result = new CompletableFuture<>();
@@ -35,6 +52,8 @@ final class RetryLoop<RequestT, T> {
 
   /** Starts. */
   CompletableFuture<Reply<T>> start() {
+    ScheduledFuture<?> end = later(this::giveUp, call.timeLeft().plus(GRACE));
+    CompletableFuture<Reply<T>> unused = result.whenComplete((done, failure) -> end.cancel(false));
     attempt();
     return result;
   }
@@ -60,8 +79,8 @@ final class RetryLoop<RequestT, T> {
       made++;
       try {
         attempt = context.call(call::send);
-      } catch (Exception defect) {
-        result.completeExceptionally(defect);
+      } catch (Throwable defect) {
+        fail(defect);
         return;
       }
       running = Optional.of(attempt);
@@ -73,9 +92,38 @@ final class RetryLoop<RequestT, T> {
             .whenComplete(
                 (done, defect) -> {
                   if (defect != null) {
-                    result.completeExceptionally(defect);
+                    fail(defect);
                   }
                 });
+  }
+
+  private void fail(Throwable defect) {
+    result.completeExceptionally(
+        failure(Status.INTERNAL.withDescription("the call could not be sent").withCause(defect)));
+  }
+
+  /** Ends the call if gRPC has not ended its last attempt at the deadline. */
+  private void giveUp() {
+    boolean unused =
+        result.completeExceptionally(
+            failure(
+                Status.DEADLINE_EXCEEDED.withDescription(
+                    "gRPC has not ended the call: the executor of the channel is busy")));
+    synchronized (this) {
+      running.ifPresent(Attempt::cancel);
+    }
+  }
+
+  private static ScheduledFuture<?> later(Runnable step, Duration delay) {
+    return TIMER.schedule(() -> onThread(step), delay.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private static void onThread(Runnable step) {
+    try {
+      THREADS.execute(step);
+    } catch (Throwable noThread) {
+      step.run();
+    }
   }
 
   private void ended(AttemptResult<T> ended) {
@@ -85,8 +133,7 @@ final class RetryLoop<RequestT, T> {
     }
     Optional<Duration> wait = next(ended);
     if (wait.isPresent()) {
-      CompletableFuture.delayedExecutor(wait.get().toNanos(), TimeUnit.NANOSECONDS)
-          .execute(this::attempt);
+      ScheduledFuture<?> unused = later(this::attempt, wait.get());
     } else {
       result.completeExceptionally(lastFailure(ended));
     }

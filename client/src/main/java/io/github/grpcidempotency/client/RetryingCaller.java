@@ -33,11 +33,13 @@ import java.util.stream.Stream;
  *       is known about the effect.
  * </ol>
  *
- * <p>Use it only for methods that are idempotent on their server. For a method without the option,
- * the client cannot check that. Keep {@link Builder#within} well below the server's retention (24
- * hours by default), after which the server runs the call as a new call.
+ * <p>Use it only for methods that are idempotent on their server. A call without a key is refused;
+ * for a method without the option, the client cannot check more. Keep {@link Builder#within} well
+ * below the server's retention (24 hours by default), after which the server runs the call as a new
+ * call.
  *
- * <p>Immutable and thread-safe. Starts no threads.
+ * <p>Immutable and thread-safe. Attempts after the first start on daemon threads of the library,
+ * which all callers share and which end after a minute without work.
  */
 public final class RetryingCaller {
   private final Duration within;
@@ -61,7 +63,7 @@ public final class RetryingCaller {
    *
    * @param stub a stub of any kind; its channel and its call options are used
    * @throws CallFailedException if there is no answer
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   * @throws IllegalArgumentException if the method is not unary, or the call would carry no key
    */
   public <RequestT, T> Reply<T> call(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
@@ -88,7 +90,7 @@ public final class RetryingCaller {
    * is no answer. Cancelling the result cancels the running attempt, and no other attempt is made.
    * Actions that depend on the result run on the channel's executor.
    *
-   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   * @throws IllegalArgumentException if the method is not unary, or the call would carry no key
    */
   public <RequestT, T> CompletableFuture<Reply<T>> callAsync(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
@@ -97,9 +99,10 @@ public final class RetryingCaller {
 
   private <RequestT, T> KeyedCall<RequestT, T> keyed(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    requireKeyed(method);
     CallOptions options = stub.getCallOptions();
-    Intent intent = Optional.ofNullable(options.getOption(Intent.OPTION)).orElseGet(Intent::create);
+    Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
+    Intent intent = chosen.orElseGet(Intent::create);
+    KeyPlan.requireKey(method, request, intent, chosen.isPresent());
     Deadline deadline =
         Stream.of(
                 Optional.of(Deadline.after(within.toNanos(), TimeUnit.NANOSECONDS)),
@@ -110,17 +113,6 @@ public final class RetryingCaller {
             .orElseThrow();
     return new KeyedCall<>(
         stub.getChannel(), method, options, request, intent, deadline, attemptTimeout);
-  }
-
-  /** Throws an exception for a method whose calls must not be sent twice. */
-  static void requireKeyed(MethodDescriptor<?, ?> method) {
-    if (method.getType() != MethodDescriptor.MethodType.UNARY) {
-      throw new IllegalArgumentException(method.getFullMethodName() + " is not unary");
-    }
-    if (KeyPlan.prohibitsKey(method)) {
-      throw new IllegalArgumentException(
-          method.getFullMethodName() + " prohibits keys, so it is not safe to call it twice");
-    }
   }
 
   /** The settings of a caller. */

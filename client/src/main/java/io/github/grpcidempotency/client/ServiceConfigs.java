@@ -15,8 +15,11 @@ import java.util.Map;
  *     .defaultServiceConfig(ServiceConfigs.of(OrderServiceGrpc.getServiceDescriptor()))
  * }</pre>
  *
- * <p>It applies only to unary methods with the {@code (idempotency.v1.procedure)} option that
- * accept keys, because a call without a key must not be sent twice. It contains:
+ * <p>A call without a key must not be sent twice. The config therefore applies only to unary
+ * methods with the {@code (idempotency.v1.procedure)} option to whose every call the interceptor
+ * adds a key: a header, or a field of the request without presence, accepts a UUID. For calls of
+ * other methods, such as those with a key of a pattern or an assigned id only, use {@link
+ * RetryingCaller}, which checks each call. The config contains:
  *
  * <ul>
  *   <li>Two codes. {@code UNAVAILABLE}: the call or its answer may be lost. {@code ABORTED}: the
@@ -57,18 +60,19 @@ public final class ServiceConfigs {
   /**
    * Returns the config of some services, for {@code ManagedChannelBuilder.defaultServiceConfig}.
    *
-   * @throws IllegalArgumentException if none of their unary methods has the option
+   * @throws IllegalArgumentException if none of their methods can be repeated
    */
   public static Map<String, Object> of(ServiceDescriptor... services) {
     List<Map<String, Object>> names =
         Arrays.stream(services)
             .flatMap(service -> service.getMethods().stream())
-            .filter(KeyPlan::takesKey)
+            .filter(method -> KeyPlan.of(method, false).fitsEveryCall())
             .map(ServiceConfigs::name)
             .toList();
     if (names.isEmpty()) {
       throw new IllegalArgumentException(
-          "no unary method of these services has the option (idempotency.v1.procedure)");
+          "no unary method of these services has the option (idempotency.v1.procedure) with a"
+              + " place for a key that the client can fill in every call");
     }
     return Map.of("methodConfig", List.of(Map.of("name", names, "retryPolicy", RETRY_POLICY)));
   }

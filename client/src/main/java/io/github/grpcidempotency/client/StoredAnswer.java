@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The answer to an intent, a response or a failure, in the form in which it is stored for the
@@ -27,10 +28,16 @@ record StoredAnswer(
 
   private static final int VERSION = 1;
 
+  /** The names that a key of metadata can have. */
+  private static final Pattern NAME = Pattern.compile("[0-9a-z_.-]+");
+
   static StoredAnswer of(
       Status status, Outcome outcome, Optional<ByteString> response, Metadata trailers) {
     List<Trailer> entries = new ArrayList<>();
     for (String name : trailers.keys()) {
+      if (!NAME.matcher(name).matches()) {
+        continue; // a pseudo-header, which gRPC keeps of the answer of a proxy
+      }
       if (name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
         trailers
             .getAll(binary(name))

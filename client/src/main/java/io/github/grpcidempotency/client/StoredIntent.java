@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param sentBefore whether an earlier worker may have sent it
  * @param age how long ago it was written
  * @param answer the answer, if it is known; then only the callback has to be called
- * @param fence how often the intent was taken; only the worker that took it last may change it
+ * @param fence how often the intent was taken or given back; only its last taker may change it
  */
 record StoredIntent(
     Intent intent,

@@ -91,6 +91,16 @@ final class EchoServer implements AutoCloseable {
     }
   }
 
+  /** Returns a method of the service by its name. */
+  @SuppressWarnings("unchecked") // all methods of the service have these types
+  static MethodDescriptor<OrderRequest, Order> method(String name) {
+    return (MethodDescriptor<OrderRequest, Order>)
+        OrderServiceGrpc.getServiceDescriptor().getMethods().stream()
+            .filter(method -> name.equals(method.getBareMethodName()))
+            .findFirst()
+            .orElseThrow();
+  }
+
   int port() {
     return server.getPort();
   }

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterAll;
@@ -147,7 +148,7 @@ class IntentAgeTest {
 
       write(Intent.create());
       // A process takes the intent, and is killed before it sends it.
-      assertThat(intents.take(ROUTES, 1, Duration.ZERO)).hasSize(1);
+      assertThat(intents.take(ROUTES, Map.of("shop", 1), Duration.ZERO)).hasSize(1);
       assertThat(drain(second.channel(builder -> builder))).isTrue();
       assertThat(second.seen()).extracting(RetryHintTest::hint).containsExactly("true");
     }

@@ -7,9 +7,12 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
 import io.github.grpcidempotency.client.EchoServer.Answer;
+import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import java.sql.Connection;
@@ -17,6 +20,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,6 +30,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class IntentStoreTest {
@@ -33,6 +39,8 @@ class IntentStoreTest {
   private static final Duration LEASE = Duration.ofSeconds(1);
   private static final Set<Route> ROUTES =
       Set.of(IntentStore.route("shop", OrderServiceGrpc.getCreateOrderMethod()));
+
+  private static final Map<String, Integer> SHARES = Map.of("shop", 1);
 
   private static final Databases.Database shop = Databases.shop();
   private static final Databases.Database BUYER = Databases.buyer();
@@ -204,7 +212,7 @@ class IntentStoreTest {
               () -> {
                 while (taken.size() < 150) {
                   intents
-                      .take(ROUTES, 3, Duration.ofMinutes(1))
+                      .take(ROUTES, Map.of("shop", 3), Duration.ofMinutes(1))
                       .forEach(one -> taken.add(one.intent()));
                 }
               },
@@ -237,9 +245,9 @@ class IntentStoreTest {
   @Test
   void aWorkerThatHasLostAnIntentCannotChangeIt() throws Exception {
     write("tea");
-    StoredIntent lost = intents.take(ROUTES, 1, Duration.ofMinutes(1)).get(0);
+    StoredIntent lost = intents.take(ROUTES, SHARES, Duration.ofMinutes(1)).get(0);
     buyer.pass(Duration.ofMinutes(5));
-    StoredIntent taken = intents.take(ROUTES, 1, Duration.ofMinutes(1)).get(0);
+    StoredIntent taken = intents.take(ROUTES, SHARES, Duration.ofMinutes(1)).get(0);
     assertThat(taken.age()).isGreaterThanOrEqualTo(Duration.ofMinutes(5));
 
     assertThat(taken.attempts()).isEqualTo(2);
@@ -249,11 +257,24 @@ class IntentStoreTest {
     intents.postpone(lost, Duration.ZERO, true);
     intents.renew(List.of(lost), Duration.ZERO);
     intents.done(lost);
-    assertThat(intents.take(ROUTES, 1, LEASE)).isEmpty();
+    assertThat(intents.take(ROUTES, SHARES, LEASE)).isEmpty();
     assertThat(keys()).hasSize(1);
     assertThat(intents.answered(taken, ByteString.EMPTY, LEASE)).isTrue();
     intents.done(taken);
     assertThat(intents.hasAny(ROUTES)).isFalse();
+  }
+
+  @Test
+  void aRenewalDoesNotChangeTheTimeOfAnIntentThatWasGivenBack() throws Exception {
+    write("tea");
+    StoredIntent taken = intents.take(ROUTES, SHARES, LEASE).get(0);
+    intents.postpone(taken, Duration.ofHours(1), false);
+
+    intents.renew(List.of(taken), Duration.ofMinutes(1));
+
+    assertThat(
+            buyer.column("SELECT due > now() + interval '30 min' FROM idempotency_client.intents"))
+        .containsExactly("t");
   }
 
   @Test
@@ -292,6 +313,12 @@ class IntentStoreTest {
   @Test
   void aCallThatMustNotBeSentTwiceIsNotWritten() throws Exception {
     try (Connection connection = buyer.connection()) {
+      for (String method : List.of("CreateOfPattern", "CreateWithAssignedIdOnly", "HandleKeys")) {
+        assertThatThrownBy(
+                () -> intents.write(connection, "shop", EchoServer.method(method), order("tea")))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("no key");
+      }
       assertThatThrownBy(
               () ->
                   intents.write(
@@ -315,11 +342,31 @@ class IntentStoreTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"CreateOrder", "CreateWithRequestId"})
+  void aCallIsFoundByTheKeyOfAKeptIntent(String method) throws Exception {
+    Intent intent = Intent.create();
+    Reply<Order> reply =
+        RetryingCaller.builder()
+            .build()
+            .call(intent.on(stub), EchoServer.method(method), order("tea"));
+
+    Intent kept = Intent.parse(intent.toString());
+    RecoverRequest request =
+        RecoverRequest.newBuilder()
+            .setMethod(EchoServer.method(method).getFullMethodName())
+            .setKey(kept.keyFor(EchoServer.method(method)).orElseThrow())
+            .build();
+
+    assertThat(RecoveryGrpc.newBlockingStub(stub.getChannel()).recover(request).getOperation())
+        .isEqualTo(reply.operationId().orElseThrow().toString());
+  }
+
   @Test
   void aRequestWithoutAFieldIsKept() throws Exception {
     write("");
 
-    assertThat(intents.take(ROUTES, 1, LEASE))
+    assertThat(intents.take(ROUTES, SHARES, LEASE))
         .extracting(StoredIntent::request)
         .containsExactly(ByteString.EMPTY);
   }

@@ -8,10 +8,14 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.Metadata;
+import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -139,10 +143,16 @@ class KeysTest {
   }
 
   @Test
-  void aFieldIsFilledOnlyIfNoOtherPlaceHasAKey() {
+  void theFirstPlaceGetsAKeyOnlyIfNoPlaceHasOne() {
     Seen nothingGiven = send(OrderServiceBlockingStub::createWithHeaderOrField, REQUEST);
-    assertThat(nothingGiven.header("x-order-key")).isEmpty();
-    assertThat(nothingGiven.request().getDetail().getToken()).isNotEmpty();
+    assertThat(nothingGiven.header("x-order-key")).isPresent();
+    assertThat(nothingGiven.request()).isEqualTo(REQUEST);
+
+    OrderRequest set =
+        REQUEST.toBuilder().setDetail(OrderRequest.Detail.newBuilder().setToken("mine")).build();
+    Seen fieldGiven = send(OrderServiceBlockingStub::createWithHeaderOrField, set);
+    assertThat(fieldGiven.header("x-order-key")).isEmpty();
+    assertThat(fieldGiven.request()).isEqualTo(set);
 
     Seen headerGiven =
         send(
@@ -169,13 +179,65 @@ class KeysTest {
 
   @Test
   void theClientSetsNoKeyIfTheServerComputesIt() {
-    Seen assigned = send(OrderServiceBlockingStub::createWithAssignedId, REQUEST);
-    assertThat(assigned.header("x-order-key")).isEmpty();
-    assertThat(assigned.request()).isEqualTo(REQUEST);
+    OrderRequest assigned = REQUEST.toBuilder().setId(UUID.randomUUID().toString()).build();
+    Seen seen = send(OrderServiceBlockingStub::createWithAssignedId, assigned);
+    assertThat(seen.header("x-order-key")).isEmpty();
+    assertThat(seen.request()).isEqualTo(assigned);
 
     Seen content = send(OrderServiceBlockingStub::createOfContent, REQUEST);
     assertThat(content.key()).isEmpty();
     assertThat(content.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void aHeaderGetsAKeyIfTheUserHasNotAssignedAnId() {
+    Seen seen = send(OrderServiceBlockingStub::createWithAssignedId, REQUEST);
+
+    assertThat(seen.header("x-order-key")).isPresent();
+    assertThat(seen.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void aCallThatIsChangedBeforeItsRequestIsKnownGetsAKey() {
+    int before = server.seen().size();
+    ClientCall<OrderRequest, Order> call =
+        stub.getChannel()
+            .newCall(OrderServiceGrpc.getCreateWithAssignedIdMethod(), CallOptions.DEFAULT);
+    CompletableFuture<Status> ended = start(call);
+
+    assertThat(call.isReady()).isTrue();
+    call.setMessageCompression(true);
+    call.request(1);
+    call.request(1);
+    call.sendMessage(REQUEST);
+    call.halfClose();
+
+    assertThat(ended.join().isOk()).isTrue();
+    assertThat(server.seen().get(before).header("x-order-key")).isPresent();
+  }
+
+  @Test
+  void aCallThatIsCancelledBeforeItsRequestIsKnownEnds() {
+    ClientCall<OrderRequest, Order> call =
+        stub.getChannel()
+            .newCall(OrderServiceGrpc.getCreateWithAssignedIdMethod(), CallOptions.DEFAULT);
+    CompletableFuture<Status> ended = start(call);
+
+    call.cancel("on purpose", null);
+
+    assertThat(ended.join().getCode()).isEqualTo(Status.Code.CANCELLED);
+  }
+
+  @Test
+  void aHeaderGetsAKeyIfAFieldDoesNotAcceptIt() {
+    Seen seen = send(OrderServiceBlockingStub::createWithPatternOrHeader, REQUEST);
+    assertThat(seen.header("x-order-key")).isPresent();
+    assertThat(seen.request()).isEqualTo(REQUEST);
+
+    OrderRequest set =
+        REQUEST.toBuilder().setDetail(OrderRequest.Detail.newBuilder().setToken("order-7")).build();
+    assertThat(send(OrderServiceBlockingStub::createWithPatternOrHeader, set).header("x-order-key"))
+        .isEmpty();
   }
 
   @Test
@@ -224,6 +286,19 @@ class KeysTest {
             stub.withInterceptors(IdempotencyClientInterceptor.create()));
 
     assertThat(seen.headers().getAll(metadataKey("idempotency-key"))).hasSize(1);
+  }
+
+  private static CompletableFuture<Status> start(ClientCall<OrderRequest, Order> call) {
+    CompletableFuture<Status> ended = new CompletableFuture<>();
+    call.start(
+        new ClientCall.Listener<>() {
+          @Override
+          public void onClose(Status status, Metadata trailers) {
+            ended.complete(status);
+          }
+        },
+        new Metadata());
+    return ended;
   }
 
   private OrderServiceBlockingStub stub(ClientInterceptor interceptor) {

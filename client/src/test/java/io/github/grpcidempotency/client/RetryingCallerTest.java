@@ -19,20 +19,29 @@ import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallCredentials;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
 import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -471,6 +480,123 @@ class RetryingCallerTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("not unary");
     assertThat(server.seen()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "CreateOfPattern",
+        "CreateWithAssignedIdOnly",
+        "CreateWithPresentField",
+        "CreateOfContent",
+        "HandleKeys"
+      })
+  void aCallThatCarriesNoKeyIsRefused(String method) {
+    server.answering(Answer.of(Status.UNAVAILABLE));
+    OrderRequest empty = OrderRequest.newBuilder().setPresentToken("").build();
+
+    assertThatThrownBy(() -> quick.call(stub, EchoServer.method(method), empty))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("no key");
+
+    assertThat(server.seen()).isEmpty();
+  }
+
+  @Test
+  void aCallWhoseKeyComesFromTheUserIsRepeated() {
+    OrderRequest assigned = REQUEST.toBuilder().setId(UUID.randomUUID().toString()).build();
+    for (String method :
+        List.of("CreateWithAssignedIdOnly", "CreateWithAssignedId", "CreateOfContent")) {
+      server.answering(Answer.of(Status.UNAVAILABLE));
+
+      assertThat(quick.call(stub, EchoServer.method(method), assigned).response().getName())
+          .isEqualTo("tea");
+    }
+    server.answering(Answer.of(Status.UNAVAILABLE));
+    quick.call(Intent.parse("order-7").on(stub), EchoServer.method("CreateOfPattern"), REQUEST);
+
+    assertThat(server.seen()).hasSize(8).noneMatch(seen -> seen.header("x-order-key").isPresent());
+  }
+
+  @Test
+  void theDeadlineHoldsWhileTheCommonPoolIsBusy() throws Exception {
+    server.answering(Answer.of(Status.UNAVAILABLE));
+    assertThat(ForkJoinPool.getCommonPoolParallelism()).isGreaterThan(1);
+    Semaphore busy = new Semaphore(0);
+    int threads = ForkJoinPool.getCommonPoolParallelism() + 1;
+    for (int i = 0; i < threads; i++) {
+      ForkJoinPool.commonPool().execute(busy::acquireUninterruptibly);
+    }
+    try {
+      assertThat(start(quick).get(10, TimeUnit.SECONDS).response().getName()).isEqualTo("tea");
+    } finally {
+      busy.release(threads);
+    }
+  }
+
+  @Test
+  void theDeadlineHoldsIfTheExecutorOfTheChannelIsStuck() {
+    RetryingCaller caller = quick().within(Duration.ofMillis(100)).build();
+
+    assertThatThrownBy(
+            () ->
+                caller
+                    .callAsync(
+                        stub.withExecutor(task -> {}),
+                        OrderServiceGrpc.getCreateOrderMethod(),
+                        REQUEST)
+                    .get(10, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOfSatisfying(
+            CallFailedException.class,
+            failure -> assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN));
+  }
+
+  @Test
+  void anErrorOfAnInterceptorEndsTheCall() {
+    server.answering(Answer.of(Status.UNAVAILABLE));
+    AtomicInteger calls = new AtomicInteger();
+    ClientInterceptor broken =
+        new ClientInterceptor() {
+          @Override
+          public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
+              MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
+            if (calls.getAndIncrement() == 0) {
+              return next.newCall(method, options);
+            }
+            throw new NoSuchMethodError("on purpose");
+          }
+        };
+
+    assertThatThrownBy(
+            () ->
+                quick
+                    .callAsync(
+                        stub.withInterceptors(broken),
+                        OrderServiceGrpc.getCreateOrderMethod(),
+                        REQUEST)
+                    .get(10, TimeUnit.SECONDS))
+        .hasRootCauseInstanceOf(NoSuchMethodError.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {401, 403})
+  void anAnswerOfAProxyIsNotTheAnswerOfTheService(int status) {
+    try (HttpProxy proxy = new HttpProxy(status, "text/html");
+        HttpProxy other = new HttpProxy(status, "application/grpc")) {
+      for (HttpProxy each : List.of(proxy, other)) {
+        CallFailedException failure =
+            catchThrowableOfType(
+                CallFailedException.class,
+                () ->
+                    quick.call(
+                        OrderServiceGrpc.newBlockingStub(each.channel()),
+                        OrderServiceGrpc.getCreateOrderMethod(),
+                        REQUEST));
+
+        assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
+      }
+    }
   }
 
   @Test

@@ -10,12 +10,16 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.CallOptions;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How gRPC's own retries use the config and the key. */
 class ServiceConfigsTest {
@@ -92,6 +96,49 @@ class ServiceConfigsTest {
 
       assertThat(server.seen()).hasSize(2);
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "CreateOfPattern", // no key fits that the client makes
+        "CreateWithAssignedIdOnly",
+        "CreateOfContent",
+        "CreateWithPresentField", // the user may set an empty field
+        "HandleKeys"
+      })
+  void aMethodWithCallsThatCarryNoKeyIsNotRepeated(String method) {
+    try (EchoServer server = new EchoServer()) {
+      server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.UNAVAILABLE));
+
+      assertThat(failure(() -> call(server, method))).isEqualTo(Status.Code.UNAVAILABLE);
+
+      assertThat(server.seen()).hasSize(1);
+    }
+  }
+
+  @Test
+  void aHeaderAmongSeveralSourcesCarriesTheKeyOfAllAttempts() {
+    try (EchoServer server = new EchoServer()) {
+      for (String method : List.of("CreateWithAssignedId", "CreateWithPatternOrHeader")) {
+        server.answering(Answer.of(Status.UNAVAILABLE));
+
+        call(server, method);
+      }
+
+      assertThat(server.seen()).hasSize(4).allMatch(seen -> seen.header("x-order-key").isPresent());
+      assertThat(server.seen().stream().map(seen -> seen.header("x-order-key")).distinct())
+          .hasSize(2);
+    }
+  }
+
+  private static void call(EchoServer server, String method) {
+    Order unused =
+        ClientCalls.blockingUnaryCall(
+            server.channel(ServiceConfigsTest::configured),
+            EchoServer.method(method),
+            CallOptions.DEFAULT,
+            REQUEST);
   }
 
   @Test

@@ -101,6 +101,7 @@ final class ShopServer implements AutoCloseable {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
+            .addService(interceptor.recovery())
             .intercept(interceptor)
             .intercept(network);
     if (packs) {

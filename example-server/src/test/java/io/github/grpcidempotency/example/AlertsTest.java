@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.example;
 
 import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.test.Program.PROMETHEUS;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.ByteString;
@@ -12,6 +12,7 @@ import io.github.grpcidempotency.example.run.MachineShop;
 import io.github.grpcidempotency.example.run.RunningServer;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A real Prometheus raises the alert of each symptom of a real server on a real database, and ends
  * it when the symptom has ended. Two minutes of the rules are four seconds here.
  */
+@NeedsProgram(PROMETHEUS)
 class AlertsTest {
   private static final Path ALERTS =
       RepositoryRoot.resolve("extensions/micrometer/prometheus/idempotency-alerts.yml");
@@ -72,7 +74,6 @@ class AlertsTest {
 
   @BeforeEach
   void start(@TempDir Path directory) throws IOException {
-    assumeTrue(Prometheus.isInstalled(), "prometheus is not installed");
     files = directory;
     postgres = RestartablePostgres.start(directory.resolve("postgres"));
     startServer(Duration.ofSeconds(30), 0);

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.example;
 
+import static io.github.grpcidempotency.test.Program.PROMETHEUS;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
@@ -13,6 +13,7 @@ import io.github.grpcidempotency.example.run.MachineShop;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.organization.CloudProvider;
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real Prometheus scrapes a server of the example under load. */
 @Tag("torture")
+@NeedsProgram(PROMETHEUS)
 class DashboardTest {
   private static final Path DASHBOARD =
       RepositoryRoot.resolve("extensions/micrometer/grafana/idempotency.json");
@@ -40,7 +42,6 @@ class DashboardTest {
 
   @Test
   void everyQueryOfTheDashboardReturnsData(@TempDir Path directory) throws IOException {
-    assumeTrue(Prometheus.isInstalled(), "prometheus is not installed");
     List<String> queries = queries();
     assertThat(queries).isNotEmpty();
     Database database = Databases.copy();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.test.Program;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -59,8 +60,8 @@ class OutageLogTest {
   private static Process serve(String jdbcUrl, Path directory, Path log) throws IOException {
     Path keyset = directory.resolve("keyset.json");
     assertThat(Example.run("keys", "CREATE", keyset.toString())).isZero();
-    return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+    return Program.JAVA
+        .process(
             "-XX:TieredStopAtLevel=1",
             "-cp",
             System.getProperty("java.class.path"),

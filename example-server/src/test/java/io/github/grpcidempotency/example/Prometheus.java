@@ -8,7 +8,7 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import java.io.File;
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -22,7 +22,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -32,8 +31,6 @@ import java.util.stream.StreamSupport;
  * Prometheus that the machine may run.
  */
 final class Prometheus implements AutoCloseable {
-  private static final String PROGRAM = "prometheus";
-
   private final HttpClient http = HttpClient.newHttpClient();
   private final URI address;
   private final Path log;
@@ -43,11 +40,6 @@ final class Prometheus implements AutoCloseable {
     this.address = address;
     this.log = log;
     this.process = process;
-  }
-
-  /** Returns whether there is a Prometheus on this machine. */
-  static boolean isInstalled() {
-    return program().isPresent();
   }
 
   /**
@@ -75,8 +67,8 @@ final class Prometheus implements AutoCloseable {
       int port = freePort();
       Path log = directory.resolve("prometheus.log");
       Process process =
-          new ProcessBuilder(
-                  program().orElseThrow().toString(),
+          Program.PROMETHEUS
+              .process(
                   "--config.file="
                       + Files.writeString(directory.resolve("prometheus.yml"), settings, UTF_8),
                   "--storage.tsdb.path=" + directory.resolve("data"),
@@ -86,7 +78,7 @@ final class Prometheus implements AutoCloseable {
               .redirectOutput(log.toFile())
               .start();
       Prometheus prometheus = new Prometheus(URI.create("http://127.0.0.1:" + port), log, process);
-      await(PROGRAM).until(prometheus::isReady);
+      await("prometheus").until(prometheus::isReady);
       return prometheus;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -165,14 +157,6 @@ final class Prometheus implements AutoCloseable {
     } catch (IOException notYet) {
       return false;
     }
-  }
-
-  private static Optional<Path> program() {
-    String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
-    return Stream.of(path.split(File.pathSeparator))
-        .map(directory -> Path.of(directory, PROGRAM))
-        .filter(Files::isExecutable)
-        .findFirst();
   }
 
   private static int freePort() throws IOException {

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.example.run.Database;
+import io.github.grpcidempotency.test.Program;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,8 +28,8 @@ class ServeTest {
       throws IOException, InterruptedException {
     Path keyset = keyset(directory);
     Process server =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        Program.JAVA
+            .process(
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),

@@ -262,7 +262,11 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     new ServerStop(engines.map(Engines::drain), List.of(servers)).within(grace);
   }
 
-  /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
+  /**
+   * Answers the calls that wait, and tries once more to record late answers. Handlers that still
+   * run keep their keys: their leases are renewed until they end, or this process does, and one
+   * line at level {@code WARN} contains their number. Call it when the server has terminated.
+   */
   @Override
   public void close() {
     services.forEach(OperationsService::close);
@@ -336,9 +340,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
     /**
      * Adds {@code key_hash} to the lines of the log {@code io.github.grpcidempotency.decision}: the
-     * first 16 hexadecimal digits of an HMAC-SHA-256 over the tenant, the project and the key. If
-     * all servers have the same secret, an operator can find all lines about one key. Without a
-     * secret, the lines contain only operation ids.
+     * first 16 hexadecimal digits of an HMAC-SHA-256 over the tenant, the project and the key, with
+     * a zero byte between them. If all servers have the same secret, an operator can find all lines
+     * about one key. Without a secret, the lines contain only operation ids.
      *
      * @param secret at least 16 bytes
      * @throws IllegalArgumentException if the secret is shorter
@@ -349,12 +353,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets how long the handler of a call without a deadline may run; one hour by default. The
-     * library gives up a call with a deadline if the handler has not answered within one lease
-     * after the deadline or the cancellation. If the library gives up a transactional call, the
-     * transaction is rolled back. If it gives up a reserved call, the outcome is unknown, and a
-     * retry runs the handler again once the lease has ended. A later answer of the handler is
-     * dropped.
+     * Sets how long a handler may run, if its call has no longer deadline; one hour by default, and
+     * 365 days at most. Until then, a handler whose method has not returned keeps its key, whatever
+     * its client does. A handler that has returned without an answer is also given up once its
+     * client has gone and nobody waits for its key: {@link
+     * io.github.grpcidempotency.procedure.ProcedureBuilder#unansweredLimit}. If the library gives
+     * up a transactional call, the transaction is rolled back. If it gives up a reserved call, the
+     * outcome is unknown, and a retry runs the handler again once the lease has ended.
      *
      * @throws IllegalArgumentException if it is not positive
      */

@@ -9,7 +9,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.regex.Pattern;
 
 /**
  * The authenticated principal on whose behalf a call runs. Keys of different callers are
@@ -22,25 +21,19 @@ import java.util.regex.Pattern;
  */
 public record Caller(UUID userId, Optional<String> tenant, Optional<String> project) {
   /**
-   * Represents "outside all tenants" or "outside all projects" in a namespace. No tenant or project
-   * can have this name.
-   */
-  private static final String ABOVE = "-";
-
-  /**
    * The namespace of {@link #ofSubject}, which never changes: the name-based UUID of {@code
    * grpcidempotency.github.io} in the namespace of DNS names.
    */
   public static final UUID SUBJECT_NAMESPACE =
       UUID.fromString("8036a28e-4530-5851-817c-a01c0b249c17");
 
-  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._~-]{0,62}");
+  private static final int MAX_CHARACTERS = 63;
 
   /**
    * Checks the names.
    *
-   * @throws IllegalArgumentException if a name is not 1 to 63 characters of {@code
-   *     [A-Za-z0-9._~-]}, the first of them a letter, a digit or an underscore
+   * @throws IllegalArgumentException if a name does not have 1 to 63 characters, begins or ends
+   *     with white space, or has a control character or an unpaired surrogate
    */
   public Caller {
     check("tenant", tenant);
@@ -91,16 +84,6 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   }
 
   /**
-   * Returns the tenant and project with which stored keys begin: {@code acme/apollo}; {@code
-   * acme/-} outside the projects; {@code -/apollo} without a tenant; empty without both.
-   */
-  public String namespace() {
-    return tenant.isEmpty() && project.isEmpty()
-        ? ""
-        : tenant.orElse(ABOVE) + "/" + project.orElse(ABOVE);
-  }
-
-  /**
    * Rejects invalid Unicode. {@code getBytes} would replace it by a question mark, which would make
    * two subjects equal.
    */
@@ -132,10 +115,18 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   }
 
   private static void check(String what, Optional<String> name) {
-    if (name.isPresent() && !NAME.matcher(name.get()).matches()) {
+    if (name.isPresent() && !isName(name.get())) {
       throw new IllegalArgumentException(
-          "a %s must have 1 to 63 characters of [A-Za-z0-9._~-], and must not begin with [.~-]"
+          ("a %s must have 1 to 63 characters, without white space at its ends, control characters"
+                  + " and unpaired surrogates")
               .formatted(what));
     }
+  }
+
+  private static boolean isName(String name) {
+    return !name.isEmpty()
+        && name.length() <= MAX_CHARACTERS
+        && name.equals(name.strip())
+        && IdempotencyKey.isText(name);
   }
 }

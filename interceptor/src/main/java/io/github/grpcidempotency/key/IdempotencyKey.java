@@ -35,12 +35,12 @@ public record IdempotencyKey(Caller caller, String value) {
     if (!isShort(value)) {
       return Optional.of(KeyProblem.TOO_LONG);
     }
-    for (int i = 0; i < value.length(); i = value.offsetByCodePoints(i, 1)) {
-      if (isUnfit(value.codePointAt(i))) {
-        return Optional.of(KeyProblem.CHARACTERS);
-      }
-    }
-    return Optional.empty();
+    return isText(value) ? Optional.empty() : Optional.of(KeyProblem.CHARACTERS);
+  }
+
+  /** Returns whether a text has neither control characters nor unpaired surrogates. */
+  static boolean isText(String value) {
+    return value.codePoints().noneMatch(IdempotencyKey::isUnfit);
   }
 
   static boolean isShort(String value) {
@@ -52,28 +52,12 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns the key in the form in which it is stored with the user's id: the namespace, a colon
-   * and the key; or only the key if it contains no colon and the namespace is empty. A namespace
-   * contains no colon, so keys of different namespaces are never stored as the same text.
+   * Returns tenant, project and key as one text, for hashes and for stores that need one name. A
+   * NUL character separates them, which none of them contains, so two keys of one user have the
+   * same text only if they are equal.
    */
-  public String stored() {
-    return caller.namespace().isEmpty() && value.indexOf(':') < 0
-        ? value
-        : caller.namespace() + ":" + value;
-  }
-
-  /**
-   * Returns the key whose {@linkplain #stored stored} form is this text.
-   *
-   * @throws IllegalArgumentException if the text belongs to another namespace than the caller's
-   */
-  public static IdempotencyKey ofStored(Caller caller, String stored) {
-    int colon = stored.indexOf(':');
-    String namespace = colon < 0 ? "" : stored.substring(0, colon);
-    if (!namespace.equals(caller.namespace())) {
-      throw new IllegalArgumentException("the stored key belongs to another namespace");
-    }
-    return new IdempotencyKey(caller, stored.substring(colon + 1));
+  public String qualified() {
+    return caller.tenant().orElse("") + '\0' + caller.project().orElse("") + '\0' + value;
   }
 
   /** Leaves out the key, because raw keys must not get into logs. */

@@ -42,6 +42,7 @@ public final class Procedure {
   private final boolean sameDatabase;
   private final Optional<ClaimTiming> claimTiming;
   private final Duration attachLimit;
+  private final Optional<Duration> unansweredLimit;
   private final FailurePolicy failurePolicy;
   private final Optional<ResponseProtection> responseProtection;
   private final Set<String> omittedFields;
@@ -70,6 +71,7 @@ public final class Procedure {
         builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, sameDatabase, keyPolicy));
     this.claimTiming = builder.claimTiming;
     this.attachLimit = builder.attachLimit;
+    this.unansweredLimit = builder.unansweredLimit;
     this.failurePolicy = builder.failurePolicy;
     this.responseProtection = builder.responseProtection;
     this.omittedFields = builder.omittedFields;
@@ -203,6 +205,14 @@ public final class Procedure {
   /** Returns how long a duplicate may wait for a running call; zero if it is refused at once. */
   public Duration attachLimit() {
     return attachLimit;
+  }
+
+  /**
+   * Returns how long a handler that has returned without an answer keeps its key when nobody waits;
+   * empty for the store's lease.
+   */
+  public Optional<Duration> unansweredLimit() {
+    return unansweredLimit;
   }
 
   /** Returns what the handler's errors mean for the key. */

@@ -62,6 +62,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   Optional<ClaimTiming> claimTiming = Optional.empty();
   Duration attachLimit = Duration.ZERO;
   FailurePolicy failurePolicy = FailurePolicy.releaseAll();
+  Optional<Duration> unansweredLimit = Optional.empty();
   Optional<ResponseProtection> responseProtection = Optional.empty();
   Set<String> omittedFields = Set.of();
   int maxRecordedBytes = MAX_RECORDED_BYTES;
@@ -301,6 +302,24 @@ public final class ProcedureBuilder<ResponseT extends Message> {
           "the time that a duplicate waits must be 0 to 36500 days, not " + limit);
     }
     this.attachLimit = limit;
+    return this;
+  }
+
+  /**
+   * Sets how long a handler that has returned without an answer keeps its key after its call was
+   * cancelled, or its deadline has passed, and while no duplicate waits for it; the store's lease
+   * by default. Set it for handlers that answer from another thread and take longer than their
+   * clients wait. A handler whose method has not returned keeps its key in any case, up to the
+   * interceptor's {@code callLimit}.
+   *
+   * @throws IllegalArgumentException if it is not positive, or more than 365 days
+   */
+  public ProcedureBuilder<ResponseT> unansweredLimit(Duration limit) {
+    if (limit.isNegative() || limit.isZero() || limit.compareTo(Duration.ofDays(365)) > 0) {
+      throw new IllegalArgumentException(
+          "the unanswered limit must be positive and at most 365 days, not " + limit);
+    }
+    this.unansweredLimit = Optional.of(limit);
     return this;
   }
 

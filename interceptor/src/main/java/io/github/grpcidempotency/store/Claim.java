@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The ownership of one operation, which its owner must settle. Every method passes the fencing
- * token, so an owner that has lost its lease cannot change the operation of its successor.
+ * The ownership of one operation, which its owner must settle or close. Every method passes the
+ * fencing token, so an owner that has lost its lease cannot change the operation of its successor.
  *
  * <p>Methods may block on the store. They are thread-safe. A claim is settled once.
  */
-public interface Claim {
+public interface Claim extends AutoCloseable {
   /** Whether a settlement took effect. */
   enum Settled {
     /** The settlement took effect. */
@@ -126,4 +126,14 @@ public interface Claim {
    * @throws StoreException if it is unknown whether the mark was made
    */
   Settled markUnknown();
+
+  /**
+   * Ends what the claim holds if it is not settled: rolls back its transaction, and gives back or
+   * aborts its connection. A reservation stays until its lease ends. Does nothing after a
+   * settlement. Never throws.
+   */
+  @Override
+  default void close() {
+    transaction().ifPresent(StoreTransaction::close);
+  }
 }

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The reason of a store failure, as far as it matters to a call. */
 public enum FailureCause {
-  /** No server accepts connections at the store's address. */
+  /** No server accepts connections at any of the store's addresses. */
   NO_CONNECTION,
   /**
    * The store could be reached but opened no session: it refused the login, closed the connection

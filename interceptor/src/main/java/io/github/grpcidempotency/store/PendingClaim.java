@@ -7,7 +7,7 @@ import java.util.UUID;
  * A claim that is sent together with its handler's first statement. The handler runs before it is
  * known whether the claim is won. {@link #confirm} finds this out, and returns the claim to settle.
  */
-public interface PendingClaim {
+public interface PendingClaim extends AutoCloseable {
   /** Returns the request of this claim. */
   ClaimRequest request();
 
@@ -16,7 +16,7 @@ public interface PendingClaim {
 
   /**
    * Returns the transaction of the handler. If the handler is given up before the claim is
-   * confirmed, the transaction is rolled back, and the claim is not confirmed.
+   * confirmed, the claim is closed, and not confirmed.
    */
   StoreTransaction transaction();
 
@@ -39,4 +39,11 @@ public interface PendingClaim {
    * @throws StoreException if the store failed; the handler has no effect in this case either
    */
   Optional<Claim> confirm();
+
+  /**
+   * Closes the transaction unless {@link #confirm} has returned a claim, which then has to be
+   * closed instead. Never throws.
+   */
+  @Override
+  void close();
 }

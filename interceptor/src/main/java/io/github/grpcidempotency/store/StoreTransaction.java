@@ -2,9 +2,10 @@ package io.github.grpcidempotency.store;
 
 /**
  * A transaction that a store has opened for a handler. The store's module defines how a handler
- * uses it. The settlement of the claim ends the transaction.
+ * uses it. The settlement of the claim ends the transaction. A transaction ends once: what is
+ * called later does nothing.
  */
-public interface StoreTransaction {
+public interface StoreTransaction extends AutoCloseable {
   /**
    * Returns whether the handler has used the transaction. Called on the thread that settles the
    * claim: after an answer is settled, or before a failure is settled. A store that does not know
@@ -33,6 +34,18 @@ public interface StoreTransaction {
    */
   Claim.Settled commit();
 
-  /** Rolls back. Never throws: a transaction that cannot be reached ends by itself. */
+  /**
+   * Rolls back after the method of the handler has returned, and gives the connection back. Never
+   * throws: a transaction that cannot be reached ends by itself.
+   */
   void rollback();
+
+  /**
+   * Ends the transaction although its handler may still be using it: nothing of the transaction
+   * remains, and its connection is not given to anybody else. Never throws. Any thread may call it.
+   * If the transaction is bound to a thread, that thread must call this method or {@link #rollback}
+   * too, once the handler has returned.
+   */
+  @Override
+  void close();
 }

@@ -23,12 +23,14 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
@@ -52,6 +54,9 @@ public final class IdempotentWork implements AutoCloseable {
   /** The limit applies only to calls; work has no time limit. */
   private static final Duration NO_LIMIT = Duration.ZERO;
 
+  private static final Executor THREADS =
+      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-work-run"));
+
   private final Engines engines;
 
   private IdempotentWork(Builder builder) {
@@ -63,7 +68,7 @@ public final class IdempotentWork implements AutoCloseable {
                 new DecisionLog(builder.keyHashSecret),
                 NO_LIMIT,
                 WaitLimits.defaults(),
-                ForkJoinPool.commonPool()));
+                THREADS));
   }
 
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {

@@ -86,24 +86,24 @@ class KeyFuzzTest {
 
   /** PostgreSQL keeps UTF-8 without NUL. */
   private static void assertKept(IdempotencyKey key) {
-    String stored = key.stored();
-    assertThat(stored).doesNotContain("\0");
-    assertThat(key.value()).hasSizeBetween(1, 512);
-    assertThat(new String(stored.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8))
-        .isEqualTo(stored);
-    int colon = stored.indexOf(':');
-    assertThat(colon < 0 ? "" : stored.substring(0, colon)).isEqualTo(key.caller().namespace());
-    assertThat(stored.substring(colon + 1)).isEqualTo(key.value());
+    assertThat(key.value()).hasSizeBetween(1, 512).doesNotContain("\0");
+    for (String part : key.qualified().split("\0", -1)) {
+      assertThat(new String(part.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8))
+          .isEqualTo(part);
+    }
+    assertThat(key.qualified().split("\0", -1))
+        .containsExactly(
+            key.caller().tenant().orElse(""), key.caller().project().orElse(""), key.value());
   }
 
   private static void assertDistinct(List<Caller> callers, String[] lines) {
-    Map<String, IdempotencyKey> byStored = new HashMap<>();
+    Map<String, IdempotencyKey> byText = new HashMap<>();
     for (Caller caller : callers) {
       for (String value : respelt(callers, lines)) {
         if (IdempotencyKey.problemOf(value).isEmpty()) {
           IdempotencyKey key = new IdempotencyKey(caller, value);
-          IdempotencyKey other = byStored.put(key.stored(), key);
-          assertThat(other == null || other.equals(key)).as(key.stored()).isTrue();
+          IdempotencyKey other = byText.put(key.qualified(), key);
+          assertThat(other == null || other.equals(key)).as(key.qualified()).isTrue();
         }
       }
     }
@@ -114,7 +114,7 @@ class KeyFuzzTest {
     List<String> keys = new ArrayList<>(List.of(lines));
     for (Caller caller : callers) {
       for (String line : lines) {
-        keys.add(caller.namespace() + ":" + line);
+        keys.add(caller.tenant().orElse("") + "/" + caller.project().orElse("") + ":" + line);
       }
     }
     return keys;

@@ -2,10 +2,14 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.postgres.internal.check.PoolCheck;
+import io.github.grpcidempotency.postgres.internal.database.Contention;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
@@ -18,10 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
-import org.jdbi.v3.core.Jdbi;
+import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,16 +39,15 @@ public final class ExpirySweeper implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(ExpirySweeper.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
-  private final DataSource pool;
-  private final Jdbi jdbi;
+  private final StoreConnections connections;
   private final List<IdempotencyListener> listeners;
+  private final String schema;
   private final String sweepSql;
   private final String lagSql;
   private final Duration interval;
   private final int batchSize;
   private final Optional<String> shard;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
-  private volatile boolean poolChecked;
 
   /** The result of one batch. Also reports whether the previous batch was committed. */
   private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
@@ -59,43 +59,43 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   private ExpirySweeper(Builder builder) {
-    this.pool = builder.dataSource;
-    this.jdbi = Jdbi.create(pool);
+    this.connections = builder.store.connections();
     this.listeners = List.copyOf(builder.listeners);
-    this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", builder.schema));
-    this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", builder.schema));
+    this.schema = builder.store.schema();
+    this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", schema));
+    this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
     this.shard = builder.shard;
   }
 
-  /** Returns a builder of a sweeper that uses the application's role. */
-  public static Builder builder(DataSource dataSource) {
-    return new Builder(dataSource);
+  /** Returns a builder of a sweeper of a store's records, on the store's own connections. */
+  public static Builder builder(PostgresIdempotencyStore store) {
+    return new Builder(store);
   }
 
   /**
-   * Starts to sweep, one interval from now and then every interval. It starts even if the database
-   * cannot be reached.
+   * Starts to sweep, now and then after every interval. It starts even if the database cannot be
+   * reached.
    *
-   * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
+   * @throws SetupException if the store's role cannot sweep the schema; the message names the
+   *     problem
    */
   public ExpirySweeper start() {
     try {
-      checkPool();
-    } catch (StoreException unreachable) {
-      logger.warn(
-          "{} could not be checked and will be checked at the first sweep: {}",
-          poolName(),
-          unreachable.toString());
+      Batch unused = sweepBatch(Batch.NONE, 0);
+    } catch (JdbiException failure) {
+      if (Failures.causeOf(failure) == FailureCause.BROKEN) {
+        throw new SetupException(
+            List.of(
+                ("the sweeper%s cannot sweep the schema %s: %s; check the store's schema, the"
+                        + " schema's migrations, and the rights of the store's role")
+                    .formatted(ofShard(), schema, Failures.asSqlException(failure).getMessage())));
+      }
+      logger.warn("the sweeper{} cannot reach its database yet", ofShard(), failure);
     }
     String task = "sweep expired idempotency records" + ofShard();
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
-            RepeatedTask.of(task, log, this::sweepAndTell),
-            interval.toMillis(),
-            interval.toMillis(),
-            TimeUnit.MILLISECONDS);
+    RepeatedTask.of(task, log, this::sweepAndTell).every(timer, Duration.ZERO, interval);
     return this;
   }
 
@@ -104,15 +104,13 @@ public final class ExpirySweeper implements AutoCloseable {
    * deleting. Blocks.
    *
    * @return how many records were deleted
-   * @throws SetupException if the pool cannot be used for sweeping; the message lists every problem
-   * @throws StoreException if the database fails
+   * @throws StoreException if the database fails, or does not keep the deletions
    */
   public long sweep() {
     long begun = System.nanoTime();
     Optional<Duration> lag;
     long swept;
     try {
-      checkPool();
       lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
@@ -144,8 +142,7 @@ public final class ExpirySweeper implements AutoCloseable {
     }
     try {
       return Optional.of(
-          Duration.ofMillis(
-              jdbi.withHandle(handle -> handle.createQuery(lagSql).mapTo(Long.class).one())));
+          Duration.ofMillis(run(lagSql, values -> values, row -> row.getLong(1)).orElse(0L)));
     } catch (JdbiException untold) {
       logger.debug("the lag of the sweep could not be read", untold);
       return Optional.empty();
@@ -157,7 +154,7 @@ public final class ExpirySweeper implements AutoCloseable {
     Batch batch = Batch.NONE;
     try {
       do {
-        batch = sweepBatch(batch);
+        batch = sweepBatch(batch, batchSize);
         swept += batch.swept();
       } while (batch.swept() == batchSize && !Thread.currentThread().isInterrupted());
       return swept;
@@ -172,22 +169,6 @@ public final class ExpirySweeper implements AutoCloseable {
     timer.shutdownNow();
   }
 
-  /** Checks the pool until it has passed once, so that its warnings are logged once. */
-  private void checkPool() {
-    if (!poolChecked) {
-      try {
-        PoolCheck.ofSingleStatements(poolName(), pool).ifPresent(ExpirySweeper::refuse);
-      } catch (JdbiException failure) {
-        throw Failures.of("could not check " + poolName(), failure);
-      }
-      poolChecked = true;
-    }
-  }
-
-  private String poolName() {
-    return "the sweeper's pool" + ofShard();
-  }
-
   private String ofShard() {
     return shard.map(name -> " of shard " + name).orElse("");
   }
@@ -196,24 +177,28 @@ public final class ExpirySweeper implements AutoCloseable {
    * Checks that the previous batch was committed. Otherwise, the sweeper would sweep the same
    * records forever.
    */
-  private Batch sweepBatch(Batch before) {
+  private Batch sweepBatch(Batch before, int records) {
     Batch batch =
-        jdbi.withHandle(
-            handle ->
-                handle
-                    .createQuery(sweepSql)
-                    .bind("batch", batchSize)
-                    .bind("before", before.transaction())
-                    .map((row, context) -> Batch.read(row))
-                    .one());
+        run(
+                sweepSql,
+                values ->
+                    values
+                        .bind("batch", records)
+                        .bind("before", "text", Optional.ofNullable(before.transaction())),
+                Batch::read)
+            .orElseThrow();
     if (before.transaction() != null && !batch.beforeKept()) {
-      refuse(poolName() + " rolls back the sweep");
+      throw new StoreException("the database rolls back the sweep" + ofShard(), null);
     }
     return batch;
   }
 
-  private static void refuse(String problem) {
-    throw new SetupException(List.of(problem));
+  private <T> Optional<T> run(
+      String statement, UnaryOperator<Parameters> values, StatementBatch.RowReader<T> reader) {
+    return Contention.retrying(
+        () ->
+            connections.use(
+                connection -> StatementBatch.run(connection, statement, values, reader)));
   }
 
   private void sweepAndTell() {
@@ -223,21 +208,14 @@ public final class ExpirySweeper implements AutoCloseable {
 
   /** Settings of a sweeper. Not thread-safe. */
   public static final class Builder {
-    private final DataSource dataSource;
-    private String schema = IdempotencySchema.DEFAULT_NAME;
+    private final PostgresIdempotencyStore store;
     private Duration interval = Duration.ofHours(1);
     private int batchSize = 1_000;
     private Optional<String> shard = Optional.empty();
     private final List<IdempotencyListener> listeners = new ArrayList<>();
 
-    private Builder(DataSource dataSource) {
-      this.dataSource = dataSource;
-    }
-
-    /** Sets the schema of the table; {@code idempotency} by default. */
-    public Builder schema(String name) {
-      this.schema = IdempotencySchema.checkName(name);
-      return this;
+    private Builder(PostgresIdempotencyStore store) {
+      this.store = store;
     }
 
     /**

@@ -13,9 +13,11 @@ import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.ServerName;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
@@ -46,10 +48,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
@@ -57,14 +58,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
- * IdempotencySchema} migrates. It needs a pool of the application's role, with connections in
- * autocommit mode. Row-level security must apply to that role.
+ * IdempotencySchema} migrates. It needs a pool of the application's role. Row-level security must
+ * apply to that role.
+ *
+ * <p>The store has connections of its own, up to four on each server, so that no handler keeps it
+ * from recording answers and renewing leases. It derives them from the service's HikariCP pool:
+ * {@link #close} the store before that pool. Handlers' transactions use the service's pool.
  *
  * <p>A claim and a completion take one round trip each. A replay with its outbox status takes two,
  * or one if the call {@linkplain ClaimRequest#retry() announces that it is a retry}, and writes
  * nothing. Thread-safe.
  */
-public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
+public final class PostgresIdempotencyStore
+    implements TransactionalStore, OperationStore, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
 
   /** The maximum number of times that the store is checked if connections break. */
@@ -76,13 +82,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   private static final String WITHOUT_KEY = "a call without an idempotency key";
 
   private final StoreSettings settings;
-  private final Jdbi maintenance;
   private final RecordDatabase database;
+  private final PostgresCompletionWatch watch;
 
   private PostgresIdempotencyStore(StoreSettings settings, Duration lease) {
     this.settings = settings;
-    this.maintenance = Jdbi.create(settings.maintenance());
     this.database = new RecordDatabase(settings, lease);
+    this.watch =
+        new PostgresCompletionWatch(settings.connections(), settings.schema(), settings.notifies());
   }
 
   /** Returns a builder of a store on a pool of the application's role. */
@@ -97,15 +104,15 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public Set<ByteString> answerBeginnings(String procedure) {
-    return onMaintenance(
-        "read the beginnings of answers",
-        handle ->
-            handle
-                .createQuery(
-                    SqlFile.load("check/answer_beginnings", Map.of("schema", settings.schema())))
-                .bind("procedure", procedure)
-                .map((row, context) -> ByteString.copyFrom(row.getBytes(1)))
-                .set());
+    return Set.copyOf(
+        database.inStore(
+            "read the beginnings of answers",
+            connection ->
+                StatementBatch.runForRows(
+                    connection,
+                    SqlFile.load("check/answer_beginnings", Map.of("schema", settings.schema())),
+                    values -> values.bind("procedure", procedure),
+                    row -> ByteString.copyFrom(row.getBytes(1)))));
   }
 
   @Override
@@ -128,7 +135,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             new StartupCheck(database, lease -> new PostgresIdempotencyStore(settings, lease)));
         return;
       } catch (JdbiException failed) {
-        failure = Failures.of("could not check the store at start-up", failed);
+        failure =
+            database.failed(
+                "could not check the store at start-up", failed, FailurePhase.HANDLER_DONE);
       } catch (StoreException failed) {
         failure = failed;
       }
@@ -159,7 +168,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     try {
       return LateClaim.open(database, request);
     } catch (JdbiException failure) {
-      throw Failures.of("could not open a transaction", failure, FailurePhase.NOTHING_SENT);
+      throw database.failed("could not open a transaction", failure, FailurePhase.NOTHING_SENT);
     }
   }
 
@@ -194,7 +203,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
-    String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     return database.inStore(
         "open a transaction",
         () ->
@@ -205,14 +213,13 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
                     StatementBatch.run(
                         connection,
                         database.sql().begin,
-                        values -> values.bind("user", user),
+                        values -> values.bindCaller(caller),
                         row -> row.getString(1))));
   }
 
   @Override
   public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
-    return new PostgresCompletionWatch(
-        settings.maintenance(), settings.schema(), settings.notifies(), ended);
+    return watch.subscribe(ended);
   }
 
   @Override
@@ -221,7 +228,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     Set<UUID> renewed =
         reservations.isEmpty()
             ? Set.of()
-            : onMaintenance("renew leases", handle -> renew(handle, reservations));
+            : database.inStore("renew leases", () -> renewReservations(reservations));
     return claims.stream()
         .filter(claim -> isOwned(claim, renewed))
         .map(Claim::operationId)
@@ -238,14 +245,26 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         || renewed.contains(claim.operationId());
   }
 
-  private Set<UUID> renew(Handle handle, List<Claim> reservations) {
-    return handle
-        .createQuery(database.sql().renew)
-        .bindArray("ids", UUID.class, reservations.stream().map(Claim::operationId).toList())
-        .bindArray("attempts", Integer.class, reservations.stream().map(Claim::attempt).toList())
-        .bind("lease_millis", lease().toMillis())
-        .mapTo(UUID.class)
-        .set();
+  private Set<UUID> renewReservations(List<Claim> reservations) {
+    return Set.copyOf(
+        Contention.retrying(
+            () ->
+                settings
+                    .connections()
+                    .useForRenewal(
+                        connection ->
+                            StatementBatch.runForRows(
+                                connection,
+                                database.sql().renew,
+                                values -> bind(values, reservations),
+                                row -> row.getObject(1, UUID.class)))));
+  }
+
+  private Parameters bind(Parameters values, List<Claim> reservations) {
+    return values
+        .bind("ids", reservations.stream().map(Claim::operationId).toArray(UUID[]::new))
+        .bind("attempts", reservations.stream().map(Claim::attempt).toArray(Integer[]::new))
+        .bind("lease_millis", lease().toMillis());
   }
 
   @Override
@@ -258,15 +277,25 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     return database.lease();
   }
 
-  private <T> T onMaintenance(String what, Function<Handle, T> work) {
-    return database.inStore(
-        what, () -> Contention.retrying(() -> maintenance.withHandle(work::apply)));
+  /** Closes the connections that the store has derived from the service's pool. */
+  @Override
+  public void close() {
+    watch.close();
+    settings.connections().close();
+  }
+
+  StoreConnections connections() {
+    return settings.connections();
+  }
+
+  String schema() {
+    return settings.schema();
   }
 
   /** Settings of the store. Not thread-safe. */
   public static final class Builder {
     private final DataSource dataSource;
-    private DataSource maintenance;
+    private Optional<DataSource> connections = Optional.empty();
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
@@ -274,12 +303,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean timeLines = true;
-    private boolean batches = true;
     private int smallestBatch = 2;
+    private UnaryOperator<DataSource> wrapper = UnaryOperator.identity();
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
-      this.maintenance = dataSource;
     }
 
     /** Sets the schema of the table; {@code idempotency} by default. */
@@ -289,13 +317,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
 
     /**
-     * Sets a separate pool for renewing leases and for watching other servers' calls; it needs two
-     * connections. The default is the store's own pool. Set it if handlers can occupy every
-     * connection of the store's pool for a whole lease, because a lease that cannot be renewed is
-     * taken over.
+     * Sets the pool for the store's own statements: claims, answers and look-ups of reserved calls,
+     * renewals, {@code LISTEN} and sweeps. By default, the store derives this pool from the
+     * service's HikariCP pool. For another kind of pool, or a data source that routes, it is
+     * required: at least four connections in autocommit mode, to the same database as the same
+     * role, which neither handlers nor a transaction manager use. The store does not close it.
      */
-    public Builder maintenance(DataSource dataSource) {
-      this.maintenance = dataSource;
+    public Builder connections(DataSource pool) {
+      this.connections = Optional.of(pool);
       return this;
     }
 
@@ -331,8 +360,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
     /**
      * Uses transactions of the host for claims, so that handlers can write through {@code
-     * JdbcTemplate}, JPA or {@code @Transactional}. By default, the store uses transactions of its
-     * own pool.
+     * JdbcTemplate}, JPA or {@code @Transactional}. By default, claims use transactions on
+     * connections of the service's pool.
      *
      * @param transactions the host's transactions, on the same database as the pool
      */
@@ -366,30 +395,32 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
       return this;
     }
 
-    /**
-     * Sets whether reserved calls that run at the same time share statements; true by default. A
-     * call that finds no other call is sent at once. A call that arrives while a claim, a
-     * settlement or a look-up of another call is under way joins the next one, and shares its round
-     * trip and its commit. With false, each call sends its own statements, on a connection of its
-     * own.
-     */
-    public Builder batches(boolean batches) {
-      this.batches = batches;
-      return this;
-    }
-
     /** Sets how many calls are sent as a batch at least; 1 is for tests. */
     Builder smallestBatch(int calls) {
       this.smallestBatch = calls;
       return this;
     }
 
-    /** Returns the store. It connects when it is first used. */
+    /** Wraps both pools, for tests that count connections. */
+    Builder through(UnaryOperator<DataSource> pools) {
+      this.wrapper = pools;
+      return this;
+    }
+
+    /**
+     * Returns the store. It connects when it is first used.
+     *
+     * @throws io.github.grpcidempotency.procedure.SetupException if the store has no connections of
+     *     its own: the data source is not a HikariCP pool, and {@link #connections} is not set
+     */
     public PostgresIdempotencyStore build() {
       return new PostgresIdempotencyStore(
           new StoreSettings(
-              dataSource,
-              maintenance,
+              wrapper.apply(dataSource),
+              connections
+                  .map(StoreConnections::of)
+                  .orElseGet(() -> StoreConnections.deriveFrom(dataSource))
+                  .through(wrapper),
               hostTransactions,
               new Handles(configuration),
               ClaimPreemptedException::new,
@@ -398,7 +429,6 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
               serverName.get(),
               listen,
               timeLines,
-              batches,
               smallestBatch),
           lease);
     }

@@ -37,7 +37,8 @@ final class BareProcess {
       for (Execution execution : Execution.values()) {
         System.out.println(execution + " " + callTwice(app, execution));
       }
-      try (ExpirySweeper sweeper = ExpirySweeper.builder(app).build()) {
+      try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(app).build();
+          ExpirySweeper sweeper = ExpirySweeper.builder(store).build()) {
         System.out.println("swept " + sweeper.sweep());
       }
     }

@@ -223,11 +223,11 @@ class BatchedReservationsTest {
 
   private static void insertUncommitted(Handle handle, ClaimRequest request) {
     handle.execute(
-        "INSERT INTO idempotency.idempotency_keys (id, idempotency_key, user_id, procedure,"
+        "INSERT INTO idempotency.idempotency_keys (id, idempotency_key, user_uuid, procedure,"
             + " request_hash, hash_version, lease_expires, expires)"
             + " VALUES (?, ?, ?, 'a.B/C', '', 1, now(), now() + interval '1 day')",
         UUID.randomUUID(),
-        request.key().stored(),
+        request.key().value(),
         request.key().caller().userId());
   }
 
@@ -391,7 +391,7 @@ class BatchedReservationsTest {
     } finally {
       database.execute(
           "CREATE POLICY rows_of_batch ON idempotency.idempotency_keys FOR ALL USING"
-              + " (user_id = ANY ((SELECT idempotency.current_user_ids())::uuid[]))");
+              + " (user_uuid = ANY ((SELECT idempotency.current_user_ids())::uuid[]))");
     }
   }
 }

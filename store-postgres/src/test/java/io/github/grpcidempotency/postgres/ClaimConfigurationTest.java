@@ -394,7 +394,7 @@ class ClaimConfigurationTest {
     }
 
     private static boolean isAlone(String flush) {
-      return flush.endsWith("CAST($2 AS uuid) LIMIT 1;\n");
+      return flush.endsWith("k.project = $4 LIMIT 1;\n");
     }
 
     @Test

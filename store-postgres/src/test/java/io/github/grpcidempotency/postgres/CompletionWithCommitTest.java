@@ -90,6 +90,7 @@ class CompletionWithCommitTest {
                 });
             return thing;
           };
+      counted.useHandle(handle -> handle.execute("SELECT 'a connection'"));
       proxy.forgetRoundTrips();
 
       run(counting, twoStatements);

@@ -6,11 +6,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
-import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.StoreException;
 import java.io.Closeable;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -21,9 +22,9 @@ import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.ConnectionException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -96,20 +97,73 @@ class ConnectFailuresTest {
 
   @Test
   void aPoolThatReportsItsSizeInAnotherFormatIsNotAnOutage() throws IOException {
-    SQLException refused =
-        catchThrowableOfType(SQLException.class, Obstacle.nobodyListens().driver()::getConnection);
-    SQLException waited =
-        new SQLTransientConnectionException("no connection came", "08001", refused);
+    try (Obstacle closed = Obstacle.nobodyListens()) {
+      SQLException refused =
+          catchThrowableOfType(SQLException.class, closed.driver()::getConnection);
+      SQLException waited =
+          new SQLTransientConnectionException("no connection came", "08001", refused);
 
-    assertThat(Failures.causeOf(new ConnectionException(refused)))
-        .isEqualTo(FailureCause.NO_CONNECTION);
-    assertThat(Failures.causeOf(new ConnectionException(waited)))
-        .isEqualTo(FailureCause.POOL_EXHAUSTED);
+      assertThat(causeOf(failing(closed.url(), refused))).isEqualTo(FailureCause.NO_CONNECTION);
+      assertThat(causeOf(failing(closed.url(), waited))).isEqualTo(FailureCause.POOL_EXHAUSTED);
+    }
+  }
+
+  /** A pool throws the failure of its latest attempt, which may have been seconds ago. */
+  @Test
+  void anOldRefusalOfAHostThatAcceptsConnectionsAgainIsNotAnOutage() throws IOException {
+    try (Obstacle closed = Obstacle.nobodyListens()) {
+      SQLException refused =
+          catchThrowableOfType(SQLException.class, closed.driver()::getConnection);
+      SQLException waited =
+          new SQLTransientConnectionException("(total=0, active=0)", "08001", refused);
+
+      assertThat(causeOf(failing(closed.url(), waited))).isEqualTo(FailureCause.NO_CONNECTION);
+      assertThat(causeOf(failing(database.appUrl(), waited))).isEqualTo(FailureCause.NO_LOGIN);
+    }
+  }
+
+  @Test
+  void aPoolWhoseHostsAreUnknownHasNoOutage() throws IOException {
+    try (Obstacle closed = Obstacle.nobodyListens()) {
+      SQLException refused =
+          catchThrowableOfType(SQLException.class, closed.driver()::getConnection);
+      DataSource unknown =
+          (DataSource)
+              Proxy.newProxyInstance(
+                  getClass().getClassLoader(),
+                  new Class<?>[] {DataSource.class},
+                  (self, method, arguments) -> {
+                    if (method.getName().equals("getConnection")) {
+                      throw refused;
+                    }
+                    return false;
+                  });
+      String viaFactory = closed.url() + "&socketFactory=javax.net.DefaultSocketFactory";
+
+      assertThat(causeOf(unknown)).isEqualTo(FailureCause.NO_LOGIN);
+      assertThat(causeOf(at(viaFactory))).isEqualTo(FailureCause.NO_LOGIN);
+    }
   }
 
   private static FailureCause causeOf(DataSource source) {
-    return Failures.causeOf(
-        catchThrowableOfType(ConnectionException.class, () -> RecordDatabase.connect(source)));
+    ClaimRequest request = Things.claimOf(UUID.randomUUID(), Things.CREATE_THING);
+    return catchThrowableOfType(
+            StoreException.class,
+            () -> PostgresIdempotencyStore.builder(source).build().claim(request))
+        .failureCause();
+  }
+
+  /** Returns a pool of a URL that gives no connection. */
+  private static DataSource failing(String url, SQLException failure) {
+    PGSimpleDataSource source =
+        new PGSimpleDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            throw failure;
+          }
+        };
+    source.setUrl(url);
+    return source;
   }
 
   private static HikariDataSource pool(DataSource driver) {
@@ -121,7 +175,7 @@ class ConnectFailuresTest {
     return new HikariDataSource(config);
   }
 
-  private static DataSource at(String url) {
+  private static PGSimpleDataSource at(String url) {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setUrl(url);
     return source;
@@ -132,7 +186,8 @@ class ConnectFailuresTest {
   }
 
   /** Something that keeps a driver from connecting. */
-  private record Obstacle(DataSource driver, List<Closeable> opened) implements AutoCloseable {
+  private record Obstacle(PGSimpleDataSource driver, List<Closeable> opened)
+      implements AutoCloseable {
     static Obstacle of(String how) throws IOException {
       return switch (how) {
         case "nobody listens" -> nobodyListens();
@@ -157,6 +212,10 @@ class ConnectFailuresTest {
         case "there is no such server" -> on(database.appUrl() + "&targetServerType=secondary");
         default -> throw new IllegalArgumentException(how);
       };
+    }
+
+    String url() {
+      return driver.getUrl();
     }
 
     static Obstacle nobodyListens() throws IOException {

@@ -53,7 +53,8 @@ class DatabaseStatesTest {
 
   @Test
   void aReadOnlyDatabaseReplaysWhatItHasAndRefusesTheRest() {
-    ThingServer server = open(PostgresThingServer.on(readOnlyLater()).start());
+    HikariDataSource pool = readOnlyLater();
+    ThingServer server = open(PostgresThingServer.on(pool).connections(pool).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
     ThingClient running = client.withNewKey();
@@ -74,7 +75,7 @@ class DatabaseStatesTest {
     ThingServer one = open(PostgresThingServer.on(database.app()).start());
     ThingClient toOne = open(ThingClient.to(one.port()));
     HikariDataSource pool = open(PostgresThingServer.pool(database.appUrl()));
-    ThingServer two = open(PostgresThingServer.on(pool).start());
+    ThingServer two = open(PostgresThingServer.on(pool).connections(pool).start());
     ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
     try (Gate gate = Gate.shut(database.superuser())) {
       CreateThingRequest slow = Things.waitingAt(gate);
@@ -106,17 +107,21 @@ class DatabaseStatesTest {
   }
 
   @Test
-  void anExhaustedPoolIsNoOutage() throws SQLException {
-    HikariDataSource pool = pool("application_name=exhausted");
-    pool.setMaximumPoolSize(1);
-    ThingServer server = open(PostgresThingServer.on(pool).start());
+  void anExhaustedPoolOfTheStoreIsNoOutage() throws SQLException {
+    HikariDataSource own = pool("application_name=exhausted");
+    own.setMaximumPoolSize(4);
+    ThingServer server = open(PostgresThingServer.on(database.app()).connections(own).start());
     ThingClient client = open(ThingClient.to(server.port()));
     client.createOther(REQUEST);
 
-    try (Connection taken = pool.getConnection()) {
-      assertThat(taken.isClosed()).isFalse();
-      assertUnavailable(client.createOther(REQUEST), "pool exhausted");
-      assertUnavailable(client.withNewKey().createOther(REQUEST), "pool exhausted");
+    List<Connection> taken = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      taken.add(own.getConnection());
+    }
+    assertUnavailable(client.createOther(REQUEST), "pool exhausted");
+    assertUnavailable(client.withNewKey().createOther(REQUEST), "pool exhausted");
+    for (Connection each : taken) {
+      each.close();
     }
 
     assertThat(server.runs()).isEqualTo(1);
@@ -126,24 +131,33 @@ class DatabaseStatesTest {
   /** A connection to a demoted primary is of no use, however alive it is. */
   @Test
   void aPoolWithAnExceptionOverrideEvictsAConnectionThatCannotWrite() throws SQLException {
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(database.appUrl());
-    config.setMaximumPoolSize(1);
-    config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
-    HikariDataSource pool = open(new HikariDataSource(config));
-    ThingServer server = open(PostgresThingServer.on(pool).transactional().start());
+    HikariDataSource service = evicting(1);
+    HikariDataSource own = evicting(4);
+    ThingServer server =
+        open(PostgresThingServer.on(service).connections(own).transactional().start());
     ThingClient client = open(ThingClient.to(server.port()));
-    for (ThingClient call : List.of(client, client.withNewKey())) {
+    for (HikariDataSource pool : List.of(service, own)) {
       try (Connection connection = pool.getConnection();
           Statement statement = connection.createStatement()) {
         statement.execute("SET default_transaction_read_only = on");
       }
+      ThingClient call = client.withNewKey();
 
-      Reply refused = call == client ? call.createThing(REQUEST) : call.createOther(REQUEST);
+      Reply refused = pool == own ? call.createOther(REQUEST) : call.createThing(REQUEST);
 
       assertUnavailable(refused, "read only");
+      assertThat(call.withNewKey().createOther(REQUEST).isOk()).as("a new connection").isTrue();
       assertThat(call.withNewKey().createThing(REQUEST).isOk()).as("a new connection").isTrue();
     }
+  }
+
+  private HikariDataSource evicting(int size) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.appUrl());
+    config.setMaximumPoolSize(size);
+    config.setMinimumIdle(0);
+    config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
+    return open(new HikariDataSource(config));
   }
 
   @Test

@@ -576,7 +576,7 @@ class FirstStatementTest {
     String expected = afterClaim(alone.use);
     for (int time = 0; time < 2; time++) {
       assertThat(withClaim(alone.use)).isEqualTo(expected);
-      assertThat(claims()).singleElement().asString().endsWith("CAST($2 AS uuid) LIMIT 1;\n");
+      assertThat(claims()).singleElement().asString().endsWith("k.project = $4 LIMIT 1;\n");
     }
   }
 

@@ -211,7 +211,7 @@ class HostCompletionTest {
     assertThat(
             table.count(
                 "SELECT count(*) FROM idempotency.idempotency_keys"
-                    + " WHERE outcome_unknown AND user_id = '%s'".formatted(user)))
+                    + " WHERE outcome_unknown AND user_uuid = '%s'".formatted(user)))
         .isOne();
   }
 
@@ -345,7 +345,7 @@ class HostCompletionTest {
     assertThat(
             table.count(
                 "SELECT count(DISTINCT k.xmin::text) FROM idempotency.idempotency_keys AS k"
-                    + " WHERE k.user_id = '%s'".formatted(user)))
+                    + " WHERE k.user_uuid = '%s'".formatted(user)))
         .isEqualTo(1);
   }
 

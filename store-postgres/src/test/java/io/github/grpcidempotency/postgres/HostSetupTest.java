@@ -38,7 +38,7 @@ class HostSetupTest {
   void transactionsOnAnotherDatabaseAreRefused() {
     try (TestDatabase other = TestDatabase.create()) {
       assertThatVerifying(new ThreadTransactions(other.app()))
-          .withMessageContaining("the host's transactions are on another database (" + other.name())
+          .withMessageContaining("handlers' transactions are on another database (" + other.name())
           .withMessageContaining("the store's pool (" + database.name());
     }
   }
@@ -47,7 +47,7 @@ class HostSetupTest {
   void transactionsOfAnotherRoleAreRefused() {
     DataSource owner = database.owner();
     assertThatVerifying(new ThreadTransactions(owner))
-        .withMessageContaining("the host's transactions have the role things_owner")
+        .withMessageContaining("handlers' transactions have the role things_owner")
         .withMessageContaining("the store's pool has the role things_app");
   }
 
@@ -56,7 +56,7 @@ class HostSetupTest {
     assertThatVerifying(
             new ThreadTransactions(database.app())
                 .settings(connection -> ThreadTransactions.sql(() -> connection.setReadOnly(true))))
-        .withMessageContaining("the host's transactions are read-only");
+        .withMessageContaining("handlers' transactions are read-only");
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -39,6 +40,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -333,6 +335,103 @@ class HostTransactionsTest {
     assertThat(host.current()).isPresent();
 
     assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    assertNothingIsLeft();
+  }
+
+  // Handlers that are given up
+
+  @Test
+  void aGivenUpHandlerLosesItsConnectionAndItsThreadEndsTheTransaction() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    CompletableFuture.runAsync(claim::close).join();
+
+    assertThat(host.current()).isPresent();
+    assertThatThrownBy(() -> insert(host.handle(), UUID.randomUUID()))
+        .isInstanceOf(JdbiException.class);
+    assertThatThrownBy(() -> LateClaims.connection(claim).createStatement())
+        .isInstanceOf(SQLException.class)
+        .hasMessageContaining("was given up");
+    claim.close();
+    assertNothingIsLeft();
+  }
+
+  /** The host may have given the connection to the next call. */
+  @Test
+  void aConnectionThatTheHostIsGivingBackIsNotAborted() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    int backend = host.handle().select("SELECT pg_backend_pid()").mapTo(Integer.class).one();
+    host.step(
+        step -> {
+          if (step.equals("committed")) {
+            CompletableFuture.runAsync(claim::close).join();
+          }
+        });
+
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(
+            table.count("SELECT count(*) FROM pg_stat_activity WHERE pid = %d".formatted(backend)))
+        .isEqualTo(1);
+  }
+
+  // Errors of the host, and of what applications register with it
+
+  @ParameterizedTest
+  @ValueSource(strings = {"flush", "commit"})
+  void anErrorBeforeTheCommitRollsBackAndFreesTheThread(String where) {
+    host.step(failingAt(where));
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void anErrorInTheFlushThatSendsALateClaimRollsBackAndFreesTheThread() {
+    ThreadTransactions carrying =
+        new ThreadTransactions(database.app(), true).step(failingAt("early flush"));
+
+    Claim claim = storeOn(carrying).claimLater(request).confirm().orElseThrow();
+
+    assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.ROLLED_BACK);
+    assertThat(carrying.current()).isEmpty();
+    assertNothingIsLeft();
+  }
+
+  private static Consumer<String> failingAt(String where) {
+    return step -> {
+      if (step.equals(where)) {
+        throw new NoSuchMethodError(where);
+      }
+    };
+  }
+
+  @Test
+  void anErrorAfterTheCommitDoesNotUndoIt() {
+    host.step(failingAt("committed"));
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  @Test
+  void anErrorBetweenTheBeginAndTheClaimFreesTheThread() {
+    host.view(
+        connection -> {
+          throw new NoSuchMethodError();
+        });
+
+    assertThatThrownBy(this::claim).isInstanceOf(NoSuchMethodError.class);
+    assertThat(host.current()).isEmpty();
+    host.behave();
     assertNothingIsLeft();
   }
 

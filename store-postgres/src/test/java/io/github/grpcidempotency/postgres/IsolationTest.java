@@ -46,6 +46,7 @@ class IsolationTest {
   /** The user on whose behalf a statement runs. */
   private enum Actor {
     OWNER_OF_THE_ROW,
+    SAME_USER_IN_ANOTHER_TENANT,
     ANOTHER_USER,
     NOBODY
   }
@@ -209,7 +210,7 @@ class IsolationTest {
     if (actor == Actor.OWNER_OF_THE_ROW) {
       assertThatThrownBy(() -> as(actor, owner, look))
           .hasMessageContaining("the key is not free")
-          .hasMessageNotContainingAny(owner.toString(), request.key().stored());
+          .hasMessageNotContainingAny(owner.toString(), request.key().value());
     } else {
       assertThat(as(actor, owner, look)).isEmpty();
     }
@@ -232,7 +233,7 @@ class IsolationTest {
           .isInstanceOfSatisfying(
               JdbiException.class,
               refused -> assertThat(CommitRefusal.CLAIM_LOST.isReasonOf(refused)).isTrue())
-          .hasMessageNotContainingAny(owner.toString(), request.key().stored());
+          .hasMessageNotContainingAny(owner.toString(), request.key().value());
       assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
   }
@@ -313,8 +314,10 @@ class IsolationTest {
             handle ->
                 handle
                     .createQuery(inFlight)
-                    .bindArray("keys", String.class, request.key().stored(), "no such key")
+                    .bindArray("keys", String.class, request.key().value(), "no such key")
                     .bindArray("users", UUID.class, owner, owner)
+                    .bindArray("tenants", String.class, "", "")
+                    .bindArray("projects", String.class, "", "")
                     .bindArray("locks", Long.class, 1L, 2L)
                     .mapToMap()
                     .list());
@@ -354,7 +357,8 @@ class IsolationTest {
   }
 
   private static Stream<Arguments> batches() {
-    return matrix(BATCHES);
+    // Calls of several tenants are in one batch.
+    return matrix(BATCHES).filter(each -> each.get()[2] != Actor.SAME_USER_IN_ANOTHER_TENANT);
   }
 
   private static Stream<Arguments> matrix(Map<String, Row> statements) {
@@ -444,11 +448,15 @@ class IsolationTest {
           .inTransaction(
               handle -> {
                 if (actor != Actor.NOBODY) {
-                  UUID user = actor == Actor.OWNER_OF_THE_ROW ? owner : UUID.randomUUID();
+                  UUID user = actor == Actor.ANOTHER_USER ? UUID.randomUUID() : owner;
+                  boolean elsewhere = actor == Actor.SAME_USER_IN_ANOTHER_TENANT;
                   handle
-                      .createQuery("SELECT set_config(:setting, :user, true)")
+                      .createQuery(
+                          "SELECT set_config(:setting, :user, true)"
+                              + " || set_config('idempotency.tenant', :tenant, true)")
                       .bind("setting", setting)
                       .bind("user", value.apply(user))
+                      .bind("tenant", elsewhere ? "elsewhere" : "")
                       .mapTo(String.class)
                       .one();
                 }
@@ -494,8 +502,7 @@ class IsolationTest {
         .bind("response", new byte[] {1})
         .bind("resource_id", "uuid", Optional.empty())
         .bind("cleared", "uuid", Optional.empty())
-        .bind("namespace", "")
-        .bind("keys", new String[] {request.key().stored()})
+        .bind("keys", new String[] {request.key().value()})
         .bind("procedures", new String[] {Things.CREATE_THING.name()})
         .bind(
             "status",
@@ -508,8 +515,10 @@ class IsolationTest {
     UUID owner = request.key().caller().userId();
     return values
         .bind("ids", new UUID[] {idOfTheRowOf(owner)})
-        .bind("keys", new String[] {request.key().stored()})
-        .bind("user_ids", new UUID[] {owner})
+        .bind("keys", new String[] {request.key().value()})
+        .bind("user_uuids", new UUID[] {owner})
+        .bind("tenants", new String[] {""})
+        .bind("projects", new String[] {""})
         .bind("procedures", new String[] {request.procedure().name()})
         .bind("hashes", new byte[][] {request.fingerprint().hash().toByteArray()})
         .bind("hash_versions", new Integer[] {request.fingerprint().version()})
@@ -531,7 +540,7 @@ class IsolationTest {
 
   private static UUID idOfTheRowOf(UUID owner) {
     return database
-        .list(UUID.class, "SELECT id FROM idempotency.idempotency_keys WHERE user_id = ?", owner)
+        .list(UUID.class, "SELECT id FROM idempotency.idempotency_keys WHERE user_uuid = ?", owner)
         .stream()
         .findFirst()
         .orElseGet(UUID::randomUUID);

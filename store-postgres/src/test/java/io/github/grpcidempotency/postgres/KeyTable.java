@@ -14,7 +14,7 @@ record KeyTable(TestDatabase database) {
   List<String> rowsOf(UUID user) {
     return database.list(
         String.class,
-        "SELECT k::text FROM idempotency.idempotency_keys AS k WHERE user_id = ? ORDER BY id",
+        "SELECT k::text FROM idempotency.idempotency_keys AS k WHERE user_uuid = ? ORDER BY id",
         user);
   }
 
@@ -35,7 +35,7 @@ record KeyTable(TestDatabase database) {
         """
         SELECT things.xmin = keys.xmin
           FROM app.things
-          JOIN idempotency.idempotency_keys AS keys USING (user_id)
+          JOIN idempotency.idempotency_keys AS keys ON user_uuid = user_id
          WHERE user_id = ?
         """,
         user);
@@ -46,7 +46,7 @@ record KeyTable(TestDatabase database) {
     database.execute(
         "UPDATE idempotency.idempotency_keys"
             + " SET expires = now() - interval '1 s', lease_expires = now() - interval '1 s'"
-            + " WHERE user_id = ?",
+            + " WHERE user_uuid = ?",
         user);
   }
 
@@ -54,7 +54,7 @@ record KeyTable(TestDatabase database) {
   void endLeases(UUID user) {
     database.execute(
         "UPDATE idempotency.idempotency_keys SET lease_expires = now() - interval '1 ms'"
-            + " WHERE user_id = ?",
+            + " WHERE user_uuid = ?",
         user);
   }
 
@@ -62,7 +62,7 @@ record KeyTable(TestDatabase database) {
   OffsetDateTime leaseEnd(UUID user) {
     return database.one(
         OffsetDateTime.class,
-        "SELECT lease_expires FROM idempotency.idempotency_keys WHERE user_id = ?",
+        "SELECT lease_expires FROM idempotency.idempotency_keys WHERE user_uuid = ?",
         user);
   }
 
@@ -71,7 +71,7 @@ record KeyTable(TestDatabase database) {
     database.execute(
         """
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
            response_bytes, completed, lease_expires, expires)
         SELECT gen_random_uuid(), 'key-' || n, gen_random_uuid(), 'a.B/C', '', 1,
                'secret', now(), now(), now() + ? * interval '1 second'

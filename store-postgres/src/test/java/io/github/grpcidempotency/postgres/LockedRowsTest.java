@@ -202,7 +202,7 @@ class LockedRowsTest {
   }
 
   private static UUID idOf(UUID user) {
-    return database.one(UUID.class, "SELECT id FROM " + KEYS + " WHERE user_id = ?", user);
+    return database.one(UUID.class, "SELECT id FROM " + KEYS + " WHERE user_uuid = ?", user);
   }
 
   /** Locks a row, as a handler's own transaction does, until the handle is closed. */

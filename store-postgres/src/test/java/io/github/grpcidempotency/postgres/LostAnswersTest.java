@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -108,7 +109,7 @@ class LostAnswersTest {
     try {
       Trap cut = proxy.cutBefore("THEN CAST(NULL AS text[]) END AS outbox_status").andStayDown();
 
-      assertIsRefusedWithoutRunning(cut, Things.STORE_UNAVAILABLE);
+      assertIsRefusedWithoutRunning(cut, Things.IN_PROGRESS);
     } finally {
       database.execute("ALTER TABLE app.x RENAME TO outbox");
     }
@@ -127,6 +128,64 @@ class LostAnswersTest {
     assertThat(cut.hasSprung()).isTrue();
   }
 
+  /** A procedure that fails open must not run its handler beside a holder that is known. */
+  @ParameterizedTest
+  @EnumSource
+  void aHolderIsKnownEvenIfNothingMoreCanBeAsked(KnownHolder holder) {
+    ClaimRequest request = Things.claimOf(client, REQUEST);
+    Things.win(others, request);
+    if (holder != KnownHolder.NOTHING_INSERTED) {
+      table.endLeases(client.user());
+    }
+    TransactionalStore unlucky =
+        PostgresIdempotencyStore.builder(beforeConnection(3, proxy::refuse)).build();
+
+    assertThatThrownBy(
+            () -> {
+              switch (holder) {
+                case NOTHING_INSERTED -> unlucky.claim(request);
+                case ABANDONED_ROW_READ -> unlucky.claim(retry(request));
+                case ABANDONED_ROW_READ_BEFORE_A_TRANSACTION ->
+                    unlucky.claimInTransaction(retry(request));
+              }
+            })
+        .isInstanceOfSatisfying(
+            StoreException.class,
+            failure -> assertThat(failure.phase()).isEqualTo(FailurePhase.ROW_SEEN));
+  }
+
+  private enum KnownHolder {
+    NOTHING_INSERTED,
+    ABANDONED_ROW_READ,
+    ABANDONED_ROW_READ_BEFORE_A_TRANSACTION
+  }
+
+  private static ClaimRequest retry(ClaimRequest request) {
+    return new ClaimRequest(
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        request.retention(),
+        request.trace(),
+        true);
+  }
+
+  /** Its lease may end, and another server may take the key over. */
+  @Test
+  void aClaimThatWonTooLateMayBelongToAnother() {
+    PostgresIdempotencyStore unlucky =
+        PostgresIdempotencyStore.builder(beforeConnection(3, proxy::refuse))
+            .lease(Duration.ofMillis(300))
+            .build();
+    Trap slow = proxy.holdAfter("INSERT INTO idempotency.idempotency_keys", Duration.ofMillis(150));
+
+    assertThatThrownBy(() -> unlucky.claim(Things.claimOf(client, REQUEST)))
+        .isInstanceOfSatisfying(
+            StoreException.class,
+            failure -> assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST));
+    assertThat(slow.hasSprung()).isTrue();
+  }
+
   @Test
   void aHandlerDoesNotRunIfItsClaimWaitedInVainForAnotherOne() {
     String impatient = database.appUrl() + "&options=-c%20lock_timeout=100";
@@ -138,7 +197,7 @@ class LostAnswersTest {
       other.begin();
       // Has the effect of an INSERT whose commit is slow.
       other.execute(
-          "UPDATE idempotency.idempotency_keys SET user_id = gen_random_uuid() WHERE user_id = ?",
+          "UPDATE idempotency.idempotency_keys SET user_uuid = gen_random_uuid() WHERE user_uuid = ?",
           client.user());
 
       assertThat(toHurried.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
@@ -201,7 +260,8 @@ class LostAnswersTest {
     List<Claim> overtaken = new ArrayList<>();
     IdempotencyStore unlucky =
         PostgresIdempotencyStore.builder(
-                beforeTheSecondConnection(
+                beforeConnection(
+                    2,
                     () -> {
                       overtaken.add(takeOver(request));
                       assertThat(takeOver(request).release()).isEqualTo(Settled.DONE);
@@ -224,16 +284,14 @@ class LostAnswersTest {
     return Things.win(others, request);
   }
 
-  /**
-   * A pool of the application's that something happens to before it gives its second connection.
-   */
-  private PGSimpleDataSource beforeTheSecondConnection(Runnable event) {
+  /** A pool of the application's that something happens to before it gives one connection. */
+  private PGSimpleDataSource beforeConnection(int number, Runnable event) {
     AtomicInteger connections = new AtomicInteger();
     PGSimpleDataSource dataSource =
         new PGSimpleDataSource() {
           @Override
           public Connection getConnection() throws SQLException {
-            if (connections.incrementAndGet() == 2) {
+            if (connections.incrementAndGet() == number) {
               event.run();
             }
             return super.getConnection();

@@ -3,14 +3,25 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.base.CharMatcher;
 import io.github.grpcidempotency.postgres.internal.migration.MigrationSql;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** The script that stands for the files. */
 class MigrationSqlTest {
+  private static final Pattern UNQUOTED = Pattern.compile("(?<![\"'])\\$\\{schema}(?![\"'])");
+  private static final Pattern MESSAGE =
+      Pattern.compile("RAISE EXCEPTION|^ *' (CALL|ALTER|or end)");
+
   private final TestDatabase database = TestDatabase.unmigrated();
 
   @AfterEach
@@ -69,6 +80,24 @@ class MigrationSqlTest {
         database.one(
             Integer.class, "SELECT count(*) FROM pg_namespace WHERE nspname = 'idempotency'");
     assertThat(schemas).isZero();
+  }
+
+  /** A database may have an encoding without the character, and a schema the name of a keyword. */
+  @Test
+  void everyFileIsAsciiAndQuotesTheNameOfTheSchema() throws Exception {
+    List<String> wrong = new ArrayList<>();
+    try (Stream<Path> files = Files.walk(Path.of("src", "main", "resources"))) {
+      for (Path file : files.filter(each -> each.toString().endsWith(".sql")).toList()) {
+        for (String line : Files.readAllLines(file)) {
+          boolean isText = line.strip().startsWith("--") || MESSAGE.matcher(line).find();
+          if (!CharMatcher.ascii().matchesAllOf(line)
+              || (!isText && UNQUOTED.matcher(line).find())) {
+            wrong.add(file.getFileName() + ": " + line.strip());
+          }
+        }
+      }
+    }
+    assertThat(wrong).isEmpty();
   }
 
   @Test

@@ -59,7 +59,7 @@ class MisbehavingDatabaseTest {
           idempotency.renew_leases(ids uuid[], attempts integer[], lease interval)
           RETURNS SETOF uuid LANGUAGE sql VOLATILE SECURITY DEFINER AS 'SELECT unnest($1)'
         """,
-        "the store's pool does not see the changes of the maintenance pool"),
+        "the functions idempotency.renew_leases and in_flight have no effect"),
     A_RENEWAL_THAT_DOES_NOT_SAY_SO(
         """
         CREATE OR REPLACE FUNCTION
@@ -69,7 +69,7 @@ class MisbehavingDatabaseTest {
                  SET lease_expires = clock_timestamp() + $3 WHERE id = ANY ($1);
               SELECT NULL::uuid WHERE false'
         """,
-        "the store's pool does not see the changes of the maintenance pool"),
+        "the functions idempotency.renew_leases and in_flight have no effect"),
     NO_SKIP_LOCKED(
         """
         CREATE OR REPLACE FUNCTION
@@ -77,18 +77,19 @@ class MisbehavingDatabaseTest {
           RETURNS SETOF uuid LANGUAGE plpgsql SECURITY DEFINER
           AS 'BEGIN RAISE feature_not_supported USING MESSAGE = ''SKIP LOCKED''; END'
         """,
-        "could not renew its lease through the maintenance pool: ERROR: SKIP LOCKED"),
+        "could not renew its lease: ERROR: SKIP LOCKED"),
     A_LOOK_THAT_SEES_NOTHING(
         """
         CREATE OR REPLACE FUNCTION
-          idempotency.in_flight(keys text[], users uuid[], locks bigint[])
+          idempotency.in_flight(
+            keys text[], users uuid[], tenants text[], projects text[], locks bigint[])
           RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
           AS 'SELECT 1::bigint WHERE false'
         """,
-        "the store's pool does not see the changes of the maintenance pool"),
+        "the functions idempotency.renew_leases and in_flight have no effect"),
     WAITS_THAT_ARE_NOT_KEPT(
         "CREATE RULE forget AS ON INSERT TO idempotency.idempotency_waits DO INSTEAD NOTHING",
-        "the store's pool does not see the changes of the maintenance pool"),
+        "the functions idempotency.renew_leases and in_flight have no effect"),
     WAITS_THAT_STAY(
         "CREATE TRIGGER stay BEFORE DELETE ON idempotency.idempotency_waits"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
@@ -157,12 +158,13 @@ class MisbehavingDatabaseTest {
     imitate(
         """
         CREATE OR REPLACE FUNCTION
-          idempotency.in_flight(keys text[], users uuid[], locks bigint[])
+          idempotency.in_flight(
+            keys text[], users uuid[], tenants text[], projects text[], locks bigint[])
           RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER AS
           'SELECT w.lock
-             FROM unnest($1, $2, $3) AS w (key, user_id, lock)
+             FROM unnest($1, $2, $5) AS w (key, user_uuid, lock)
              JOIN idempotency.idempotency_keys AS k
-               ON k.idempotency_key = w.key AND k.user_id = w.user_id
+               ON k.idempotency_key = w.key AND k.user_uuid = w.user_uuid
             WHERE k.completed IS NULL'
         """);
     PostgresIdempotencyStore store = store(database.app()).build();

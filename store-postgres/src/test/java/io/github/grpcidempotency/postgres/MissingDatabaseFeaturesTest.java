@@ -20,7 +20,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** An engine without notifications and advisory locks. */
 class MissingDatabaseFeaturesTest {
   @RegisterExtension
-  static final TestDatabase database = TestDatabase.withoutAdvisoryLocks().awaitingConnections();
+  static final TestDatabase database = TestDatabase.create().awaitingConnections();
+
+  @RegisterExtension static final TestDatabase withoutLocks = TestDatabase.withoutAdvisoryLocks();
 
   private final KeyTable table = new KeyTable(database);
 
@@ -36,25 +38,25 @@ class MissingDatabaseFeaturesTest {
                 Things.verify(
                     PostgresIdempotencyStore.builder(database.app()).build(), Things.CREATE_THING))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("has no LISTEN and pg_notify for the pool's role")
+        .hasMessageContaining("has no LISTEN and pg_notify for the role of the store's pool")
         .hasMessageContaining("permission denied for function pg_notify")
         .hasMessageContaining("listen(false)");
   }
 
   @Test
-  void withoutAdvisoryLocksTransactionalProceduresAreRefused() {
+  void withoutAdvisoryLocksTheStartFails() {
     assertThatThrownBy(
             () ->
                 Things.verify(
-                    PostgresIdempotencyStore.builder(database.app()).listen(false).build(),
-                    Things.TRANSACTIONAL))
+                    PostgresIdempotencyStore.builder(withoutLocks.app()).listen(false).build(),
+                    Things.CREATE_THING))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("a trial call of the start-up check could not claim a key")
         .hasMessageContaining("permission denied for function pg_try_advisory_xact_lock");
   }
 
   @Test
-  void aReservedCallAndItsDuplicateOnAnotherServerNeedNeitherLocksNorNotifications() {
+  void aReservedCallAndItsDuplicateOnAnotherServerNeedNoNotifications() {
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left = waiting(database.app());
         ThingServer right = waiting(database.newAppPool());

@@ -46,6 +46,7 @@ import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -185,7 +186,23 @@ class MistakesTest {
     settings.setAutoCommit(false);
     HikariDataSource pool = grpc.registerCloseable(new HikariDataSource(settings));
 
-    mistake.isFoundAtStartUp(problems(pool, writing()));
+    mistake.isFoundAtStartUp(problems(pool, writing().execution(Execution.TRANSACTIONAL)));
+  }
+
+  @Test
+  void thePoolIsNotHikaricp() {
+    DataSource another = new IdempotencyDataSource(database.as("things_app"));
+    DataSource hiding =
+        (DataSource)
+            Proxy.newProxyInstance(
+                MistakesTest.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) ->
+                    method.getName().equals("isWrapperFor")
+                        ? false
+                        : method.invoke(another, arguments));
+
+    mistake.isFoundAtStartUp(problems(hiding, writing()));
   }
 
   @Test

@@ -77,7 +77,8 @@ class MoveToPartitionsTest {
                 .start();
         ThingServer transactional =
             PostgresThingServer.on(database.newAppPool()).transactional().start();
-        ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).batchSize(20).build()) {
+        PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(store).batchSize(20).build()) {
       List<Future<List<Answered>>> clients = new ArrayList<>();
       for (ThingServer server : List.of(reserved, completing, transactional)) {
         for (int client = 0; client < 2; client++) {
@@ -398,7 +399,7 @@ class MoveToPartitionsTest {
         """
         SELECT count(*)
           FROM idempotency.idempotency_keys AS k
-          FULL JOIN idempotency.idempotency_keys_twin AS t USING (id, idempotency_key, user_id)
+          FULL JOIN idempotency.idempotency_keys_twin AS t USING (id, idempotency_key, user_uuid)
          WHERE (k *= t) IS NOT TRUE
         """);
   }
@@ -421,7 +422,7 @@ class MoveToPartitionsTest {
           FROM idempotency.idempotency_keys AS k
          WHERE NOT satisfies_hash_partition(
                  'idempotency.idempotency_keys'::regclass, 4,
-                 right(tableoid::regclass::text, 1)::integer, idempotency_key, user_id)
+                 right(tableoid::regclass::text, 1)::integer, idempotency_key, user_uuid)
         """);
   }
 

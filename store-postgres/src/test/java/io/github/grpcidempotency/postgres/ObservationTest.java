@@ -119,7 +119,7 @@ class ObservationTest {
     return Optional.ofNullable(
         database.one(
             String.class,
-            "SELECT server FROM idempotency.idempotency_keys WHERE user_id = ?",
+            "SELECT server FROM idempotency.idempotency_keys WHERE user_uuid = ?",
             user));
   }
 }

@@ -249,7 +249,7 @@ class OperationsTest {
     database.execute(
         """
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
            response_bytes, completed, expires)
         SELECT ('ffffffff-ffff-7fff-bfff-' || lpad(n::text, 12, '0'))::uuid, 'k' || n, ?, ?,
                '', 1, '', now(), now() + interval '1 day'
@@ -356,7 +356,7 @@ class OperationsTest {
   void anUnavailableDatabaseIsReported() {
     ThingClient cutOff;
     try (TestDatabase mortal = TestDatabase.create()) {
-      cutOff = clientOf(PostgresThingServer.on(mortal.app()));
+      cutOff = clientOf(PostgresThingServer.on(mortal.app()).connections(mortal.app()));
     }
 
     StatusRuntimeException refused =

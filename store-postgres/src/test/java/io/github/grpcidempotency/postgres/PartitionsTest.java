@@ -100,7 +100,8 @@ class PartitionsTest {
               SELECT idempotency.add_resource_type('gadget', 'app.things'),
                      idempotency.add_resource_type('gizmo', NULL, enforced => false),
                      idempotency.add_in_flight_index(),
-                     idempotency.add_operation_index()
+                     idempotency.add_operation_index(),
+                     idempotency.add_tenant_index()
               """);
           handle.execute("CREATE ROLE latecomer");
           asOwner(handle, "SELECT idempotency.grant_to('latecomer')");
@@ -115,7 +116,8 @@ class PartitionsTest {
                       """))
               .contains(
                   "(id) WHERE (completed IS NULL)",
-                  "(user_id, id)",
+                  "(user_uuid, id)",
+                  "(tenant, id) WHERE (tenant <> ''::text)",
                   "(gadget_id) WHERE (gadget_id IS NOT NULL)");
           assertThat(problems(handle, "latecomer")).isEmpty();
         });
@@ -253,7 +255,7 @@ class PartitionsTest {
 
   /** As a parameter, or, in a statement for several calls, as a column of each call. */
   private static final Pattern KNOWS_THE_KEY =
-      Pattern.compile("k\\.idempotency_key = (:key|c\\.idempotency_key)");
+      Pattern.compile("\\$\\{same_key}|k\\.idempotency_key = c\\.idempotency_key");
 
   /** These know ids of operations only, or several keys; they look into every partition. */
   @Test
@@ -279,7 +281,7 @@ class PartitionsTest {
       textBlock =
           """
           ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key | has no unique constraint
-          GRANT SELECT ON idempotency.idempotency_keys_p1 TO things_app                 | p1 is not protected
+          GRANT SELECT ON idempotency.idempotency_keys_p1 TO things_app                 | SELECT on idempotency_keys_p1
           ALTER TABLE idempotency.idempotency_keys_p2 NO FORCE ROW LEVEL SECURITY       | p2 is not protected
           ALTER TABLE idempotency.idempotency_keys_p3 DISABLE ROW LEVEL SECURITY        | p3 is not protected
           DROP POLICY maintenance ON idempotency.idempotency_keys_p0                    | p0 is not swept
@@ -304,17 +306,20 @@ class PartitionsTest {
           handle.execute(
               """
               ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key;
-              CREATE UNIQUE INDEX partial ON idempotency.idempotency_keys (idempotency_key, user_id)
-                WHERE attempt > 0;
-              CREATE INDEX ordinary ON idempotency.idempotency_keys (idempotency_key, user_id);
+              CREATE UNIQUE INDEX partial ON idempotency.idempotency_keys
+                (idempotency_key, user_uuid, tenant, project) WHERE attempt > 0;
+              CREATE INDEX ordinary ON idempotency.idempotency_keys (idempotency_key, user_uuid, tenant, project);
+              CREATE UNIQUE INDEX narrow ON idempotency.idempotency_keys (idempotency_key, user_uuid);
               """);
           assertThat(problems(handle))
               .singleElement()
               .asString()
-              .contains("has no unique constraint on (idempotency_key, user_id)");
+              .contains(
+                  "has no unique constraint on (idempotency_key, user_uuid, tenant, project)");
 
           handle.execute(
-              "CREATE UNIQUE INDEX other ON idempotency.idempotency_keys (user_id, idempotency_key)");
+              "CREATE UNIQUE INDEX other ON idempotency.idempotency_keys"
+                  + " (tenant, user_uuid, project, idempotency_key)");
           assertThat(problems(handle)).isEmpty();
         });
   }
@@ -332,7 +337,7 @@ class PartitionsTest {
                 PARTITION BY HASH (id);
               CREATE TABLE idempotency.part PARTITION OF idempotency.idempotency_keys
                 FOR VALUES WITH (MODULUS 1, REMAINDER 0);
-              CREATE UNIQUE INDEX ON idempotency.part (idempotency_key, user_id);
+              CREATE UNIQUE INDEX ON idempotency.part (idempotency_key, user_uuid, tenant, project);
               """);
           assertThat(problems(handle))
               .anyMatch(problem -> problem.contains("has no unique constraint"));
@@ -385,7 +390,7 @@ class PartitionsTest {
     handle.execute(
         """
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
            response_bytes, completed, expires, thing_id)
         SELECT gen_random_uuid(), t.name, t.user_id, 'a.B/C', '', 1,
                'secret', now(), now() + interval '1 hour', t.id
@@ -540,7 +545,7 @@ class PartitionsTest {
 
   private static String argument(String name) {
     return switch (name) {
-      case "key", "server" -> "'a'";
+      case "key", "server", "tenant", "project" -> "'a'";
       case "user", "id" -> "'" + new UUID(0, 1) + "'";
       default -> "NULL";
     };

@@ -1,17 +1,19 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.test.Program.PGBOUNCER;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.store.OperationStore;
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIf;
 
 /** The whole contract again, through a real pooler of transactions. */
 @Tag("torture")
-@EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
+@NeedsProgram(PGBOUNCER)
 class PgBouncerContractTest extends PostgresIdempotencyStoreContractTest {
   private static PgBouncer pooler;
   private static HikariDataSource pool;

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.test.Program.PGBOUNCER;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,6 +10,7 @@ import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -29,14 +31,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Calls whose servers reach PostgreSQL through a real PgBouncer that pools transactions. */
-@EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
+@NeedsProgram(PGBOUNCER)
 class PgBouncerTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -252,13 +253,13 @@ class PgBouncerTest {
   }
 
   @Test
-  void aMaintenancePoolPastThePoolerIsNotified() {
+  void aStoreWhoseConnectionsBypassThePoolerIsNotified() {
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy past = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(pooler.jdbcUrl());
-        HikariDataSource maintenance = PostgresThingServer.pool(past.jdbcUrl());
-        ThingServer left = attaching(pool, Optional.of(maintenance));
-        ThingServer right = attaching(pool, Optional.of(maintenance));
+        HikariDataSource direct = PostgresThingServer.pool(past.jdbcUrl());
+        ThingServer left = attaching(pool, Optional.of(direct));
+        ThingServer right = attaching(pool, Optional.of(direct));
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
@@ -273,10 +274,10 @@ class PgBouncerTest {
   }
 
   private static ThingServer attaching(
-      HikariDataSource pool, Optional<HikariDataSource> maintenance) {
+      HikariDataSource pool, Optional<HikariDataSource> connections) {
     PostgresThingServer.Builder server =
         PostgresThingServer.on(pool).createThing(thing -> thing.attach(Duration.ofMinutes(1)));
-    maintenance.ifPresent(server::maintenance);
+    connections.ifPresent(server::connections);
     return server.start();
   }
 

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -55,14 +56,15 @@ class PlanTest {
   @Test
   void aReplayIsNotPlannedAnewWhileTablesGrow() {
     database.superuser().useHandle(handle -> TABLES.forEach(table -> notAnalyzed(handle, table)));
-    try (HikariDataSource one = database.newAppPool(1)) {
-      PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(one).build();
+    try (HikariDataSource pool = database.newAppPool(StoreConnections.SIZE)) {
+      PostgresIdempotencyStore store =
+          PostgresIdempotencyStore.builder(pool).connections(pool).build();
       Things.win(store, request).complete(Things.ANSWER);
       replay(store, BEFORE);
       grow();
       replay(store, AFTER);
 
-      assertThat(customPlans(one)).isZero();
+      assertThat(customPlans(pool)).isZero();
     }
   }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.test.LogLines;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
@@ -35,17 +37,15 @@ class PostgresCompletionWatchTest {
   @Test
   void anErrorOfAListenerDoesNotEndTheWatch() {
     AtomicInteger told = new AtomicInteger();
-    try (PostgresCompletionWatch watch =
-        new PostgresCompletionWatch(
-            database.app(),
-            SCHEMA,
-            true,
-            key -> {
-              if (told.incrementAndGet() == 1) {
-                throw new NoClassDefFoundError("whoever is told is half there");
-              }
-            })) {
-      watch.add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
+    try (PostgresCompletionWatch watch = watchOn(database.app())) {
+      watch
+          .subscribe(
+              key -> {
+                if (told.incrementAndGet() == 1) {
+                  throw new NoClassDefFoundError("whoever is told is half there");
+                }
+              })
+          .add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
 
       await().until(() -> told.get() > 1);
     }
@@ -56,9 +56,8 @@ class PostgresCompletionWatchTest {
     try (LogLines log = LogLines.listen();
         HikariDataSource nowhere =
             PostgresThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
-        PostgresCompletionWatch watch =
-            new PostgresCompletionWatch(nowhere, SCHEMA, true, key -> {})) {
-      watch.add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
+        PostgresCompletionWatch watch = watchOn(nowhere)) {
+      watch.subscribe(key -> {}).add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
 
       await().until(() -> log.all().stream().anyMatch(line -> line.contains("idempotency-watch")));
       assertThat(log.all())
@@ -95,6 +94,10 @@ class PostgresCompletionWatchTest {
     } finally {
       servers.shutdownNow();
     }
+  }
+
+  private static PostgresCompletionWatch watchOn(DataSource pool) {
+    return new PostgresCompletionWatch(StoreConnections.of(pool), SCHEMA, true);
   }
 
   private static void announce(Handle handle, Long... locks) {

@@ -32,7 +32,10 @@ public final class PostgresJourneyStore implements JourneyStore {
   @Override
   public IdempotencyStore newStore(Duration lease) {
     execute("DELETE FROM idempotency.idempotency_keys");
-    return PostgresIdempotencyStore.builder(DATABASE.pool()).lease(lease).build();
+    return PostgresIdempotencyStore.builder(DATABASE.pool())
+        .through(HeldConnections::of)
+        .lease(lease)
+        .build();
   }
 
   @Override

@@ -47,6 +47,7 @@ final class PostgresThingServer {
     config.addDataSourceProperty("socketTimeout", "3");
     config.setMaximumPoolSize(10);
     config.setMinimumIdle(0);
+    config.setIdleTimeout(10_000);
     config.setConnectionTimeout(patience.toMillis());
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
@@ -77,7 +78,7 @@ final class PostgresThingServer {
     private DataSource store;
     private int smallestBatch = 2;
     private final DataSource handlers;
-    private Optional<DataSource> maintenance = Optional.empty();
+    private Optional<DataSource> connections = Optional.empty();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
     private boolean listen = true;
@@ -105,9 +106,9 @@ final class PostgresThingServer {
       return this;
     }
 
-    /** Gives the store a pool beside that for its own needs. */
-    Builder maintenance(DataSource pool) {
-      this.maintenance = Optional.of(pool);
+    /** Gives the store the pool for its own statements. */
+    Builder connections(DataSource pool) {
+      this.connections = Optional.of(pool);
       return this;
     }
 
@@ -206,9 +207,11 @@ final class PostgresThingServer {
 
     /** Starts the server. */
     ThingServer start() {
+      PostgresIdempotencyStore own = newStore();
       ThingServer.Builder server =
           ThingServer.on(Transport.LOOPBACK)
-              .store(newStore())
+              .store(own)
+              .closing(own::close)
               .createThing(this::describeThing)
               .describe(
                   createOther
@@ -230,9 +233,10 @@ final class PostgresThingServer {
       PostgresIdempotencyStore.Builder built =
           PostgresIdempotencyStore.builder(store)
               .smallestBatch(smallestBatch)
+              .through(HeldConnections::of)
               .lease(lease)
               .listen(listen);
-      maintenance.ifPresent(built::maintenance);
+      connections.ifPresent(built::connections);
       hostTransactions.ifPresent(built::hostTransactions);
       return built.build();
     }

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The store makes a trial call before the first real one, through every pool that it has. */
+/** The store makes a trial call before the first real one, on every connection that it uses. */
 class StartupProbeTest {
   private static final Procedure LATE =
       Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
@@ -63,44 +63,53 @@ class StartupProbeTest {
   }
 
   @Test
-  void theCheckTakesAFewDozenRoundTripsOnOnePool() {
+  void theCheckTakesAFewDozenRoundTrips() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       verify(pool, Things.TRANSACTIONAL);
 
-      assertThat(proxy.roundTrips()).hasSizeBetween(15, 52);
+      assertThat(proxy.roundTrips()).hasSizeBetween(15, 60);
     }
   }
 
   @Test
-  void aMaintenancePoolWithoutAutocommitIsRefused() {
-    try (HikariDataSource maintenance = pool(config -> config.setAutoCommit(false))) {
-      assertThatVerifying(database.app(), maintenance)
-          .hasMessageContaining("the maintenance pool must give connections in autocommit mode");
+  void aPoolWithoutAutocommitIsRefusedForStatementsOfTheStore() {
+    try (HikariDataSource own =
+        pool(
+            config -> {
+              config.setMaximumPoolSize(4);
+              config.setAutoCommit(false);
+            })) {
+      assertThatVerifying(database.app(), own)
+          .hasMessageContaining("the store's pool must give connections in autocommit mode");
     }
   }
 
   @Test
-  void aMaintenancePoolOfAnotherDatabaseIsRefused() {
+  void aPoolWithoutAutocommitServesReservedProceduresButNoTransactionalOnes() {
+    try (HikariDataSource service = pool(config -> config.setAutoCommit(false))) {
+      verify(service, Things.CREATE_THING);
+      assertThatVerifying(service, Things.TRANSACTIONAL)
+          .hasMessageContaining("the service's pool must give connections in autocommit mode");
+    }
+  }
+
+  @Test
+  void connectionsToAnotherDatabaseAreRefusedForTransactionalProcedures() {
     try (TestDatabase other = TestDatabase.create()) {
-      assertThatVerifying(database.app(), other.app())
-          .hasMessageContaining("the maintenance pool")
-          .hasMessageContaining("the same database");
+      assertThatVerifying(database.app(), other.app(), Things.TRANSACTIONAL)
+          .hasMessageContaining("handlers' transactions are on another database");
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"the store's pool", "the maintenance pool"})
-  void aPoolThatIsReadOnlyIsRefused(String name) {
-    try (HikariDataSource driver = pool(config -> config.setReadOnly(true));
-        HikariDataSource server = withSettings("options=-c%20default_transaction_read_only=on")) {
-      for (HikariDataSource readOnly : List.of(driver, server)) {
-        boolean isMaintenance = name.contains("maintenance");
-        assertThatVerifying(
-                isMaintenance ? database.app() : readOnly,
-                isMaintenance ? readOnly : database.app())
-            .hasMessageContaining(name + " gives connections that are read-only");
-      }
+  @Test
+  void aDatabaseThatIsReadOnlyIsRefused() {
+    try (HikariDataSource readOnly =
+        withSettings("options=-c%20default_transaction_read_only=on")) {
+      assertThatVerifying(readOnly)
+          .hasMessageContaining("the store's pool gives connections that are read-only");
+      assertThatVerifying(readOnly, database.app(), Things.TRANSACTIONAL)
+          .hasMessageContaining("the service's pool gives connections that are read-only");
     }
   }
 
@@ -108,20 +117,9 @@ class StartupProbeTest {
   @ValueSource(strings = {"preferQueryMode=simple", "prepareThreshold=-1"})
   void aDriverThatSendsAFlushInPiecesIsRefusedByName(String setting) {
     try (HikariDataSource pool = withSettings(setting)) {
-      assertThatVerifying(pool, database.app())
+      assertThatVerifying(pool)
           .hasMessageContaining("the store's pool sends the statements of a flush separately")
           .hasMessageContaining(setting);
-    }
-  }
-
-  /** The statements of the maintenance pool do not depend on each other. */
-  @ParameterizedTest
-  @ValueSource(strings = {"preferQueryMode=simple", "prepareThreshold=1"})
-  void aMaintenancePoolMaySplitFlushes(String setting) {
-    try (HikariDataSource maintenance = withSettings(setting)) {
-      for (int start = 0; start < 2; start++) {
-        verify(database.app(), maintenance);
-      }
     }
   }
 
@@ -130,8 +128,8 @@ class StartupProbeTest {
     try (HikariDataSource pool =
         withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
       verify(pool, Things.CREATE_THING);
-      assertThatVerifying(pool, database.app(), Things.TRANSACTIONAL)
-          .hasMessageContaining("two connections of the store's pool could hold the same lock");
+      assertThatVerifying(pool, Things.TRANSACTIONAL)
+          .hasMessageContaining("two connections of the service's pool could hold the same lock");
     }
   }
 
@@ -142,7 +140,7 @@ class StartupProbeTest {
       verify(pool, Things.TRANSACTIONAL);
 
       assertThat(log.warnings())
-          .anyMatch(line -> line.contains("the store's pool gave no second connection"));
+          .anyMatch(line -> line.contains("the service's pool gave no second connection"));
     }
   }
 
@@ -152,7 +150,6 @@ class StartupProbeTest {
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (procedure LIKE 'a.%')");
 
     assertThatVerifying(
-            database.app(),
             database.app(),
             Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
                 .status(OutboxQuery.of("SELECT state FROM app.outbox, :resource_id").build())
@@ -167,7 +164,7 @@ class StartupProbeTest {
     database.execute(
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (completed IS NULL)");
 
-    assertThatVerifying(database.app(), database.app(), Things.TRANSACTIONAL)
+    assertThatVerifying(database.app(), Things.TRANSACTIONAL)
         .hasMessageContaining("a trial call of the start-up check could not record its answer")
         .hasMessageContaining("violates check constraint \"own\"");
   }
@@ -175,8 +172,7 @@ class StartupProbeTest {
   @Test
   void rowLevelSecurityThatIsAnErrorInsteadIsRefused() {
     try (HikariDataSource pool = withSettings("options=-c%20row_security=off")) {
-      assertThatVerifying(pool, database.app())
-          .hasMessageContaining("would be affected by row-level security");
+      assertThatVerifying(pool).hasMessageContaining("would be affected by row-level security");
     }
   }
 
@@ -184,7 +180,7 @@ class StartupProbeTest {
   void functionsOfAnotherOwnerThanTheTablesAreRefused() {
     database.execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_app");
 
-    assertThatVerifying(database.app(), database.app())
+    assertThatVerifying(database.app())
         .hasMessageContaining("idempotency.renew_leases belongs to things_app")
         .hasMessageContaining("to things_owner; give both the same owner");
   }
@@ -193,7 +189,7 @@ class StartupProbeTest {
   void aPolicyThatLetsEverybodyMaintainIsRefused() {
     database.execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO PUBLIC");
 
-    assertThatVerifying(database.app(), database.app())
+    assertThatVerifying(database.app())
         .hasMessageContaining(
             "the policy maintenance of idempotency.idempotency_keys is not granted");
   }
@@ -202,7 +198,7 @@ class StartupProbeTest {
   @Test
   void theUsersFunctionMayBeExecutedOnceItIsGranted() {
     database.execute("REVOKE ALL ON FUNCTION idempotency.current_user_id FROM PUBLIC, things_app");
-    assertThatVerifying(database.app(), database.app())
+    assertThatVerifying(database.app())
         .hasMessageContaining("call SELECT idempotency.grant_to('things_app')");
 
     database.execute("SELECT idempotency.grant_to('things_app')");
@@ -210,10 +206,10 @@ class StartupProbeTest {
   }
 
   @Test
-  void anUnreachableMaintenancePoolIsNotReportedAsMisconfigured() {
+  void anUnreachableDatabaseIsNotReportedAsMisconfigured() {
     try (HikariDataSource nowhere =
         PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
-      assertThatThrownBy(() -> verify(database.app(), nowhere)).isInstanceOf(StoreException.class);
+      assertThatThrownBy(() -> verify(nowhere)).isInstanceOf(StoreException.class);
     }
   }
 
@@ -290,7 +286,7 @@ class StartupProbeTest {
     database.execute("ALTER ROLE things_app NOLOGIN");
     try (HikariDataSource refused =
         PostgresThingServer.pool(database.appUrl(), Duration.ofMillis(250))) {
-      assertThatVerifying(refused, refused)
+      assertThatVerifying(refused)
           .hasMessageContaining("the store's pool cannot log in")
           .hasMessageContaining("role \"things_app\" is not permitted to log in (SQLSTATE 28000)");
     } finally {
@@ -299,24 +295,24 @@ class StartupProbeTest {
   }
 
   private static AbstractThrowableAssert<?, ? extends Throwable> assertThatVerifying(
-      DataSource pool, DataSource maintenance, Procedure... procedures) {
+      DataSource pool, DataSource connections, Procedure... procedures) {
     return assertThatThrownBy(
             () ->
                 Things.verify(
-                    PostgresIdempotencyStore.builder(pool).maintenance(maintenance).build(),
+                    PostgresIdempotencyStore.builder(pool).connections(connections).build(),
                     procedures))
         .isInstanceOf(SetupException.class);
   }
 
-  private static void verify(DataSource pool, Procedure... procedures) {
-    Things.verify(PostgresIdempotencyStore.builder(pool).build(), procedures);
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertThatVerifying(
+      DataSource pool, Procedure... procedures) {
+    return assertThatThrownBy(() -> verify(pool, procedures)).isInstanceOf(SetupException.class);
   }
 
-  private static void verify(DataSource pool, DataSource maintenance) {
-    PostgresIdempotencyStore.builder(pool)
-        .maintenance(maintenance)
-        .build()
-        .verify(List.of(), Optional.empty());
+  private static void verify(DataSource pool, Procedure... procedures) {
+    try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build()) {
+      Things.verify(store, procedures);
+    }
   }
 
   private HikariDataSource withSettings(String settings) {

@@ -175,7 +175,7 @@ class StrictCompletionTest {
           UUID user = Things.caller();
           database.execute(
               "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
-                  + " WHERE user_id = ?",
+                  + " WHERE user_uuid = ?",
               user);
           Thing thing = newThing(request);
           assertThatThrownBy(

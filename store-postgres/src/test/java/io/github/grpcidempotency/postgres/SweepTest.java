@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -20,8 +19,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,7 +47,7 @@ class SweepTest {
     table.add(25, EXPIRED);
     table.add(5, LIVE);
 
-    try (ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).batchSize(10).build()) {
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store()).batchSize(10).build()) {
       assertThat(sweeper.sweep()).isEqualTo(25);
     }
 
@@ -60,7 +58,7 @@ class SweepTest {
   void anExpiredReservationWhoseOwnerHasDiedKeepsNoOtherRequestOut() {
     UUID user = UUID.randomUUID();
     ClaimRequest dead = Things.claimOf(user, Things.CREATE_THING);
-    IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+    IdempotencyStore store = store();
     Things.win(store, dead);
     table.expire(user);
 
@@ -92,15 +90,15 @@ class SweepTest {
     journal.onEach(event -> assertThat(table.size()).isZero());
 
     try (ExpirySweeper sweeper =
-            ExpirySweeper.builder(database.app())
+            ExpirySweeper.builder(store())
                 .batchSize(10)
                 .shard("east")
                 .listener(journal.listener())
                 .listener(second.listener())
                 .build();
         ExpirySweeper broken =
-            ExpirySweeper.builder(database.app())
-                .schema("nowhere")
+            ExpirySweeper.builder(
+                    PostgresIdempotencyStore.builder(database.app()).schema("nowhere").build())
                 .shard("west")
                 .listener(second.listener())
                 .build()) {
@@ -126,7 +124,7 @@ class SweepTest {
         "UPDATE idempotency.idempotency_keys SET completed = NULL, response_bytes ="
             + " NULL, lease_expires = now() + interval '1 minute'");
 
-    try (ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).build()) {
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store()).build()) {
       assertThat(sweeper.sweep()).isZero();
     }
   }
@@ -138,7 +136,8 @@ class SweepTest {
     String impatient = database.appUrl() + "&options=-c%20lock_timeout=2000";
     try (Handle other = database.superuser().open();
         HikariDataSource pool = PostgresThingServer.pool(impatient);
-        ExpirySweeper sweeper = ExpirySweeper.builder(pool).build()) {
+        PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(store).build()) {
       other.begin();
       other
           .createQuery("SELECT id FROM idempotency.idempotency_keys LIMIT 4 FOR UPDATE")
@@ -155,11 +154,47 @@ class SweepTest {
     table.add(3, EXPIRED);
 
     ExpirySweeper sweeper =
-        ExpirySweeper.builder(database.app()).interval(Duration.ofMillis(20)).build().start();
+        ExpirySweeper.builder(store()).interval(Duration.ofMillis(20)).build().start();
     await().until(() -> table.size() == 0);
     sweeper.close();
 
     await().until(() -> !sweeperIsAlive());
+  }
+
+  @Test
+  void aProcessThatLivesShorterThanAnIntervalSweeps() {
+    table.add(3, EXPIRED);
+
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store()).build().start()) {
+      await().until(() -> table.size() == 0);
+      assertThat(sweeper.sweep()).isZero();
+    }
+  }
+
+  @Test
+  void aSweeperOfASchemaThatDoesNotExistIsRefusedWhenItStarts() {
+    try (PostgresIdempotencyStore nowhere =
+            PostgresIdempotencyStore.builder(database.app()).schema("nowhere").build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(nowhere).shard("west").build()) {
+      assertThatThrownBy(sweeper::start)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("the sweeper of shard west cannot sweep the schema nowhere")
+          .hasMessageContaining("schema \"nowhere\" does not exist");
+    }
+  }
+
+  @Test
+  void aSweeperWhoseRoleMayNotSweepIsRefusedWhenItStarts() {
+    database.execute(
+        "REVOKE EXECUTE ON FUNCTION idempotency.sweep_expired(integer) FROM things_app");
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(store()).build()) {
+      assertThatThrownBy(sweeper::start)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("permission denied for function sweep_expired");
+    } finally {
+      database.execute(
+          "GRANT EXECUTE ON FUNCTION idempotency.sweep_expired(integer) TO things_app");
+    }
   }
 
   @Test
@@ -168,18 +203,20 @@ class SweepTest {
 
     try (FatalOncePool pool = new FatalOncePool()) {
       ExpirySweeper sweeper =
-          ExpirySweeper.builder(pool).interval(Duration.ofMillis(20)).build().start();
+          ExpirySweeper.builder(PostgresIdempotencyStore.builder(pool).connections(pool).build())
+              .interval(Duration.ofMillis(20))
+              .build()
+              .start();
       await().until(() -> table.size() == 0);
       sweeper.close();
 
-      assertThat(pool.failed).isTrue();
+      assertThat(pool.asked).hasValueGreaterThan(2);
     }
   }
 
-  /** A pool that throws unexpected exceptions once it has been checked. */
+  /** A pool that throws an unexpected error once, after the connection of the check. */
   private static final class FatalOncePool extends HikariDataSource {
-    private final AtomicBoolean checked = new AtomicBoolean();
-    private final AtomicBoolean failed = new AtomicBoolean();
+    private final AtomicInteger asked = new AtomicInteger();
 
     FatalOncePool() {
       setJdbcUrl(database.appUrl());
@@ -188,34 +225,17 @@ class SweepTest {
 
     @Override
     public Connection getConnection() throws SQLException {
-      if (checked.getAndSet(true) && !failed.getAndSet(true)) {
+      if (asked.incrementAndGet() == 2) {
         throw new NoClassDefFoundError("the driver is half there");
       }
       return super.getConnection();
     }
   }
 
-  @Test
-  @Timeout(20)
-  void aPoolWithoutAutocommitIsRefusedWhereItWouldBeSweptForEver() {
-    table.add(10, EXPIRED);
-    HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(database.appUrl());
-    config.setAutoCommit(false);
-    try (HikariDataSource pool = new HikariDataSource(config);
-        ExpirySweeper sweeper = ExpirySweeper.builder(pool).batchSize(10).build()) {
-      for (ThrowingCallable use : List.<ThrowingCallable>of(sweeper::start, sweeper::sweep)) {
-        assertThatThrownBy(use)
-            .isInstanceOf(SetupException.class)
-            .hasMessageContaining("the sweeper's pool must give connections in autocommit mode");
-      }
-    }
-  }
-
   /** As a container does with its own transaction around. */
   @Test
   @Timeout(20)
-  void aPoolThatRollsTheSweepBackIsRefused() {
+  void aPoolThatRollsTheSweepBackIsReported() {
     table.add(10, EXPIRED);
     PGSimpleDataSource rollingBack =
         new PGSimpleDataSource() {
@@ -225,10 +245,11 @@ class SweepTest {
           }
         };
     rollingBack.setUrl(database.appUrl());
-    try (ExpirySweeper sweeper = ExpirySweeper.builder(rollingBack).batchSize(10).build()) {
+    try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(rollingBack).build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(store).batchSize(10).build()) {
       assertThatThrownBy(sweeper::sweep)
-          .isInstanceOf(SetupException.class)
-          .hasMessageContaining("the sweeper's pool rolls back the sweep");
+          .isInstanceOf(StoreException.class)
+          .hasMessageContaining("the database rolls back the sweep");
     }
     assertThat(table.size()).isEqualTo(10);
   }
@@ -236,9 +257,14 @@ class SweepTest {
   @Test
   void aSweeperStartsWhileTheDatabaseIsOutOfReach() {
     try (HikariDataSource nowhere = PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none");
-        ExpirySweeper sweeper = ExpirySweeper.builder(nowhere).build()) {
+        PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(nowhere).build();
+        ExpirySweeper sweeper = ExpirySweeper.builder(store).build()) {
       assertThat(sweeper.start()).isSameAs(sweeper);
     }
+  }
+
+  private static PostgresIdempotencyStore store() {
+    return PostgresIdempotencyStore.builder(database.app()).build();
   }
 
   /** Returns the connection in a transaction that is never committed. */

@@ -314,6 +314,7 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
 
   @Override
   public void afterEach(ExtensionContext context) {
+    HeldConnections.check();
     if (awaitsConnections) {
       awaitAllConnectionsBack();
     }

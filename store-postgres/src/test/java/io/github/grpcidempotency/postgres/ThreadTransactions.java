@@ -84,7 +84,8 @@ final class ThreadTransactions implements HostTransactions {
   }
 
   /**
-   * Does something at every step: {@code begin}, {@code flush}, {@code commit}, {@code committed}.
+   * Does something at every step: {@code begin}, {@code early flush}, {@code flush}, {@code
+   * commit}, {@code committed}.
    */
   ThreadTransactions step(Consumer<String> work) {
     this.step = work;
@@ -208,6 +209,11 @@ final class ThreadTransactions implements HostTransactions {
     }
 
     @Override
+    public void flush() {
+      step.accept("early flush");
+    }
+
+    @Override
     public void beforeCommit(Runnable work) {
       beforeCommit.add(work);
     }
@@ -235,6 +241,9 @@ final class ThreadTransactions implements HostTransactions {
           beforeCommit.forEach(Runnable::run);
         }
         step.accept("commit");
+      } catch (Error failure) {
+        rollback();
+        throw failure;
       } catch (RuntimeException failure) {
         rollback();
         throw new HostException(opaque ? new IllegalStateException("no reason given") : failure);

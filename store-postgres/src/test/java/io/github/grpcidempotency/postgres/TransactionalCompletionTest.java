@@ -107,7 +107,7 @@ class TransactionalCompletionTest {
   private void completeLost(CreateThingRequest request) {
     Thing thing = newThing(request);
     database.execute(
-        "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1" + " WHERE user_id = ?",
+        "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1" + " WHERE user_uuid = ?",
         Things.caller());
     jdbi.useTransaction(
         handle -> {
@@ -156,7 +156,7 @@ class TransactionalCompletionTest {
       handler.begin();
       handler.execute(
           "UPDATE idempotency.idempotency_keys SET response_bytes = '', completed = now()"
-              + " WHERE user_id = ?",
+              + " WHERE user_uuid = ?",
           completing);
 
       assertThat(store.renew(List.of(locked, free)))

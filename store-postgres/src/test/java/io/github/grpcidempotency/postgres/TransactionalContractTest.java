@@ -1,11 +1,14 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.test.Program.PGBOUNCER;
+
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.TransactionalStoreContract;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -13,7 +16,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The contract of stores with transactions, for each kind that this store has. */
@@ -57,7 +59,7 @@ class TransactionalContractTest {
 
   @Nested
   @Tag("torture")
-  @EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
+  @NeedsProgram(PGBOUNCER)
   class ThroughPgBouncer extends Contract {
     private static PgBouncer pooler;
     private static HikariDataSource pool;

@@ -239,7 +239,7 @@ class TransactionalExecutionTest {
       client.createThing(REQUEST);
       table.expire(client.user());
       sweep.begin();
-      sweep.execute("DELETE FROM idempotency.idempotency_keys WHERE user_id = ?", client.user());
+      sweep.execute("DELETE FROM idempotency.idempotency_keys WHERE user_uuid = ?", client.user());
       CompletableFuture<Reply> claim = client.startThing(Things.named("another thing"));
       await().until(() -> database.blocked() == 1);
       sweep.commit();

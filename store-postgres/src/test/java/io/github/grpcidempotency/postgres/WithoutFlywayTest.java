@@ -1,12 +1,14 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.test.Program.BASH;
+import static io.github.grpcidempotency.test.Program.PSQL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.tink.TinkProtection;
 import java.io.IOException;
@@ -58,9 +60,8 @@ class WithoutFlywayTest {
   }
 
   @Test
+  @NeedsProgram(PSQL)
   void psqlRunsTheFilesAsThePageSays() throws Exception {
-    assumeThat(Path.of("/usr/bin/psql")).isExecutable();
-
     assertThat(runInMigrations(snippet("sh", "psql"))).isZero();
 
     TestDatabase.runHostMigration(database.owner());
@@ -112,7 +113,7 @@ class WithoutFlywayTest {
 
   private int runInMigrations(String command) throws Exception {
     ProcessBuilder shell =
-        new ProcessBuilder("bash", "-euo", "pipefail", "-c", command)
+        BASH.process("-euo", "pipefail", "-c", command)
             .directory(MigrationFiles.directory().toFile())
             .redirectErrorStream(true);
     shell.environment().put("OWNER_URL", database.ownerUrl().replaceFirst("^jdbc:", ""));

@@ -164,15 +164,38 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void theSameKeyInAnotherNamespaceIsAnotherOperation() {
+  void theSameKeyInAnotherTenantOrProjectIsAnotherOperation() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
     win(store, requestOf(user.inTenant("here"))).complete(ANSWER);
+    win(store, requestOf(user.inProject("here"))).complete(ANSWER);
 
     Claim there = win(store, requestOf(user.inTenant("there")));
 
     assertThat(there.complete(OTHER_ANSWER)).isEqualTo(DONE);
     assertThat(recorded(store.claim(requestOf(user.inTenant("here")))).outcome()).isEqualTo(ANSWER);
+  }
+
+  /** A store that joins the names to one text must not join different ones to the same. */
+  @Test
+  void namesAndKeysThatLookAlikeAreDifferentOperations() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    List<ClaimRequest> requests = new ArrayList<>();
+    for (Caller caller :
+        List.of(
+            user,
+            user.inTenant("a"),
+            user.inTenant("a/b"),
+            user.inTenant("a").inProject("b"),
+            user.inProject("a"))) {
+      for (String key : List.of("c", "a/b:c", "b:c", "/:c", ":c", "a:c", "a/:c")) {
+        requests.add(request(new IdempotencyKey(caller, key), CREATE_THING, REQUEST, LONG_LEASE));
+      }
+    }
+
+    requests.forEach(request -> win(store, request).complete(ANSWER));
+    requests.forEach(
+        request -> assertThat(recorded(store.claim(request)).outcome()).isEqualTo(ANSWER));
   }
 
   @Test

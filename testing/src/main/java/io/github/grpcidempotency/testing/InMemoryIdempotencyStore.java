@@ -17,6 +17,8 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoredOperation;
 import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -30,10 +32,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.slf4j.LoggerFactory;
 
 /**
  * A store for tests of services, which keeps its records in memory. Its clock is the system clock,
@@ -152,12 +153,15 @@ public final class InMemoryIdempotencyStore implements OperationStore {
   private final class Watch implements CompletionWatch {
     private final Consumer<IdempotencyKey> ended;
     private final Set<IdempotencyKey> watched = ConcurrentHashMap.newKeySet();
+    private static final Duration INTERVAL = Duration.ofMillis(20);
+    private static final RateLimitedLog log =
+        RateLimitedLog.of(LoggerFactory.getLogger(Watch.class));
     private final ScheduledExecutorService timer = DaemonThreads.newTimer("in-memory-watch");
 
     Watch(Consumer<IdempotencyKey> ended) {
       this.ended = ended;
-      ScheduledFuture<?> unused =
-          timer.scheduleWithFixedDelay(this::look, 20, 20, TimeUnit.MILLISECONDS);
+      RepeatedTask.of("look for operations that have ended", log, this::look)
+          .every(timer, INTERVAL, INTERVAL);
     }
 
     @Override

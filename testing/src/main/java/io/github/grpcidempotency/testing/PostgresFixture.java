@@ -105,6 +105,7 @@ public final class PostgresFixture
     config.setDataSource(as(template.application()));
     config.setMaximumPoolSize(size);
     config.setMinimumIdle(0);
+    config.setIdleTimeout(POOL_PATIENCE.toMillis());
     config.setConnectionTimeout(POOL_PATIENCE.toMillis());
     HikariDataSource made =
         checksConnections ? new CheckedPool(config) : new HikariDataSource(config);

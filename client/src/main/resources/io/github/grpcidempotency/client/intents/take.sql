@@ -1,11 +1,16 @@
 WITH taken AS (
-  SELECT key
-    FROM idempotency_client.intents
-   WHERE due <= now()
-     AND (target, method) IN (VALUES ${routes})
-   ORDER BY due
-   LIMIT ?
-   FOR UPDATE SKIP LOCKED
+  SELECT due.key
+    FROM (VALUES ${shares}) AS share (target, most)
+   CROSS JOIN LATERAL (
+     SELECT key
+       FROM idempotency_client.intents AS intent
+      WHERE intent.target = share.target
+        AND (intent.target, intent.method) IN (VALUES ${routes})
+        AND intent.due <= now()
+      ORDER BY intent.due
+      LIMIT share.most
+      FOR UPDATE SKIP LOCKED
+   ) AS due
 )
 UPDATE idempotency_client.intents
    SET due = now() + ? * interval '1 millisecond',

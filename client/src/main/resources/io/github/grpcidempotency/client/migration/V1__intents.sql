@@ -14,11 +14,11 @@ CREATE TABLE idempotency_client.intents (
   created    timestamptz NOT NULL DEFAULT now(), -- the intent is sent until giveUpAfter has passed since this time
   due        timestamptz NOT NULL DEFAULT now(), -- when a worker may take the intent; while a worker processes it, the end of the lease
   attempts   int         NOT NULL DEFAULT 0,     -- how often the intent was taken
-  fence      bigint      NOT NULL DEFAULT 0,     -- changes when the intent is taken; a worker with an older fence has lost the intent
+  fence      bigint      NOT NULL DEFAULT 0,     -- changes when the intent is taken or given back; a worker with an older fence has lost the intent
   sent       int         NOT NULL DEFAULT 0,     -- how many attempts may have left the process; 0 if it is certain that none did
   answer     bytea                               -- the answer, until the callback has accepted it
 );
 
 COMMENT ON TABLE idempotency_client.intents IS 'Calls that are made until they have an answer. A row is deleted when the callback has accepted its answer.';
 
-CREATE INDEX intents_due ON idempotency_client.intents (due);
+CREATE INDEX intents_due ON idempotency_client.intents (target, due);

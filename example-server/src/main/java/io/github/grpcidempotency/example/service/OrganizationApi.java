@@ -30,18 +30,24 @@ import org.jdbi.v3.core.statement.StatementExceptions;
  * work. The caller provides the connection pools and the server, and starts the server.
  */
 public final class OrganizationApi implements AutoCloseable {
-  private final DataSource pool;
   private final Settings settings;
   private final IdempotencyListener listener;
   private final Tenant tenant;
   private final Parts parts = new Parts();
+  private final PostgresIdempotencyStore store;
   private Optional<IdempotencyInterceptor> interceptor = Optional.empty();
 
   private OrganizationApi(DataSource pool, Settings settings, IdempotencyListener listener) {
-    this.pool = pool;
     this.settings = settings;
     this.listener = listener;
     this.tenant = new Tenant(jdbi(pool), new Outbox(settings.outboxDelay()));
+    this.store =
+        parts.start(
+            () ->
+                PostgresIdempotencyStore.builder(pool)
+                    .lease(settings.lease())
+                    .jdbi(OrganizationApi::withholdValues)
+                    .build());
   }
 
   /**
@@ -65,11 +71,6 @@ public final class OrganizationApi implements AutoCloseable {
   }
 
   private void addTo(ServerBuilder<?> server) {
-    PostgresIdempotencyStore store =
-        PostgresIdempotencyStore.builder(pool)
-            .lease(settings.lease())
-            .jdbi(OrganizationApi::withholdValues)
-            .build();
     Procedures procedures = OrganizationProcedures.of(tenant, settings.secrets());
     IdempotencyInterceptor idempotency =
         parts.start(
@@ -103,7 +104,7 @@ public final class OrganizationApi implements AutoCloseable {
     parts.start(() -> OutboxWorker.start(jdbi(worker)));
     parts.start(
         () ->
-            ExpirySweeper.builder(pool)
+            ExpirySweeper.builder(store)
                 .interval(settings.sweepInterval())
                 .listener(listener)
                 .build()

@@ -152,7 +152,7 @@ final class BegunTransaction implements HostTransaction.Begun {
       }
       joined.closeConnection();
       host.clear();
-    } catch (InvalidTransactionException | SystemException | RuntimeException failure) {
+    } catch (InvalidTransactionException | SystemException | RuntimeException | Error failure) {
       logger.debug(
           "could not roll the transaction back; the transaction manager rolls it back"
               + " after the transaction's timeout",

@@ -22,7 +22,7 @@ final class JtaTransaction implements HostTransaction {
   private final List<Runnable> last = new ArrayList<>();
   private final List<Consumer<Completion>> listeners = new ArrayList<>();
   private Optional<Connection> connection = Optional.empty();
-  private Optional<RuntimeException> failure = Optional.empty();
+  private Optional<Throwable> failure = Optional.empty();
   private boolean registered;
   private boolean readyToCommit;
 
@@ -93,7 +93,7 @@ final class JtaTransaction implements HostTransaction {
   }
 
   /** Returns the exception of the work before the commit, if it failed. */
-  synchronized Optional<RuntimeException> failure() {
+  synchronized Optional<Throwable> failure() {
     return failure;
   }
 
@@ -115,7 +115,7 @@ final class JtaTransaction implements HostTransaction {
   private void workLast() {
     try {
       last.forEach(Runnable::run);
-    } catch (RuntimeException thrown) {
+    } catch (RuntimeException | Error thrown) {
       failure = Optional.of(thrown);
       throw thrown;
     } finally {

@@ -100,15 +100,20 @@ public final class JtaTransactions implements HostTransactions {
     BegunTransaction outer = begun.get();
     // The claim's own transaction must not be reported to an outer claim.
     begun.remove();
+    boolean owned = false;
     try {
       manager.begin();
       BegunTransaction transaction =
           new BegunTransaction(this, manager.getTransaction(), join(), suspended, outer);
       begun.set(transaction);
+      owned = true;
       return transaction;
     } catch (NotSupportedException | SystemException | RuntimeException failure) {
-      leave(suspended, outer);
       throw new IllegalStateException("could not begin a transaction", failure);
+    } finally {
+      if (!owned) {
+        leave(suspended, outer);
+      }
     }
   }
 
@@ -151,18 +156,18 @@ public final class JtaTransactions implements HostTransactions {
       if (suspended != null) {
         manager.resume(suspended);
       }
-    } catch (InvalidTransactionException | SystemException | RuntimeException failure) {
+    } catch (InvalidTransactionException | SystemException | RuntimeException | Error failure) {
       logger.warn("could not resume the suspended transaction", failure);
     }
   }
 
-  /** Rolls back a transaction that a handler has left open on the thread. */
+  /** Rolls back a transaction that a handler has left open on the thread. Never throws. */
   void clear() {
     try {
       if (manager.getTransaction() != null) {
         manager.rollback();
       }
-    } catch (SystemException | RuntimeException failure) {
+    } catch (SystemException | RuntimeException | Error failure) {
       logger.debug(
           "could not roll the transaction back; the transaction manager rolls it back"
               + " after the transaction's timeout",

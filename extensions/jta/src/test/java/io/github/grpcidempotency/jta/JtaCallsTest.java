@@ -172,7 +172,7 @@ class JtaCallsTest {
   }
 
   private static int recordsOf(Caller caller) throws SQLException {
-    return ids("SELECT id FROM idempotency.idempotency_keys WHERE user_id = '%s'"
+    return ids("SELECT id FROM idempotency.idempotency_keys WHERE user_uuid = '%s'"
             .formatted(caller.userId()))
         .size();
   }

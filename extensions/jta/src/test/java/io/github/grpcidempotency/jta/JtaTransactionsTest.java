@@ -4,24 +4,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.base.Throwables;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import jakarta.transaction.Status;
 import jakarta.transaction.Transaction;
+import jakarta.transaction.TransactionSynchronizationRegistry;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JtaTransactionsTest {
   @RegisterExtension
@@ -162,20 +171,64 @@ class JtaTransactionsTest {
     assertThat(parents()).isZero();
   }
 
-  @Test
-  void lastWorkThatFailsRollsBackAndIsReportedUnchanged() throws Exception {
+  @ParameterizedTest
+  @ValueSource(classes = {IllegalStateException.class, NoSuchMethodError.class})
+  void lastWorkThatFailsRollsBackAndIsReportedUnchanged(Class<? extends Throwable> kind)
+      throws Exception {
     HostTransaction.Begun transaction = transactions.begin("test");
-    IllegalStateException failure = new IllegalStateException("last");
+    Throwable failure = kind.getConstructor().newInstance();
     transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
     transaction.beforeCommit(
         () -> {
-          throw failure;
+          Throwables.throwIfUnchecked(failure);
         });
 
     assertThatThrownBy(transaction::commit).hasCause(failure);
     assertThat(completions).containsExactly(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
+  }
+
+  @Test
+  void anErrorWhileATransactionBeginsLeavesNothingOnTheThread() throws Exception {
+    TransactionSynchronizationRegistry failing =
+        (TransactionSynchronizationRegistry)
+            Proxy.newProxyInstance(
+                JtaTransactionsTest.class.getClassLoader(),
+                new Class<?>[] {TransactionSynchronizationRegistry.class},
+                (self, method, arguments) -> {
+                  if (method.getName().equals("registerInterposedSynchronization")) {
+                    throw new NoSuchMethodError();
+                  }
+                  return method.invoke(host.registry, arguments);
+                });
+    JtaTransactions beginning = JtaTransactions.of(host.manager, failing, host.pool);
+
+    host.required(
+        () -> {
+          Transaction outer = host.manager.getTransaction();
+          assertThatThrownBy(() -> beginning.begin("test")).isInstanceOf(NoSuchMethodError.class);
+          assertThat(host.manager.getTransaction()).isEqualTo(outer);
+        });
+  }
+
+  @Test
+  void aGivenUpHandlerLosesItsConnectionAndItsThreadTheTransaction() throws Exception {
+    StoreTransaction begun =
+        PostgresIdempotencyStore.builder(host.pool)
+            .hostTransactions(transactions)
+            .build()
+            .begin(Optional.empty());
+    host.execute("INSERT INTO parents VALUES (1)");
+
+    CompletableFuture.runAsync(begun::close).join();
+
+    assertThatThrownBy(() -> host.execute("INSERT INTO parents VALUES (2)"))
+        .hasRootCauseInstanceOf(SQLException.class);
+    begun.close();
+    assertThat(host.manager.getTransaction()).isNull();
+    assertThat(parents()).isZero();
+    await().until(() -> host.pool.getMetrics().activeCount() == 0);
   }
 
   @Test

@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.micrometer;
 
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.store.support.RepeatedTask;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -11,8 +13,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
@@ -47,11 +47,11 @@ public final class DatabaseMetrics implements AutoCloseable {
   private final Counter failures;
   private final Counter clockJumps;
   private final List<Meter> meters;
-  private final ScheduledExecutorService timer;
+  private final ScheduledExecutorService timer =
+      DaemonThreads.newTimer("idempotency-database-metrics");
 
   private volatile Optional<Statistics> latest = Optional.empty();
   private Optional<Statistics> lastAnswer = Optional.empty();
-  private boolean failing;
 
   private DatabaseMetrics(Builder builder) {
     this.registry = builder.registry;
@@ -71,9 +71,9 @@ public final class DatabaseMetrics implements AutoCloseable {
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
     this.clockJumps = named.counter(MetricName.DATABASE_CLOCK_JUMPS);
     this.meters = Stream.concat(Stream.of(reads, failures, clockJumps), gauges(named)).toList();
-    this.timer = newTimer();
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(this::read, 0, builder.every.toNanos(), TimeUnit.NANOSECONDS);
+    RepeatedTask.of(
+            "read the figures of the idempotency table; the gauges are NaN", log, this::read)
+        .every(timer, Duration.ZERO, builder.every);
   }
 
   /**
@@ -119,7 +119,7 @@ public final class DatabaseMetrics implements AutoCloseable {
     return registry.config().clock().monotonicTime();
   }
 
-  private void read() {
+  private void read() throws SQLException {
     long begun = now();
     try {
       Statistics read = Statistics.read(pool, sql, timeoutSeconds, this::now);
@@ -127,18 +127,10 @@ public final class DatabaseMetrics implements AutoCloseable {
       lastAnswer.ifPresent(earlier -> countClockJump(read.clockJumpSince(earlier)));
       lastAnswer = Optional.of(read);
       latest = lastAnswer;
-      failing = false;
-    } catch (SQLException | RuntimeException failure) {
+    } catch (Throwable failure) {
       latest = Optional.empty();
       failures.increment();
-      if (!failing && !timer.isShutdown()) {
-        log.warn(
-            "read",
-            failure,
-            "the figures of the idempotency table cannot be read; the gauges are NaN until"
-                + " they can be read again");
-      }
-      failing = true;
+      throw failure;
     }
   }
 
@@ -152,16 +144,6 @@ public final class DatabaseMetrics implements AutoCloseable {
         null,
         "the database's clock has jumped by %+.1f s; leases and retention use this clock"
             .formatted(seconds));
-  }
-
-  private static ScheduledExecutorService newTimer() {
-    return new ScheduledThreadPoolExecutor(
-        1,
-        task -> {
-          Thread thread = new Thread(task, "idempotency-database-metrics");
-          thread.setDaemon(true);
-          return thread;
-        });
   }
 
   /** Settings. Not thread-safe. */

@@ -2,8 +2,8 @@ SELECT
   rows,
   (SELECT sum(pg_stat_get_dead_tuples(c.oid))
      FROM pg_class AS c
-    WHERE c.oid = '${schema}.idempotency_keys'::regclass
-       OR c.oid IN (SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = '${schema}.idempotency_keys'::regclass)
+    WHERE c.oid = '"${schema}".idempotency_keys'::regclass
+       OR c.oid IN (SELECT i.inhrelid FROM pg_inherits AS i WHERE i.inhparent = '"${schema}".idempotency_keys'::regclass)
   ) AS dead_rows,
   bytes,
   in_flight,
@@ -13,4 +13,4 @@ SELECT
   expired,
   coalesce(extract(EPOCH FROM sweep_lag), 0) AS sweep_lag_seconds,
   extract(EPOCH FROM clock_timestamp()) AS clock_seconds
-FROM ${schema}.statistics()
+FROM "${schema}".statistics()

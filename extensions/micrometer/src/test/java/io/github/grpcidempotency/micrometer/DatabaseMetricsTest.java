@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -61,7 +62,7 @@ class DatabaseMetricsTest {
         database.superuser(),
         """
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires,
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, lease_expires,
            outcome_unknown, created, completed, expires)
         SELECT gen_random_uuid(), name, gen_random_uuid(), 'shop.v1.Orders/CreateOrder', '', 1,
                now() + lease, unknown, now() - age, now() - completed, now() + expires
@@ -109,7 +110,7 @@ class DatabaseMetricsTest {
           database.superuser(),
           """
           INSERT INTO idempotency.idempotency_keys
-            (id, idempotency_key, user_id, procedure, request_hash, hash_version, completed, expires)
+            (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, completed, expires)
           SELECT gen_random_uuid(), 'dead ' || n, gen_random_uuid(), 'shop.v1.Orders/CreateOrder',
                  '', 1, now(), now() + interval '1 h'
             FROM generate_series(1, 500) AS n
@@ -206,6 +207,47 @@ class DatabaseMetricsTest {
 
     execute(database.owner(), "SELECT idempotency.grant_to('metrics_app')");
     await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+  }
+
+  @Test
+  void anErrorOfADriverDoesNotEndTheReads() {
+    AtomicBoolean broken = new AtomicBoolean(true);
+    DataSource upgraded = failingWhile(broken, new NoSuchMethodError("a method of the driver"));
+    start(DatabaseMetrics.builder(registry, upgraded, "idempotency").every(OFTEN));
+    await().untilAsserted(() -> assertThat(failures()).isGreaterThan(1));
+    assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isNaN();
+
+    broken.set(false);
+
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+  }
+
+  @Test
+  void anErrorRemovesTheFiguresOfTheLastRead() {
+    AtomicBoolean broken = new AtomicBoolean();
+    DataSource upgraded = failingWhile(broken, new NoSuchMethodError("a method of the driver"));
+    start(DatabaseMetrics.builder(registry, upgraded, "idempotency").every(OFTEN));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+
+    broken.set(true);
+
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isNaN());
+  }
+
+  /** Returns a data source that throws an error instead of connecting, while a condition holds. */
+  private static DataSource failingWhile(AtomicBoolean broken, Error error) {
+    PGSimpleDataSource driver =
+        new PGSimpleDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            if (broken.get()) {
+              throw error;
+            }
+            return super.getConnection();
+          }
+        };
+    driver.setUrl(database.jdbcUrl("metrics_app"));
+    return driver;
   }
 
   @Test

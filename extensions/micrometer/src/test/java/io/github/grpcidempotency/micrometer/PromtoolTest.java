@@ -1,35 +1,22 @@
 package io.github.grpcidempotency.micrometer;
 
+import static io.github.grpcidempotency.test.Program.PROMTOOL;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.File;
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 
 /** Prometheus' own tool accepts the files, and finds each alert fired when it should be. */
+@NeedsProgram(PROMTOOL)
 class PromtoolTest {
-  private static final String PROGRAM = "promtool";
-
-  @BeforeAll
-  static void needPromtool() {
-    assumeTrue(
-        Stream.of(System.getenv("PATH").split(File.pathSeparator))
-            .anyMatch(directory -> Files.isExecutable(Path.of(directory, PROGRAM))),
-        "promtool is not installed; Debian has it in its package prometheus");
-  }
-
   @Test
   void theRulesAreWellFormed() throws Exception {
     assertSucceeds("check", "rules", MonitoringFiles.ALERTS.toString());
@@ -57,9 +44,7 @@ class PromtoolTest {
   }
 
   private static void assertSucceeds(String... arguments) throws Exception {
-    List<String> command = new ArrayList<>(List.of(PROGRAM));
-    command.addAll(List.of(arguments));
-    Process promtool = new ProcessBuilder(command).redirectErrorStream(true).start();
+    Process promtool = PROMTOOL.process(arguments).redirectErrorStream(true).start();
     String output = read(promtool);
     assertThat(promtool.waitFor()).as(output).isZero();
   }

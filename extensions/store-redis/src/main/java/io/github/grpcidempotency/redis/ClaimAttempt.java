@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 
 /**
  * One claim of a reservation:
@@ -40,9 +41,6 @@ final class ClaimAttempt {
   private final byte[] key;
   private final byte[] owner = token();
 
-  private FailurePhase phase = FailurePhase.NOTHING_SENT;
-  private long sentNanos;
-
   ClaimAttempt(RecordStore records, ClaimRequest request) {
     this.records = records;
     this.request = request;
@@ -52,54 +50,69 @@ final class ClaimAttempt {
   ClaimResult run() {
     try {
       return claim();
-    } catch (RedisFailure failure) {
-      StoreException given = givenUp(failure, phase);
+    } catch (StoreException failure) {
       boolean readable =
-          failure.isReadOnly()
-              || failure.isForgetful()
-              || FailureRemedy.of(phase, failure.why()) == FailureRemedy.FIND;
+          FailureRemedy.of(failure.phase(), failure.failureCause()) == FailureRemedy.FIND
+              || (failure.getCause() instanceof RedisFailure cause
+                  && (cause.isReadOnly() || cause.isForgetful()));
       if (readable) {
-        return find(given);
+        return find(failure);
       }
-      throw given;
+      throw failure;
     }
   }
 
-  private static StoreException givenUp(RedisFailure failure, FailurePhase phase) {
-    return new StoreException("could not claim the key", failure, phase, failure.why());
-  }
-
   private ClaimResult claim() {
+    FailurePhase known = FailurePhase.NOTHING_SENT;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-      Optional<ClaimResult> result = confirmed(sendTwiceIfLost());
+      Optional<ClaimResult> result = confirmed(sendTwiceIfLost(known));
       if (result.isPresent()) {
         return result.get();
       }
+      known = FailurePhase.ANSWER_LOST; // the lease has ended, and another call may own the key
     }
     throw new StoreException(
         "the server answers too late: the lease ended before the claim could be confirmed",
         null,
-        FailurePhase.ANSWER_LOST,
+        known,
         FailureCause.TIMEOUT);
   }
 
-  private record Answer(RedisSession session, RecordReply reply) {}
+  /**
+   * An answer of the claim's script.
+   *
+   * @param sent when the script was sent, by {@link System#nanoTime}
+   */
+  private record Answer(RedisSession session, RecordReply reply, long sent) {}
 
-  private Answer sendTwiceIfLost() {
+  private Answer sendTwiceIfLost(FailurePhase known) {
     try {
       return send();
     } catch (RedisFailure failure) {
       // A connection to a demoted server is closed. The next connection may lead to its successor,
       // which may have an owner for the key.
       boolean elsewhere = failure.isReadOnly();
-      boolean again =
-          failure.mayBeDone() && FailureRemedy.of(phase, failure.why()) == FailureRemedy.SEND_AGAIN;
-      phase = failure.mayBeDone() || elsewhere ? FailurePhase.ANSWER_LOST : phase;
-      if (again || elsewhere) {
-        return send();
+      if (!failure.mayBeDone() && !elsewhere) {
+        throw givenUp(failure, known);
       }
-      throw failure;
+      if (known != FailurePhase.NOTHING_SENT && !elsewhere) {
+        throw givenUp(failure, FailurePhase.ANSWER_LOST);
+      }
     }
+    return knowing(FailurePhase.ANSWER_LOST, this::send);
+  }
+
+  /** Runs a step. If it fails, the failure contains what was known about the key before. */
+  private static <T> T knowing(FailurePhase known, Supplier<T> step) {
+    try {
+      return step.get();
+    } catch (RedisFailure failure) {
+      throw givenUp(failure, known);
+    }
+  }
+
+  private static StoreException givenUp(RedisFailure failure, FailurePhase phase) {
+    return new StoreException("could not claim the key", failure, phase, failure.why());
   }
 
   private Answer send() {
@@ -114,53 +127,54 @@ final class ClaimAttempt {
     request.trace().ifPresent(trace -> arguments.add(trace.toByteArray()));
     RedisSession session = records.link().session();
     records.settings().requireKept(session);
-    sentNanos = System.nanoTime();
+    long sent = System.nanoTime();
     return new Answer(
-        session, RecordReply.of(session.run(Script.CLAIM, key, arguments.toArray(byte[][]::new))));
+        session,
+        RecordReply.of(session.run(Script.CLAIM, key, arguments.toArray(byte[][]::new))),
+        sent);
   }
 
   /** Returns the result once it is confirmed and in time; empty if the claim has to be repeated. */
   private Optional<ClaimResult> confirmed(Answer answer) {
     RecordReply reply = answer.reply();
     if (reply instanceof RecordReply.Won won) {
-      return win(answer.session(), won);
+      return knowing(FailurePhase.ANSWER_LOST, () -> win(answer, won));
     }
     if (!(reply instanceof RecordReply.Seen seen)) {
       throw new IllegalStateException("the claim script returned no record");
     }
-    phase = FailurePhase.ROW_SEEN;
-    if (seen.result() instanceof ClaimResult.Recorded) {
-      answer.session().confirm();
-    }
-    return Optional.of(seen.result());
+    return knowing(
+        FailurePhase.ROW_SEEN,
+        () -> {
+          if (seen.result() instanceof ClaimResult.Recorded) {
+            answer.session().confirm();
+          }
+          return Optional.of(seen.result());
+        });
   }
 
-  private Optional<ClaimResult> win(RedisSession session, RecordReply.Won won) {
+  private Optional<ClaimResult> win(Answer answer, RecordReply.Won won) {
     try {
-      session.confirm();
+      answer.session().confirm();
     } catch (RedisFailure unconfirmed) {
-      phase = FailurePhase.ANSWER_LOST;
       giveBack();
       throw unconfirmed;
     }
-    if (isLate()) {
-      phase = FailurePhase.ANSWER_LOST;
-      if (!extend(session) || isLate()) {
-        return Optional.empty();
-      }
-    }
-    return Optional.of(new ClaimResult.Won(new Reservation(records, request, owner, won)));
+    return isLate(answer.sent()) && !extend(answer.session())
+        ? Optional.empty()
+        : Optional.of(new ClaimResult.Won(new Reservation(records, request, owner, won)));
   }
 
   /** Returns whether so much of the lease may have passed that the first renewal would be late. */
-  private boolean isLate() {
-    return System.nanoTime() - sentNanos > records.lease().toNanos() / 3;
+  private boolean isLate(long sent) {
+    return System.nanoTime() - sent > records.lease().toNanos() / 3;
   }
 
+  /** Extends the lease. Returns whether that was possible, and in time. */
   private boolean extend(RedisSession session) {
-    sentNanos = System.nanoTime();
-    return RecordReply.isDone(
-        session.run(Script.RENEW, key, owner, RecordReply.bytes(records.lease().toMillis())));
+    long sent = System.nanoTime();
+    byte[] lease = RecordReply.bytes(records.lease().toMillis());
+    return RecordReply.isDone(session.run(Script.RENEW, key, owner, lease)) && !isLate(sent);
   }
 
   /** Tries to release the reservation. If that fails, its lease ends by itself. */

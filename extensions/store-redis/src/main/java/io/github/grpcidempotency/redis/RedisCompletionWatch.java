@@ -13,8 +13,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -48,9 +46,8 @@ final class RedisCompletionWatch implements CompletionWatch {
   public synchronized void add(IdempotencyKey key) {
     watched.add(key);
     if (!started) {
+      poll.every(timer, Duration.ZERO, INTERVAL);
       started = true;
-      ScheduledFuture<?> unused =
-          timer.scheduleWithFixedDelay(poll, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 

@@ -59,14 +59,19 @@ final class RedisFailure extends RuntimeException {
     this.answered = answered;
   }
 
-  /** Returns a failure to connect. Nothing was sent. */
-  static RedisFailure ofConnect(Throwable failure) {
+  /**
+   * Returns a failure to connect. Nothing was sent.
+   *
+   * @param sentinels whether sentinels return the master. Then no failure proves an outage: the
+   *     sentinels may be out of reach while the master serves others, or name another master
+   */
+  static RedisFailure ofConnect(Throwable failure, boolean sentinels) {
     return new RedisFailure(
         "could not connect to Redis",
         failure,
         errorOf(failure)
             .map(RedisFailure::causeOfRefusal)
-            .orElseGet(() -> causeOfNoConnection(failure)),
+            .orElseGet(() -> sentinels ? FailureCause.NO_LOGIN : causeOfNoConnection(failure)),
         true);
   }
 

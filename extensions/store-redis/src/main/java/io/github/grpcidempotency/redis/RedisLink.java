@@ -101,7 +101,7 @@ final class RedisLink implements AutoCloseable {
     if (mine) {
       try {
         attempt.complete(connect());
-      } catch (RuntimeException failure) {
+      } catch (Throwable failure) {
         attempt.completeExceptionally(causeOf(failure));
       }
     }
@@ -119,11 +119,13 @@ final class RedisLink implements AutoCloseable {
    * Returns the failure of an attempt to connect. Closing the store ends such attempts, which is no
    * outage.
    */
-  private synchronized RedisFailure causeOf(RuntimeException failure) {
+  private synchronized RedisFailure causeOf(Throwable failure) {
     if (closed) {
       return RedisFailure.closed();
     }
-    return failure instanceof RedisFailure known ? known : RedisFailure.ofConnect(failure);
+    return failure instanceof RedisFailure known
+        ? known
+        : RedisFailure.ofConnect(failure, hasSentinels());
   }
 
   private static boolean isOver(CompletableFuture<RedisSession> attempt) {
@@ -138,7 +140,7 @@ final class RedisLink implements AutoCloseable {
               ? Optional.empty()
               : Optional.of(client.connect(ByteArrayCodec.INSTANCE, uri));
       return RedisSession.of(first, second, barrier, replicas, timeout);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       CompletableFuture<Void> unused = first.closeAsync();
       throw failure;
     }

@@ -62,7 +62,7 @@ final class RedisSession implements AutoCloseable {
     try {
       second.ifPresent(session::requireOneProcess);
       return session;
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       session.close();
       throw failure;
     }
@@ -72,7 +72,7 @@ final class RedisSession implements AutoCloseable {
     String process = info().getOrDefault("run_id", "");
     if (!process.equals(info(other.async()).get("run_id"))) {
       throw RedisFailure.ofConnect(
-          new IllegalStateException("Redis failed over while the store was connecting"));
+          new IllegalStateException("Redis failed over while the store was connecting"), true);
     }
   }
 

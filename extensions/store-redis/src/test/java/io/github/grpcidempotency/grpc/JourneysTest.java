@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.grpc;
 
-import io.github.grpcidempotency.redis.NeedsRedis;
+import static io.github.grpcidempotency.test.Program.REDIS;
+
+import io.github.grpcidempotency.test.NeedsProgram;
 
 /** The tests of calls, with Redis behind. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class JourneysTest extends EveryJourney {}

@@ -1,8 +1,11 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.CC;
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
@@ -12,7 +15,7 @@ import org.junit.jupiter.api.Test;
  * Redis is killed under load, or the power of its machine fails, and it starts again on what it has
  * kept.
  */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class CrashTest {
   private static final int FEW = 2;
   private static final int MANY = 25;
@@ -32,12 +35,14 @@ class CrashTest {
   }
 
   @Test
+  @NeedsProgram(CC)
   void aPowerFailureTakesNothingFromAServerThatFlushesEveryWrite() throws Exception {
     assertThat(underPowerFailures(1, Durability.everyWrite())).matches(Workload.Found::isSound);
   }
 
   @Test
   @Tag("torture")
+  @NeedsProgram(CC)
   void manyPowerFailuresTakeNothingFromAServerThatFlushesEveryWrite() throws Exception {
     assertThat(underPowerFailures(MANY, Durability.everyWrite())).matches(Workload.Found::isSound);
   }
@@ -45,6 +50,7 @@ class CrashTest {
   /** This shows that the power takes something away. */
   @Test
   @Tag("torture")
+  @NeedsProgram(CC)
   void manyPowerFailuresTakeTheLastSecondsFromAServerThatFlushesEverySecond() throws Exception {
     Workload.Found found =
         underPowerFailures(MANY, Durability.everySecond(), "--appendfsync", "everysec");

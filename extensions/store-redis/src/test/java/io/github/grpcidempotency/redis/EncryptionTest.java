@@ -1,12 +1,14 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.OPENSSL;
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import java.io.IOException;
@@ -21,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Encrypted connections and users: what works, and what start-up says if it does not. */
-@NeedsRedis
-@SuppressWarnings("NullAway.Init") // before the first test, unless there is none
+@NeedsProgram({OPENSSL, REDIS})
+@SuppressWarnings("NullAway.Init") // before the first test
 class EncryptionTest {
   @TempDir static Path files;
 
@@ -33,36 +35,30 @@ class EncryptionTest {
   @BeforeAll
   static void start() throws Exception {
     makeCertificate();
-    try {
-      redis =
-          RedisProcess.durable(
-              "--tls-port",
-              Integer.toString(TLS_PORT),
-              "--tls-cert-file",
-              certificate(),
-              "--tls-key-file",
-              key(),
-              "--tls-ca-cert-file",
-              certificate(),
-              "--tls-auth-clients",
-              "no",
-              "--user",
-              "store",
-              "on",
-              ">secret",
-              "~*",
-              "&*",
-              "+@all");
-    } catch (IllegalStateException ended) {
-      abort("this server was built without TLS: " + ended.getMessage());
-    }
+    redis =
+        RedisProcess.durable(
+            "--tls-port",
+            Integer.toString(TLS_PORT),
+            "--tls-cert-file",
+            certificate(),
+            "--tls-key-file",
+            key(),
+            "--tls-ca-cert-file",
+            certificate(),
+            "--tls-auth-clients",
+            "no",
+            "--user",
+            "store",
+            "on",
+            ">secret",
+            "~*",
+            "&*",
+            "+@all");
   }
 
   @AfterAll
   static void stop() {
-    if (redis != null) {
-      redis.close();
-    }
+    redis.close();
   }
 
   @Test
@@ -146,36 +142,32 @@ class EncryptionTest {
     return files.resolve("key.pem").toString();
   }
 
-  private static void makeCertificate() throws InterruptedException {
-    try {
-      Process made =
-          new ProcessBuilder(
-                  "openssl",
-                  "req",
-                  "-x509",
-                  "-newkey",
-                  "ec",
-                  "-pkeyopt",
-                  "ec_paramgen_curve:prime256v1",
-                  "-nodes",
-                  "-days",
-                  "2",
-                  "-subj",
-                  "/CN=redis",
-                  "-addext",
-                  "subjectAltName=IP:127.0.0.1",
-                  "-keyout",
-                  key(),
-                  "-out",
-                  certificate())
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      if (!made.waitFor(1, TimeUnit.MINUTES) || made.exitValue() != 0) {
-        throw new IllegalStateException("openssl makes no certificate");
-      }
-    } catch (IOException none) {
-      abort("there is no openssl: " + none.getMessage());
+  private static void makeCertificate() throws IOException, InterruptedException {
+    Process made =
+        OPENSSL
+            .process(
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                "/CN=redis",
+                "-addext",
+                "subjectAltName=IP:127.0.0.1",
+                "-keyout",
+                key(),
+                "-out",
+                certificate())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    if (!made.waitFor(1, TimeUnit.MINUTES) || made.exitValue() != 0) {
+      throw new IllegalStateException("openssl makes no certificate");
     }
   }
 }

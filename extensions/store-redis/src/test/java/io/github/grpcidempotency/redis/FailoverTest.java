@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +11,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.protocol.CommandType;
@@ -22,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A replica takes over: what it has and what it has not. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class FailoverTest {
   private static final Durability CONFIRMED = Durability.inMemory().acknowledgedBy(1);
   private static final Durability UNCONFIRMED = Durability.inMemory().acknowledgedBy(0);

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -17,6 +18,7 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
@@ -35,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Redis fails before, during or after a command: what the store says of it, and what remains. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class FailuresTest {
   /** What a command that runs a script contains. */
   private static final String CLAIM = Script.CLAIM.digest();
@@ -153,6 +155,18 @@ class FailuresTest {
             });
   }
 
+  /** The master that they name may serve other servers. */
+  @Test
+  void sentinelsThatAreOutOfReachAreNoOutage() {
+    RedisURI sentinels =
+        RedisURI.Builder.sentinel("127.0.0.1", RedisProcess.freePort(), "things").build();
+    try (RedisIdempotencyStore lost = store(sentinels)) {
+      StoreException failure = Calls.failureOf(() -> lost.claim(request));
+
+      assertThat(FailureDecider.decide(failure, OutagePolicy.FAIL_OPEN)).isPresent();
+    }
+  }
+
   /** A server that has logged in before goes on, and may own the key. */
   @Test
   void aServerThatRefusesALoginIsNoOutage() {
@@ -190,7 +204,7 @@ class FailuresTest {
         "LOADING Redis is loading the dataset in memory | SHUTTING_DOWN"
       })
   void aRefusalToConnectMeansWhatItsCodeSays(String error, FailureCause cause) {
-    assertThat(RedisFailure.ofConnect(new RedisCommandExecutionException(error)).why())
+    assertThat(RedisFailure.ofConnect(new RedisCommandExecutionException(error), false).why())
         .isEqualTo(cause);
   }
 

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.redis;
 
 import com.google.common.base.Splitter;
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -12,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Assumptions;
 
 /**
  * The power of a server's machine. When it fails, each file keeps what was flushed to the disk, and
@@ -29,23 +29,22 @@ final class PowerSupply implements AutoCloseable {
   /** How long files were when the power came back: all that had been flushed by then. */
   private final Map<Object, Long> kept = new HashMap<>();
 
-  /** Compiles the library; where there is no compiler, the test is skipped. */
+  /** Compiles the library. */
   PowerSupply() {
     try {
       directory = Files.createTempDirectory("power");
       library = directory.resolve("flushes.so");
       notes = directory.resolve("notes");
       Process compiler =
-          new ProcessBuilder(
-                  "cc", "-shared", "-fPIC", "-O1", "-o", library + "", SOURCE + "", "-ldl")
+          Program.CC
+              .process("-shared", "-fPIC", "-O1", "-o", library + "", SOURCE + "", "-ldl")
               .inheritIO()
               .start();
       if (!compiler.waitFor(1, TimeUnit.MINUTES) || compiler.exitValue() != 0) {
         throw new IllegalStateException("cc does not compile " + SOURCE);
       }
-    } catch (IOException none) {
-      throw Assumptions.<RuntimeException>abort(
-          "there is no C compiler (cc), which this test needs: " + none.getMessage());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     } catch (InterruptedException interrupted) {
       throw new IllegalStateException(interrupted);
     }

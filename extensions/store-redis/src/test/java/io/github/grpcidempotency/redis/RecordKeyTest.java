@@ -16,9 +16,9 @@ class RecordKeyTest {
   private final RecordKey names = new RecordKey("idempotency");
 
   @Test
-  void aNameIsThePrefixTheUserAndTheKeyWithItsNamespace() {
+  void aNameIsThePrefixAndTheKeyWithItsCaller() {
     assertThat(names.nameOf(new IdempotencyKey(USER.inTenant("acme"), "k")))
-        .isEqualTo("idempotency:{0189a28e-4530-7851-817c-a01c0b249c17:acme/-:k}");
+        .isEqualTo("idempotency:{0189a28e-4530-7851-817c-a01c0b249c17:acme/:k}");
   }
 
   @Test
@@ -31,6 +31,10 @@ class RecordKeyTest {
             new IdempotencyKey(USER, "acme/-:k"),
             new IdempotencyKey(USER.inTenant("acme"), "k"),
             new IdempotencyKey(USER.inTenant("acme").inProject("x"), "k"),
+            new IdempotencyKey(USER.inTenant("acme/x"), "k"),
+            new IdempotencyKey(USER.inTenant("acme"), "x:k"),
+            new IdempotencyKey(USER.inTenant("acme").inProject("x:k"), "k"),
+            new IdempotencyKey(USER.inProject("acme"), "k"),
             new IdempotencyKey(USER, "k}"),
             new IdempotencyKey(USER, "{k}"),
             new IdempotencyKey(other, "k"));
@@ -45,6 +49,6 @@ class RecordKeyTest {
 
     assertThat(SlotHash.getSlot(names.nameOf(key)))
         .isEqualTo(SlotHash.getSlot(new RecordKey("other").nameOf(key)))
-        .isEqualTo(SlotHash.getSlot(USER.userId() + ":k"));
+        .isEqualTo(SlotHash.getSlot(USER.userId() + ":/:k"));
   }
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -7,13 +8,14 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** When the server deletes a record by itself. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class RecordLifetimeTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -8,6 +9,7 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.Queue;
@@ -16,7 +18,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** How a server detects the end of another server's call. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class RedisCompletionWatchTest {
   @AutoClose static final RedisProcess redis = RedisProcess.inMemory();
 

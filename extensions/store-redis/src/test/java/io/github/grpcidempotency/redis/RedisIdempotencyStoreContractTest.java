@@ -1,6 +1,9 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
+
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.IdempotencyStoreContract;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 
-@NeedsRedis
+@NeedsProgram(REDIS)
 class RedisIdempotencyStoreContractTest extends IdempotencyStoreContract {
   @AutoClose static final RedisProcess redis = RedisProcess.durable();
 

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.fault.Signals;
+import io.github.grpcidempotency.test.Program;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -253,7 +254,6 @@ public final class RedisProcess implements AutoCloseable {
     List<String> command =
         concat(
             List.of(
-                RedisBinary.path(),
                 "--port",
                 Integer.toString(port),
                 "--bind",
@@ -273,7 +273,8 @@ public final class RedisProcess implements AutoCloseable {
     command = concat(command, List.of(more));
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(command)
+          Program.REDIS
+              .process(command)
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
       builder.environment().putAll(environment);

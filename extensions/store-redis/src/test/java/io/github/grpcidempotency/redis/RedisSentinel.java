@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import io.github.grpcidempotency.test.Program;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
@@ -39,7 +40,8 @@ final class RedisSentinel implements AutoCloseable {
           """
               .formatted(port, directory, NAME, master.port(), NAME, NAME));
       process =
-          new ProcessBuilder(RedisBinary.path(), settings.toString(), "--sentinel")
+          Program.REDIS
+              .process(settings.toString(), "--sentinel")
               .redirectErrorStream(true)
               .redirectOutput(directory.resolve("log").toFile())
               .start();

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -11,6 +12,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Somebody changes the settings of a server that calls run on. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class SettingsWatchTest {
   private static final Duration ALWAYS = Duration.ofNanos(1);
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -12,6 +13,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -26,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a store refuses to start on. */
-@NeedsRedis
+@NeedsProgram(REDIS)
 class StartupCheckTest {
   @AutoClose static final RedisProcess redis = RedisProcess.durable();
 

@@ -15,7 +15,7 @@ import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -41,8 +41,8 @@ import org.jspecify.annotations.Nullable;
  *       not won, {@linkplain #startOver start over} with a claim before the handler.
  *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}), or the
  *       failure of the store ({@link FailureDecider}).
- *   <li>{@link #execute}: run the handler, settle its end, and send its answer ({@link KeyedRun});
- *       or {@link #executeUnprotected}: run it without a claim during an outage;
+ *   <li>if the claim was won, run the handler, settle its end, and send its answer ({@link
+ *       KeyedRun}); or {@link #executeUnprotected}: run it without a claim during an outage;
  *   <li>or {@link #replay}: send the recorded answer;
  *   <li>or {@link #attach}: wait for the call that owns the key. Then, on the thread that resumes
  *       the call, decide again, or claim again. A waiter only reads the record: the call claims for
@@ -129,7 +129,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
       return;
     }
     operationId = Optional.of(pending.operationId());
-    new KeyedRun(this, pending, since(begun)).start();
+    KeyedRun.of(this, pending, since(begun)).start();
   }
 
   private void claimNow() {
@@ -172,15 +172,17 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   private void decide(ClaimResult result, Duration took) {
     met = result;
     claimTook = took;
+    if (result instanceof ClaimResult.Won won) {
+      KeyedRun.of(this, won.claim(), took).start();
+      return;
+    }
     Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
     if (decision instanceof Decision.Attach duplicate) {
       attach(duplicate.running(), duplicate.limit());
       return;
     }
     waitEnded(CallEvents.endOfWait(met));
-    if (decision instanceof Decision.Execute won) {
-      execute(won.claim());
-    } else if (decision instanceof Decision.Replay answered) {
+    if (decision instanceof Decision.Replay answered) {
       replay(answered.recorded());
     } else {
       refuse(((Decision.Refuse) decision).refusal());
@@ -190,9 +192,17 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   private void decide(StoreException outage, Duration took) {
     claimTook = took;
     waitEnded(WaitEnd.GAVE_UP);
-    FailureDecider.decide(outage, transport.outagePolicy())
+    // A call that has waited has found an owner of its key, which may still run.
+    OutagePolicy policy = wait.isPresent() ? OutagePolicy.FAIL_CLOSED : transport.outagePolicy();
+    FailureDecider.decide(outage, policy)
         .ifPresentOrElse(
             refusal -> refuse(refusal, Optional.empty(), outage), () -> executeUnprotected(outage));
+  }
+
+  /** Called by the run that owns the claim, before its handler. */
+  void won(Claim claim) {
+    operationId = Optional.of(claim.operationId());
+    waitEnded(WaitEnd.CLAIMED);
   }
 
   /** Returns how long the call may wait; empty if there is no limit. */
@@ -202,13 +212,6 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     return untilDeadline
         .filter(left -> ofWait.isEmpty() || left.compareTo(ofWait.get()) < 0)
         .or(() -> ofWait);
-  }
-
-  private void execute(Claim claim) {
-    operationId = Optional.of(claim.operationId());
-    Operation operation = new Operation(request, claim, events);
-    engine.track(operation, claimTook);
-    new KeyedRun(this, operation).start();
   }
 
   /**

@@ -12,16 +12,12 @@ import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A run whose claim is settled when the handler has ended. The outcome is persisted before it is
  * sent, so no client gets an answer that a retry would not get.
  */
 final class KeyedRun extends Run {
-  private static final Logger logger = LoggerFactory.getLogger(KeyedRun.class);
-
   private final KeyedCall call;
   private final Optional<PendingClaim> pending;
   private final Duration claimTook;
@@ -30,16 +26,16 @@ final class KeyedRun extends Run {
   private volatile boolean deferred;
   private Optional<StoreException> outage = Optional.empty();
 
-  KeyedRun(KeyedCall call, Operation operation) {
+  private KeyedRun(KeyedCall call, Operation operation, Duration claimTook) {
     super(
         call.transport, call.engine, operation.procedure(), OperationContext.of(operation), false);
     this.call = call;
     this.pending = Optional.empty();
-    this.claimTook = Duration.ZERO;
+    this.claimTook = claimTook;
     this.won = Optional.of(operation);
   }
 
-  KeyedRun(KeyedCall call, PendingClaim pending, Duration claimTook) {
+  private KeyedRun(KeyedCall call, PendingClaim pending, Duration claimTook) {
     super(
         call.transport,
         call.engine,
@@ -52,14 +48,55 @@ final class KeyedRun extends Run {
     this.won = Optional.empty();
   }
 
+  /** Returns the run that owns a claim that was won. */
+  static KeyedRun of(KeyedCall call, Claim claim, Duration claimTook) {
+    boolean owned = false;
+    try {
+      Operation operation = call.engine.own(claim, call.request(), call.events);
+      KeyedRun run = new KeyedRun(call, operation, claimTook);
+      owned = true;
+      return run;
+    } finally {
+      if (!owned) {
+        claim.close();
+      }
+    }
+  }
+
+  /** Returns the run that owns a claim that is sent later. */
+  static KeyedRun of(KeyedCall call, PendingClaim pending, Duration claimTook) {
+    boolean owned = false;
+    try {
+      KeyedRun run = new KeyedRun(call, pending, claimTook);
+      owned = true;
+      return run;
+    } finally {
+      if (!owned) {
+        call.engine.forget(pending);
+      }
+    }
+  }
+
+  @Override
+  void begin() {
+    won.ifPresent(
+        operation -> {
+          call.won(operation.claim());
+          engine.track(operation, claimTook);
+        });
+  }
+
   @Override
   boolean confirm() {
     if (pending.isPresent()) {
+      long sent = System.nanoTime();
       try {
-        won = engine.confirm(pending.get(), call.request(), call.events, begun, claimTook);
+        won = engine.confirm(pending.get(), call.request(), call.events, begun);
       } catch (StoreException unasked) {
         outage = Optional.of(unasked);
       }
+      Duration took = claimTook.plusNanos(System.nanoTime() - sent);
+      won.ifPresent(operation -> call.events.claimed(operation.claim(), took));
     }
     return won.isPresent();
   }
@@ -70,17 +107,18 @@ final class KeyedRun extends Run {
   }
 
   @Override
-  void settle(Answer answer) {
+  Runnable settle(Answer answer) {
     Claim claim = operation().claim();
     if (answer.response().isEmpty()) {
       claim.failing();
     }
     deferred = claim.deferSettlement(() -> settleLater(answer));
     if (!deferred) {
-      settleNow(answer);
-    } else if (transport.callerRunsHandler()) {
-      send(answer, answer.response().filter(operation()::namesResource).isPresent());
+      return settleNow(answer);
     }
+    return transport.callerRunsHandler()
+        ? sending(answer, answer.response().filter(operation()::namesResource).isPresent())
+        : NOTHING_TO_SEND;
   }
 
   /**
@@ -88,40 +126,31 @@ final class KeyedRun extends Run {
    * the transaction belongs to the host, so the settlement runs on another thread.
    */
   private void settleLater(Answer answer) {
-    Runnable settlement =
-        transport.callerRunsHandler() ? () -> recordSent(answer) : () -> settleNow(answer);
-    engine.executor().execute(() -> call.events.within(() -> context.settle(settlement)));
+    engine
+        .executor()
+        .execute(
+            () ->
+                call.events.within(
+                    () ->
+                        settleWith(
+                            () -> {
+                              Runnable sending = settleNow(answer);
+                              return transport.callerRunsHandler() ? NOTHING_TO_SEND : sending;
+                            })));
   }
 
-  /** Records an answer that was sent before it was recorded. */
-  private void recordSent(Answer answer) {
+  private Runnable settleNow(Answer answer) {
     try {
-      Settled unused = record(answer);
-    } catch (StoreException | TransactionMisuseException reported) {
-      logger.debug(
-          "{}: could not record the answer after the caller's transaction ended",
-          procedure.name(),
-          reported);
-    }
-  }
-
-  private void settleNow(Answer answer) {
-    Settled settled;
-    try {
-      settled = record(answer);
+      return switch (record(answer)) {
+        case DONE -> sending(answer, true);
+        case UNREFERRED -> sending(answer, false);
+        case LOST, UNKNOWN -> refusal(Refusal.inProgress(engine.lease()));
+        case ROLLED_BACK -> rolledBack(transport);
+      };
     } catch (StoreException undone) {
-      refuse(Refusal.storeUnavailable(undone.failureCause()));
-      return;
+      return refusal(Refusal.storeUnavailable(undone.failureCause()));
     } catch (TransactionMisuseException misuse) {
-      transport.misused(misuse);
-      return;
-    }
-    // Not in the try block: sending may throw the handler's exception again, which is no failure
-    // of the store.
-    switch (settled) {
-      case DONE, UNREFERRED -> send(answer, settled == Settled.DONE);
-      case LOST, UNKNOWN -> refuse(Refusal.inProgress(engine.lease()));
-      case ROLLED_BACK -> rolledBack(transport);
+      return () -> transport.misused(misuse);
     }
   }
 
@@ -131,40 +160,68 @@ final class KeyedRun extends Run {
         : engine.settler().fail(operation(), answer.error(), answer::recordOfError);
   }
 
-  private void send(Answer answer, boolean refers) {
+  private Runnable sending(Answer answer, boolean refers) {
     Claim claim = operation().claim();
-    answer.send(claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
+    return () ->
+        answer.send(claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
   }
 
   @Override
-  void settleThrown(Answer thrown) {
-    settleNow(thrown);
+  Runnable settleThrown(Answer thrown) {
+    return settleNow(thrown);
   }
 
   @Override
-  void settleUnanswered() {
-    engine.settler().giveUp(operation());
-    if (operation().claim().transaction().isPresent()) {
-      rolledBack(transport);
-    } else {
-      refuse(Refusal.inProgress(engine.lease()));
+  Runnable settleUnanswered() {
+    engine.settler().giveUp(operation(), engine.bindsThreads(procedure));
+    return operation().claim().transaction().isPresent()
+        ? rolledBack(transport)
+        : refusal(Refusal.inProgress(engine.lease()));
+  }
+
+  @Override
+  Runnable rollBackUnanswered() {
+    engine.giveUp(pending.orElseThrow(), call.events);
+    return rolledBack(transport);
+  }
+
+  /** Records the answer of a reserved call if no other call has taken over its key. */
+  @Override
+  void settleLate(Answer answer) {
+    if (won.isPresent() && operation().claim().transaction().isEmpty()) {
+      Runnable unused = settleNow(answer);
     }
   }
 
   @Override
-  void rollBackUnanswered() {
-    engine.giveUp(pending.orElseThrow(), call.events);
-    rolledBack(transport);
+  Runnable answerOfDefect() {
+    return refusal(Refusal.inProgress(engine.lease()));
   }
 
-  /** Asks the client to retry: the answer is not recorded yet, or another owner has the key. */
-  private void refuse(Refusal refusal) {
-    call.refuse(refusal, Optional.of(operationId()), null);
+  private Runnable refusal(Refusal refusal) {
+    return () -> call.refuse(refusal, Optional.of(operationId()), null);
+  }
+
+  /**
+   * Ends the claim, unless it is settled when the transaction ends in which the handler answered.
+   */
+  @Override
+  public void close() {
+    if (won.isEmpty()) {
+      pending.ifPresent(engine::forget);
+    } else {
+      operation().close();
+    }
   }
 
   @Override
   boolean isDeferred() {
     return deferred;
+  }
+
+  @Override
+  public boolean isAwaited() {
+    return won.filter(engine::isAwaited).isPresent();
   }
 
   private UUID operationId() {

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.RunningCalls;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -33,9 +34,12 @@ import org.slf4j.LoggerFactory;
  * </table>
  *
  * <p>If a pending claim turns out not to be won, every end is dropped, and the call starts over.
- * {@link KeyedRun} and {@link UnkeyedRun} settle. Thread-safe.
+ *
+ * <p>A run owns a claim or a transaction. {@link #settleWith} is the only way to settle, and ends
+ * what the run owns, whatever is thrown. {@link KeyedRun} and {@link UnkeyedRun} settle.
+ * Thread-safe.
  */
-public abstract class Run implements RunningCalls.Call {
+public abstract class Run implements RunningCalls.Call, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(Run.class);
 
   private enum Phase {
@@ -51,7 +55,14 @@ public abstract class Run implements RunningCalls.Call {
     DROPPED
   }
 
+  /** Settles a claim or a transaction. */
+  interface Settlement {
+    /** Settles, and returns what sends the answer of the call. */
+    Runnable settle() throws Exception;
+  }
+
   static final String ROLLED_BACK = "Its transaction is rolled back.";
+  static final Runnable NOTHING_TO_SEND = () -> {};
 
   final Transport transport;
   final Engine engine;
@@ -60,6 +71,7 @@ public abstract class Run implements RunningCalls.Call {
   final RateLimitedLog log;
   private final boolean bound;
   private final AtomicReference<Phase> phase;
+  private volatile boolean returned;
 
   /** Empty if the handler was given up. */
   private final CompletableFuture<Optional<Answer>> end = new CompletableFuture<>();
@@ -79,6 +91,9 @@ public abstract class Run implements RunningCalls.Call {
     this.phase = new AtomicReference<>(pending || bound ? Phase.HOLDING : Phase.OPEN);
   }
 
+  /** Runs before the handler. */
+  void begin() {}
+
   /** Returns whether the claim is won. Called on the handler's thread after it has returned. */
   boolean confirm() {
     return true;
@@ -89,15 +104,27 @@ public abstract class Run implements RunningCalls.Call {
     throw new AssertionError("the claim of this run is always won");
   }
 
-  abstract void settle(Answer answer);
+  /** Settles an answer. */
+  abstract Runnable settle(Answer answer);
 
-  /** Settles an exception of the handler, and throws it unless it does not count. */
-  abstract void settleThrown(Answer thrown);
+  /** Settles an exception of the handler. Sending throws it unless it does not count. */
+  abstract Runnable settleThrown(Answer thrown);
 
-  abstract void settleUnanswered();
+  /** Settles a handler that was given up. */
+  abstract Runnable settleUnanswered();
 
   /** Rolls back a handler that was given up before its claim was confirmed. */
-  abstract void rollBackUnanswered();
+  abstract Runnable rollBackUnanswered();
+
+  /** Settles the answer of a handler that was given up before. The answer is not sent. */
+  void settleLate(Answer answer) {}
+
+  /** Returns what answers a call whose settlement failed unexpectedly. */
+  abstract Runnable answerOfDefect();
+
+  /** Ends what the run owns, unless it is settled or left to the late settler. Never throws. */
+  @Override
+  public abstract void close();
 
   /** Returns whether an answer of the handler counts although the handler throws after it. */
   boolean isDeferred() {
@@ -110,19 +137,31 @@ public abstract class Run implements RunningCalls.Call {
 
   /** Returns whether later messages of the handler are dropped: it was given up or stopped. */
   public final boolean isDropped() {
-    return phase.get() == Phase.DROPPED || (end.isDone() && end.join().isEmpty());
+    return phase.get() == Phase.DROPPED || wasGivenUp();
+  }
+
+  private boolean wasGivenUp() {
+    return end.isDone() && end.join().isEmpty();
   }
 
   final void start() {
-    if (!transport.callerRunsHandler()) {
-      engine.running().begin(this);
+    try {
+      begin();
+      if (!transport.callerRunsHandler()) {
+        engine.running().begin(this);
+      }
+    } catch (Throwable defect) {
+      settleWith(() -> rethrow(defect));
+      return;
     }
     try {
       transport.runHandler(this);
     } catch (Throwable thrown) {
+      returned = true;
       threw(thrown);
       return;
     }
+    returned = true;
     returned();
   }
 
@@ -130,6 +169,8 @@ public abstract class Run implements RunningCalls.Call {
   public final void answered(Answer answer) {
     if (end.complete(Optional.of(answer))) {
       settleIfOpen();
+    } else if (wasGivenUp()) {
+      context.settle(() -> settleLate(answer));
     }
   }
 
@@ -138,12 +179,14 @@ public abstract class Run implements RunningCalls.Call {
     if (!end.complete(Optional.empty())) {
       return;
     }
-    report.run();
-    if (!bound && phase.compareAndSet(Phase.HOLDING, Phase.SETTLED)) {
-      engine.running().end(this);
-      rollBackUnanswered();
-    } else {
-      settleIfOpen();
+    try {
+      report.run();
+    } finally {
+      if (!bound && phase.compareAndSet(Phase.HOLDING, Phase.SETTLED)) {
+        settleWith(this::rollBackUnanswered);
+      } else {
+        settleIfOpen();
+      }
     }
   }
 
@@ -203,13 +246,23 @@ public abstract class Run implements RunningCalls.Call {
                   + " transaction commits")
               .formatted(procedure.name(), subject()));
     } else {
+      if (!first && wasGivenUp()) {
+        context.settle(() -> settleLate(answer));
+      }
       answer.sendUnrecorded();
     }
   }
 
   /** Returns whether the claim is won; if not, the call has started over. */
   private boolean confirmOrStartOver() {
-    if (OperationContext.uncancelled(this::confirm)) {
+    boolean won;
+    try {
+      won = OperationContext.uncancelled(this::confirm);
+    } catch (Throwable defect) {
+      settleWith(() -> rethrow(defect));
+      return false;
+    }
+    if (won) {
       return true;
     }
     logger.debug(
@@ -223,29 +276,55 @@ public abstract class Run implements RunningCalls.Call {
   }
 
   /** Reports that the transaction was rolled back, so that the call has no effect. */
-  static void rolledBack(Transport transport) {
-    transport.fail(Code.INTERNAL, "the transaction was rolled back");
+  static Runnable rolledBack(Transport transport) {
+    return () -> transport.fail(Code.INTERNAL, "the transaction was rolled back");
   }
 
   private void settleIfOpen() {
     if (end.isDone() && phase.compareAndSet(Phase.OPEN, Phase.SETTLED)) {
       Optional<Answer> how = end.join();
-      settleWith(() -> how.ifPresentOrElse(this::settle, this::settleUnanswered));
+      settleWith(() -> how.isPresent() ? settle(how.get()) : settleUnanswered());
     }
   }
 
-  private void settleWith(Runnable settlement) {
+  /**
+   * Settles, and then sends the answer. If the settlement throws, what the run owns is ended, and
+   * the call is answered all the same: on a thread of the handler, nobody else would answer it.
+   */
+  final void settleWith(Settlement settlement) {
     phase.set(Phase.SETTLED);
-    try {
-      context.settle(settlement);
-    } finally {
-      engine.running().end(this);
-    }
+    context.settle(
+        () -> {
+          Runnable sending;
+          try {
+            sending = settlement.settle();
+          } catch (Throwable defect) {
+            close();
+            sending = answerOfDefect();
+            log.error(
+                procedure.name() + " defect",
+                defect,
+                "%s: %s could not be settled".formatted(procedure.name(), subject()));
+          } finally {
+            engine.running().end(this);
+          }
+          sending.run();
+        });
+  }
+
+  @SuppressWarnings("unchecked") // the settlement throws it, declared or not
+  private static <X extends Throwable> Runnable rethrow(Throwable defect) throws X {
+    throw (X) defect;
   }
 
   @Override
   public final String method() {
     return procedure.name();
+  }
+
+  @Override
+  public final boolean hasReturned() {
+    return returned;
   }
 
   @Override
@@ -256,5 +335,10 @@ public abstract class Run implements RunningCalls.Call {
   @Override
   public final boolean isOver() {
     return transport.isGone();
+  }
+
+  @Override
+  public final Optional<Duration> unansweredLimit() {
+    return procedure.unansweredLimit();
   }
 }

@@ -54,56 +54,53 @@ public final class UnkeyedRun extends Run {
       unavailable(transport, unreachable);
       return;
     }
-    new UnkeyedRun(transport, engine, procedure, transaction).start();
+    run(transport, engine, procedure, transaction).start();
   }
 
-  @Override
-  void settle(Answer answer) {
-    if (answer.response().isPresent()) {
-      commit(answer);
-    } else {
-      transaction.rollback();
-      answer.sendUnrecorded();
+  private static Run run(
+      Transport transport, Engine engine, Procedure procedure, StoreTransaction transaction) {
+    boolean owned = false;
+    try {
+      Run run = new UnkeyedRun(transport, engine, procedure, transaction);
+      owned = true;
+      return run;
+    } finally {
+      if (!owned) {
+        transaction.close();
+      }
     }
   }
 
-  private void commit(Answer answer) {
-    Settled settled;
+  @Override
+  Runnable settle(Answer answer) {
+    if (answer.response().isPresent()) {
+      return commit(answer);
+    }
+    transaction.rollback();
+    return answer::sendUnrecorded;
+  }
+
+  private Runnable commit(Answer answer) {
     try {
-      settled = transaction.commit();
+      return transaction.commit() == Settled.DONE ? answer::sendUnrecorded : rolledBack(transport);
     } catch (TransactionMisuseException misuse) {
       logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
-      transport.misused(misuse);
-      return;
+      return () -> transport.misused(misuse);
     } catch (StoreException failure) {
       log.warn(
           procedure.name() + " commit",
           failure,
           procedure.name() + ": the transaction of a call without a key could not be committed");
-      if (failure.failureCause().mayBeDone()) {
-        unknown();
-      } else {
-        unavailable(transport, failure);
-      }
-      return;
-    } catch (RuntimeException defect) {
-      log.warn(
-          procedure.name() + " unknown",
-          defect,
-          procedure.name()
-              + ": it is unknown whether the transaction of a call without a key was committed");
-      unknown();
-      return;
-    }
-    if (settled == Settled.DONE) {
-      answer.sendUnrecorded();
-    } else {
-      rolledBack(transport);
+      return failure.failureCause().mayBeDone()
+          ? answerOfDefect()
+          : () -> unavailable(transport, failure);
     }
   }
 
-  private void unknown() {
-    transport.fail(Code.UNKNOWN, "it is unknown whether the transaction was committed");
+  @Override
+  Runnable answerOfDefect() {
+    return () ->
+        transport.fail(Code.UNKNOWN, "it is unknown whether the transaction was committed");
   }
 
   private static void unavailable(Transport transport, StoreException failure) {
@@ -111,20 +108,30 @@ public final class UnkeyedRun extends Run {
   }
 
   @Override
-  void settleThrown(Answer thrown) {
+  Runnable settleThrown(Answer thrown) {
     transaction.rollback();
-    thrown.sendUnrecorded();
+    return thrown::sendUnrecorded;
   }
 
   @Override
-  void settleUnanswered() {
-    transaction.rollback();
-    rolledBack(transport);
+  Runnable settleUnanswered() {
+    transaction.close();
+    return rolledBack(transport);
   }
 
   @Override
-  void rollBackUnanswered() {
-    settleUnanswered();
+  Runnable rollBackUnanswered() {
+    return settleUnanswered();
+  }
+
+  @Override
+  public void close() {
+    transaction.close();
+  }
+
+  @Override
+  public boolean isAwaited() {
+    return false;
   }
 
   @Override

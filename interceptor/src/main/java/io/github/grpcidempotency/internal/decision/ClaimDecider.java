@@ -9,11 +9,10 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Decides what to do with a call, given the result of its claim. If the store failed instead,
- * {@link FailureDecider} decides. The first rule that applies decides:
+ * Decides what to do with a call whose claim was not won, given its result. If the store failed
+ * instead, {@link FailureDecider} decides. The first rule that applies decides:
  *
  * <ol>
- *   <li>The claim was won: execute.
  *   <li>The key belongs to another procedure or another request, running or ended: refuse as
  *       reused. If the requests cannot be compared, because a newer server made the record: ask the
  *       client to retry, so that it can reach a newer server.
@@ -39,9 +38,6 @@ public final class ClaimDecider {
       Procedure procedure,
       Function<Fingerprint, Match> comparison,
       Optional<Duration> timeLeft) {
-    if (met instanceof ClaimResult.Won won) {
-      return new Decision.Execute(won.claim());
-    }
     if (met instanceof ClaimResult.Recorded recorded) {
       return mismatch(
               Optional.of(recorded.procedure()),

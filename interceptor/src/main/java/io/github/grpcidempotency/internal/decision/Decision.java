@@ -1,14 +1,10 @@
 package io.github.grpcidempotency.internal.decision;
 
-import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
 
-/** What to do with a call. */
+/** What to do with a call whose claim was not won. */
 public sealed interface Decision {
-
-  /** Run the handler and settle. */
-  record Execute(Claim claim) implements Decision {}
 
   /** Answer with the recorded outcome. */
   record Replay(ClaimResult.Recorded recorded) implements Decision {}

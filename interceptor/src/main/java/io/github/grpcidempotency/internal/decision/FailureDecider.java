@@ -7,10 +7,10 @@ import java.util.Optional;
 
 /**
  * Decides what to do after a failure of the store. A call fails open only if no server accepts
- * connections at the store's address and nothing was sent. A store that answers, for example with a
- * refused login, a missing right or a read-only error, has no outage: it may serve other servers,
- * and the key may have an owner there. Contention, a timeout, a cut connection and an exhausted
- * pool are not outages either.
+ * connections at any of the store's addresses and nothing was sent. A store that answers, for
+ * example with a refused login, a missing right or a read-only error, has no outage: it may serve
+ * other servers, and the key may have an owner there. Contention, a timeout, a cut connection and
+ * an exhausted pool are not outages either.
  *
  * <table>
  *   <caption>What happens to a call whose claim failed</caption>

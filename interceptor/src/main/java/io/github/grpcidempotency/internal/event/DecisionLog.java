@@ -49,12 +49,8 @@ public final class DecisionLog {
       Optional<IdempotencyKey> key,
       Optional<String> source,
       @Nullable Throwable why) {
-    try {
-      if (log.isEnabled(line.level())) {
-        append(line, call, key, source, why);
-      }
-    } catch (Throwable unwritten) {
-      // A failure of the log must not affect the call.
+    if (log.isEnabled(line.level())) {
+      append(line, call, key, source, why);
     }
   }
 
@@ -93,7 +89,7 @@ public final class DecisionLog {
 
   private static void putHashes(
       Map<String, Object> pairs, HashFunction function, IdempotencyKey key) {
-    pairs.put("key_hash", hash(function, key.stored()));
+    pairs.put("key_hash", hash(function, key.qualified()));
     pairs.put("user_hash", hash(function, key.caller().userId().toString()));
   }
 

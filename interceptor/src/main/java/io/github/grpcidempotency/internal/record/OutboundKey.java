@@ -26,7 +26,7 @@ public final class OutboundKey {
     Hasher hasher = Hashing.sha256().newHasher();
     put(hasher, DOMAIN);
     hasher.putLong(user.getMostSignificantBits()).putLong(user.getLeastSignificantBits());
-    put(hasher, key.stored());
+    put(hasher, key.qualified());
     put(hasher, procedure.name());
     put(hasher, name);
     return HashedUuid.of(hasher.hash().asBytes(), 4);

@@ -76,7 +76,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
   private ByteString binding() {
     ByteArrayDataOutput binding = ByteStreams.newDataOutput();
     binding.writeUTF(key.caller().userId().toString());
-    binding.writeUTF(key.stored());
+    binding.writeUTF(key.qualified());
     binding.writeUTF(procedure.name());
     return ByteString.copyFrom(binding.toByteArray());
   }

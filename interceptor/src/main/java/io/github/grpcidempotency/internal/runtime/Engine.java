@@ -10,6 +10,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -94,8 +95,8 @@ public final class Engine implements AutoCloseable {
     this.store = checked.store();
     this.settings = settings;
     this.leases = new LeaseKeeper(store, settings.listeners(), checked.shard());
-    this.late = new LateSettler(leases);
-    this.settler = new Settler(leases, late);
+    this.late = new LateSettler();
+    this.settler = new Settler(late);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
     this.running = new RunningCalls(store.lease(), settings.callLimit());
     this.executor = executor;
@@ -176,8 +177,16 @@ public final class Engine implements AutoCloseable {
   public PendingClaim claimLater(KeyedRequest request) {
     PendingClaim pending =
         ofStore(() -> transactional(checked.ready()).claimLater(request.claimRequest()));
-    leases.track(pending);
-    return pending;
+    boolean tracked = false;
+    try {
+      leases.track(pending);
+      tracked = true;
+      return pending;
+    } finally {
+      if (!tracked) {
+        pending.close();
+      }
+    }
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
@@ -265,49 +274,67 @@ public final class Engine implements AutoCloseable {
     return store.lease();
   }
 
+  /** Returns the owner of a claim that was won. */
+  public Operation own(Claim claim, KeyedRequest request, CallEvents events) {
+    return new Operation(leases, request, claim, events, System.nanoTime());
+  }
+
   /**
-   * Renews an operation's lease until its claim is settled, and emits the {@code claimed} event.
+   * Renews an operation's lease until it ends, and emits the {@code claimed} event.
    *
    * @param took how long the claim took
    */
   public void track(Operation operation, Duration took) {
-    leases.track(operation);
-    waiter.won(operation.claim().request().key());
+    operation.renew();
+    waiter.won(operation.request().key());
     operation.events().claimed(operation.claim(), took);
+  }
+
+  /** Returns whether duplicates of an operation wait in this process, or have come lately. */
+  public boolean isAwaited(Operation operation) {
+    return waiter.isAwaited(operation.request().key()) || operation.wasRetriedWithin(lease());
   }
 
   /**
    * Finds out, after the handler has ended, whether its claim is won.
    *
    * @param begun when the handler started, by {@link System#nanoTime}
-   * @param took how long the claim has taken so far
    * @return the operation, whose claim can be settled; empty if the handler has changed nothing in
    *     the store, and the key must be claimed {@link KeyedRequest#again}
    * @throws StoreException if the store failed; in this case, too, the handler has changed nothing
    *     in the store
    */
   public Optional<Operation> confirm(
-      PendingClaim pending, KeyedRequest request, CallEvents events, long begun, Duration took) {
-    long sent = System.nanoTime();
+      PendingClaim pending, KeyedRequest request, CallEvents events, long begun) {
     Optional<Operation> won = Optional.empty();
+    boolean known = false;
     try {
-      won = pending.confirm().map(claim -> new Operation(request, claim, events, begun));
+      won = pending.confirm().map(claim -> new Operation(leases, request, claim, events, begun));
+      leases.confirmed(pending, won);
+      known = true;
+      return won;
     } catch (StoreException unasked) {
       throw unasked;
     } catch (RuntimeException | Error defect) {
       throw unexpected(defect);
     } finally {
-      leases.confirmed(pending, won);
+      if (!known) {
+        won.ifPresent(Operation::close);
+        forget(pending);
+      }
     }
-    won.ifPresent(
-        operation -> events.claimed(operation.claim(), took.plusNanos(System.nanoTime() - sent)));
-    return won;
+  }
+
+  /** Ends a claim that is not confirmed. Never throws. */
+  public void forget(PendingClaim pending) {
+    try (pending) {
+      leases.confirmed(pending, Optional.empty());
+    }
   }
 
   /** Rolls back a handler that was given up before its claim was confirmed. */
   public void giveUp(PendingClaim pending, CallEvents events) {
-    leases.confirmed(pending, Optional.empty());
-    pending.transaction().rollback();
+    forget(pending);
     events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null, true);
   }
 
@@ -323,13 +350,22 @@ public final class Engine implements AutoCloseable {
     return settler;
   }
 
-  /** Stops all background work. */
+  /**
+   * Refuses the calls that wait, and tries once more to record late answers. Handlers that still
+   * run keep their keys: their leases are renewed until they end, or the process does.
+   */
   @Override
   public void close() {
-    running.close();
     waiter.close();
     late.close();
-    leases.close();
+    int left = leases.count();
+    if (left > 0) {
+      log.warn(
+          "close",
+          null,
+          "%d handlers%s still run after the interceptor is closed; their keys stay reserved until the handlers end, or this process does"
+              .formatted(left, ofShard()));
+    }
     if (live.getAndSet(false)) {
       settings.listeners().each(listener -> listener.stopped(counts));
     }

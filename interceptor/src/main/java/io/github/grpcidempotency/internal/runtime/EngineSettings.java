@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 /**
  * The settings of all engines of an interceptor.
  *
- * @param callLimit how long a call without a deadline may run
+ * @param callLimit how long a handler may run, if its call has no longer deadline
  * @param waitLimits how many calls may wait, for all shards together
  */
 public record EngineSettings(

@@ -208,6 +208,11 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
+  /** Returns whether calls wait for a key. Does not block. */
+  boolean isAwaited(IdempotencyKey key) {
+    return queues.isAwaited(key);
+  }
+
   /** Returns how many calls wait. Does not block. */
   int count() {
     return queues.count();

@@ -9,7 +9,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
@@ -56,7 +55,6 @@ final class LateSettler implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(LateSettler.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
-  private final LeaseKeeper leases;
   private final Limits limits;
   private final Set<LateAnswer> waiting = new LinkedHashSet<>();
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-late-settler");
@@ -77,28 +75,34 @@ final class LateSettler implements AutoCloseable {
     static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
   }
 
-  LateSettler(LeaseKeeper leases) {
-    this(leases, Limits.DEFAULT);
+  LateSettler() {
+    this(Limits.DEFAULT);
   }
 
-  LateSettler(LeaseKeeper leases, Limits limits) {
-    this.leases = leases;
+  LateSettler(Limits limits) {
     this.limits = limits;
   }
 
-  /** Records an answer as soon as the store can. Does not block, and never throws. */
+  /** Takes over an operation, and records its answer as soon as the store can. Does not block. */
   void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
     LateAnswer answer = new LateAnswer(operation, outcome, cause);
-    leases.track(operation);
-    if (keep(answer)) {
-      operation.events().recordingDeferred(operation.claim().operationId(), cause);
-      answer.tryLater();
-    } else {
-      answer.abandon();
+    operation.settleLater();
+    boolean kept = false;
+    try {
+      if (keep(answer)) {
+        operation.events().recordingDeferred(operation.claim().operationId(), cause);
+        answer.tryLater();
+        kept = true;
+      }
+    } finally {
+      if (!kept) {
+        boolean unused = forget(answer);
+        answer.abandon();
+      }
     }
   }
 
-  /** Releases a key as soon as the store can. Does not block, and never throws. */
+  /** Releases a key as soon as the store can. Does not block. */
   void release(Operation operation) {
     if (releases.incrementAndGet() > MAX_RELEASES) {
       releases.decrementAndGet();
@@ -231,11 +235,11 @@ final class LateSettler implements AutoCloseable {
         return;
       }
       try {
-        end(Settler.settleClaim(operation, Settlement.COMPLETE, () -> outcome));
+        end(Settler.record(operation, outcome));
       } catch (StoreException stillOut) {
         onFailure(stillOut);
-      } catch (TransactionMisuseException tooLarge) {
-        onFailure(new StoreException("cannot be recorded", tooLarge, HANDLER_DONE, OTHER));
+      } catch (Throwable unexpected) {
+        onFailure(new StoreException("cannot be recorded", unexpected, HANDLER_DONE, OTHER));
       }
     }
 
@@ -243,7 +247,7 @@ final class LateSettler implements AutoCloseable {
       if (!forget(this)) {
         return;
       }
-      leases.drop(claim);
+      operation.end();
       switch (settled) {
         case DONE, UNREFERRED ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
@@ -295,7 +299,7 @@ final class LateSettler implements AutoCloseable {
      * lease ends.
      */
     void abandon() {
-      leases.drop(claim);
+      operation.end();
       operation.events().recordingAbandoned(claim.operationId(), failure);
     }
 

@@ -14,14 +14,13 @@ import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.store.support.RepeatedTask;
+import io.github.grpcidempotency.store.support.RepeatedWhile;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
@@ -38,13 +37,14 @@ import org.slf4j.LoggerFactory;
  * duplicates in this process are refused or wait here, without a connection; before that, they
  * query the store.
  *
- * <p>Thread-safe. One daemon thread, which runs until it is closed.
+ * <p>Thread-safe. One daemon thread while there are operations. There is nothing to close: a
+ * handler that still runs when its interceptor is closed keeps its key.
  */
-final class LeaseKeeper implements AutoCloseable {
+final class LeaseKeeper {
   private final IdempotencyStore store;
   private final Listeners listeners;
   private final Optional<String> shard;
-  private final ScheduledExecutorService timer;
+  private final RepeatedWhile renewal;
 
   /** A key has more than one operation if a call was suspended for longer than its lease. */
   private final SetMultimap<IdempotencyKey, Operation> running =
@@ -60,7 +60,7 @@ final class LeaseKeeper implements AutoCloseable {
         store,
         listeners,
         shard,
-        DaemonThreads.newTimer("idempotency-lease"),
+        DaemonThreads.newIdleTimer("idempotency-lease"),
         RateLimitedLog.of(LoggerFactory.getLogger(LeaseKeeper.class)));
   }
 
@@ -73,20 +73,19 @@ final class LeaseKeeper implements AutoCloseable {
     this.shard = shard;
     this.store = store;
     this.listeners = listeners;
-    this.timer = timer;
-    long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
     String task = "renew idempotency leases" + shard.map(name -> " of shard " + name).orElse("");
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
+    this.renewal =
+        new RepeatedWhile(
+            timer,
+            store.lease().dividedBy(3),
             RepeatedTask.of(task, log, this::renew),
-            thirdOfLease,
-            thirdOfLease,
-            TimeUnit.MILLISECONDS);
+            () -> !running.isEmpty());
   }
 
   /** Renews an operation's lease until its claim is dropped. */
   void track(Operation operation) {
     boolean unused = running.put(operation.claim().request().key(), operation);
+    renewal.start();
   }
 
   /** Notes that a claim is about to be sent with its handler's first statement. */
@@ -127,9 +126,10 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that owns a key, as far as this process knows. */
   Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    Optional<Claim> own = first(running, key, any -> true).map(Operation::claim);
+    Optional<Operation> own = first(running, key, any -> true);
+    own.ifPresent(Operation::retried);
     return own.isPresent()
-        ? own.map(claim -> inFlight(claim.request(), idOf(claim)))
+        ? own.map(Operation::claim).map(claim -> inFlight(claim.request(), idOf(claim)))
         : first(pending, key, PendingClaim::isWon)
             .map(claim -> inFlight(claim.request(), Optional.empty()));
   }
@@ -149,11 +149,6 @@ final class LeaseKeeper implements AutoCloseable {
   /** Returns how many leases this process holds, or is about to claim. Does not block. */
   int count() {
     return running.size() + pending.size();
-  }
-
-  @Override
-  public void close() {
-    timer.shutdownNow();
   }
 
   private void renew() {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.internal.runtime;
 import com.google.common.collect.MapMaker;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.record.RecordSeal;
@@ -19,26 +20,57 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An operation that this process runs: its request, its claim, and the record of its answer.
- * Thread-safe.
+ * An operation that this process runs, and the only owner of its claim: the lease, the transaction
+ * and the connection end with it. {@link Settler} settles it, or leaves it to {@link LateSettler}.
+ * {@link #close} ends an operation that neither has settled. Thread-safe.
  */
-public final class Operation {
+public final class Operation implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(Operation.class);
 
   /** One for each descriptor, so that servers in one process do not silence each other. */
   private static final ConcurrentMap<Procedure, RateLimitedLog> LOGS =
       new MapMaker().weakKeys().makeMap();
 
+  /** The code that ends the claim. */
+  private enum Owner {
+    CALL,
+    LATE_SETTLER,
+    NOBODY
+  }
+
+  /** A response cannot be recorded: it is too large, or it cannot be serialized. */
+  static final class UnrecordableException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    private final transient Optional<ResourceId> resource;
+
+    UnrecordableException(
+        String message, Optional<ResourceId> resource, @Nullable Throwable cause) {
+      super(message, cause);
+      this.resource = resource;
+    }
+
+    /** Returns the resource of the response. */
+    Optional<ResourceId> resource() {
+      return resource;
+    }
+  }
+
+  private final LeaseKeeper leases;
   private final KeyedRequest request;
   private final Claim claim;
   private final CallEvents events;
   private final long begun;
+  private final AtomicReference<Owner> owner = new AtomicReference<>(Owner.CALL);
   private final AtomicBoolean lost = new AtomicBoolean();
   private volatile long ended;
+  private volatile long retried;
 
   /** Whether the claim is being settled. The settlement finds out whether the claim was lost. */
   volatile boolean settling;
@@ -47,16 +79,19 @@ public final class Operation {
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  public Operation(KeyedRequest request, Claim claim, CallEvents events) {
-    this(request, claim, events, System.nanoTime());
-  }
-
-  Operation(KeyedRequest request, Claim claim, CallEvents events, long begun) {
+  /**
+   * Takes over a claim that was won.
+   *
+   * @param begun when the handler started, by {@link System#nanoTime}
+   */
+  Operation(LeaseKeeper leases, KeyedRequest request, Claim claim, CallEvents events, long begun) {
+    this.leases = leases;
     this.request = request;
     this.claim = claim;
     this.events = events;
     this.begun = begun;
     this.ended = begun;
+    this.retried = begun;
   }
 
   public KeyedRequest request() {
@@ -69,6 +104,45 @@ public final class Operation {
 
   public CallEvents events() {
     return events;
+  }
+
+  /** Renews the lease until the operation ends. */
+  void renew() {
+    leases.track(this);
+  }
+
+  /** Leaves the claim to the late settler. Its lease is renewed until then. */
+  void settleLater() {
+    leases.track(this);
+    owner.set(Owner.LATE_SETTLER);
+  }
+
+  /** Ends the operation: its claim is settled, or is not settled any more. */
+  void end() {
+    if (owner.getAndSet(Owner.NOBODY) != Owner.NOBODY) {
+      release();
+    }
+  }
+
+  /**
+   * Ends the operation if its call has neither settled it nor left it to the late settler: rolls
+   * back, stops renewing the lease, and emits an event. Never throws.
+   */
+  @Override
+  public void close() {
+    if (owner.compareAndSet(Owner.CALL, Owner.NOBODY)) {
+      release();
+      events.settlementFailed(
+          claim.operationId(), Settlement.MARK_UNKNOWN, null, claim.transaction().isPresent());
+    }
+  }
+
+  private void release() {
+    try {
+      claim.close();
+    } finally {
+      leases.drop(claim);
+    }
   }
 
   void handlerEnded() {
@@ -84,6 +158,16 @@ public final class Operation {
     return Duration.ofNanos(System.nanoTime() - ended);
   }
 
+  /** Called when this process has received a duplicate. */
+  void retried() {
+    retried = System.nanoTime();
+  }
+
+  /** Returns whether this process has received a duplicate within the last time of this length. */
+  boolean wasRetriedWithin(Duration time) {
+    return retried != begun && System.nanoTime() - retried < time.toNanos();
+  }
+
   /** Emits, once, the event that the key has another owner. */
   void leaseLost() {
     if (!lost.getAndSet(true)) {
@@ -95,13 +179,39 @@ public final class Operation {
     return request.procedure();
   }
 
-  /** Returns the record of a response, not encrypted. */
-  RecordedOutcome answerOf(Message response) {
+  /**
+   * Returns the record of a response, not encrypted.
+   *
+   * @throws UnrecordableException if the response is too large, or cannot be serialized
+   */
+  RecordedOutcome recordOf(Message response) throws UnrecordableException {
     Optional<ResourceId> resource = resourceId(response);
-    return procedure().responseRebuilder().isPresent() && resource.isPresent()
-        ? new RecordedOutcome.Reference(resource)
-        : new RecordedOutcome.Response(
-            FieldPath.without(response, procedure().omittedFields()).toByteString(), resource);
+    if (procedure().responseRebuilder().isPresent() && resource.isPresent()) {
+      return new RecordedOutcome.Reference(resource);
+    }
+    try {
+      Message recorded = FieldPath.without(response, procedure().omittedFields());
+      // Compared before the response is serialized, because there may be no memory for it.
+      int size = recorded.getSerializedSize();
+      if (size > procedure().maxRecordedBytes()) {
+        throw tooLarge(size, resource);
+      }
+      return new RecordedOutcome.Response(recorded.toByteString(), resource);
+    } catch (RuntimeException | Error broken) {
+      throw new UnrecordableException(
+          "%s: the answer cannot be serialized: %s".formatted(procedure().name(), describe(broken)),
+          resource,
+          broken);
+    }
+  }
+
+  private UnrecordableException tooLarge(int size, Optional<ResourceId> resource) {
+    return new UnrecordableException(
+        ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d; omit"
+                + " its large fields, rebuild it from its resource, or raise maxRecordedBytes")
+            .formatted(procedure().name(), size, procedure().maxRecordedBytes()),
+        resource,
+        null);
   }
 
   public boolean namesResource(Message response) {
@@ -130,8 +240,8 @@ public final class Operation {
                         .orElse("")));
       }
       return id;
-    } catch (RuntimeException wrong) {
-      warnOfMissingId(describe(wrong));
+    } catch (Throwable wrong) {
+      warnOfMissingId("the function threw " + describe(wrong));
       return Optional.empty();
     }
   }
@@ -156,9 +266,8 @@ public final class Operation {
    * Leaves out the message of an exception of the service, which may contain a part of the
    * response.
    */
-  private static String describe(RuntimeException wrong) {
-    return "the function threw "
-        + wrong.getClass().getName()
+  private static String describe(Throwable wrong) {
+    return wrong.getClass().getName()
         + Arrays.stream(wrong.getStackTrace())
             .filter(frame -> !frame.getClassName().startsWith("java."))
             .filter(frame -> !frame.getClassName().equals(ResourceId.class.getName()))
@@ -168,32 +277,16 @@ public final class Operation {
   }
 
   /**
-   * Returns a sentence that states why an answer is too large to be recorded; empty if it is not.
-   */
-  Optional<String> tooLarge(RecordedOutcome answer) {
-    int most = procedure().maxRecordedBytes();
-    return answer instanceof RecordedOutcome.Response response && response.bytes().size() > most
-        ? Optional.of(
-            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d;"
-                    + " omit its large fields, rebuild it from its resource, or raise"
-                    + " maxRecordedBytes")
-                .formatted(procedure().name(), response.bytes().size(), most))
-        : Optional.empty();
-  }
-
-  /**
    * Returns the form in which the handler's own transaction records a response. Repeated calls with
    * the same response return the same result.
    */
   public RecordedOutcome keptOf(Message response) {
     checkType(response.getDescriptorForType().getFullName());
-    RecordedOutcome answer = answerOf(response);
-    tooLarge(answer)
-        .ifPresent(
-            why -> {
-              throw new TransactionMisuseException(why);
-            });
-    return seal(answer);
+    try {
+      return seal(recordOf(response));
+    } catch (UnrecordableException refused) {
+      throw new TransactionMisuseException(String.valueOf(refused.getMessage()));
+    }
   }
 
   private void checkType(String given) {

@@ -16,7 +16,6 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
@@ -62,7 +61,7 @@ public final class OperationReader implements AutoCloseable {
     }
     try {
       threads.execute(() -> readSomeOf(caller));
-    } catch (RejectedExecutionException closed) {
+    } catch (Throwable noThread) {
       readSomeOf(caller);
     }
   }
@@ -118,7 +117,7 @@ public final class OperationReader implements AutoCloseable {
           () -> {
             try {
               news.accept(asker);
-            } catch (RuntimeException thrown) {
+            } catch (Throwable thrown) {
               log.error(
                   "notify", thrown, "could not resume a call that had waited for an operation");
             }

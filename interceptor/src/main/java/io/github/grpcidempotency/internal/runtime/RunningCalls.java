@@ -3,29 +3,35 @@ package io.github.grpcidempotency.internal.runtime;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.store.support.RepeatedTask;
+import io.github.grpcidempotency.store.support.RepeatedWhile;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
 /**
- * The calls of this process whose handlers are running. A call that is cancelled, or past its
- * deadline, is given up if its handler has not answered within one lease. A call without a deadline
- * is given up when it has run for longer than a limit.
+ * The calls of this process that are not answered. A handler whose method has not returned is given
+ * up when it has run for the call limit and its client, if it has a deadline, is gone. A handler
+ * that has returned without an answer is also given up some time after its call was cancelled, or
+ * is past its deadline, if nobody waits for its key any more.
  *
  * <p>All calls are checked three times per lease, so a call needs no timer. Calls are given up on
  * other threads than the one that checks, because giving up may block on the store.
  *
- * <p>Thread-safe. One daemon thread, and up to four more while calls are given up.
+ * <p>Thread-safe. One daemon thread while there are calls, and up to four more while calls are
+ * given up. There is nothing to close: a call that still runs when its interceptor is closed is
+ * given up all the same.
  */
-public final class RunningCalls implements AutoCloseable {
+public final class RunningCalls {
   private static final int ENDING_THREADS = 4;
+
+  /** Longer limits count as this one, so that times in nanoseconds do not overflow. */
+  private static final Duration LONGEST = Duration.ofDays(365);
 
   /** A call whose handler has not answered. */
   public interface Call {
@@ -33,8 +39,20 @@ public final class RunningCalls implements AutoCloseable {
 
     boolean hasDeadline();
 
+    /** Returns whether the handler's method has returned. */
+    boolean hasReturned();
+
     /** Returns whether the client no longer waits: the call is cancelled or past its deadline. */
     boolean isOver();
+
+    /** Returns whether another call waits for the end of this one, or has looked for it lately. */
+    boolean isAwaited();
+
+    /**
+     * Returns how long a handler that has returned without an answer keeps its key when nobody
+     * waits for the answer; empty for one lease.
+     */
+    Optional<Duration> unansweredLimit();
 
     String subject();
 
@@ -42,7 +60,7 @@ public final class RunningCalls implements AutoCloseable {
     String consequence();
 
     /**
-     * Ends the call, unless its handler has answered. A later answer is dropped. May block.
+     * Ends the call, unless its handler has answered. May block.
      *
      * @param report runs first, if the call is ended
      */
@@ -51,7 +69,7 @@ public final class RunningCalls implements AutoCloseable {
 
   private static final class State {
     private final long begun = System.nanoTime();
-    private long overSince;
+    private long deserted;
     private boolean over;
     private boolean givenUp;
   }
@@ -60,12 +78,12 @@ public final class RunningCalls implements AutoCloseable {
   private final Duration lease;
   private final Duration limit;
   private final Map<Call, State> running = new ConcurrentHashMap<>();
-  private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-running");
+  private final RepeatedWhile checks;
   private final ExecutorService endings;
 
   RunningCalls(Duration lease, Duration limit) {
     this.lease = lease;
-    this.limit = limit;
+    this.limit = limit.compareTo(LONGEST) < 0 ? limit : LONGEST;
     this.log = RateLimitedLog.of(LoggerFactory.getLogger(RunningCalls.class));
     ThreadPoolExecutor threads =
         new ThreadPoolExecutor(
@@ -77,17 +95,17 @@ public final class RunningCalls implements AutoCloseable {
             DaemonThreads.named("idempotency-unanswered"));
     threads.allowCoreThreadTimeOut(true);
     this.endings = threads;
-    long thirdOfLease = Math.max(1, lease.toMillis() / 3);
-    ScheduledFuture<?> unused =
-        timer.scheduleWithFixedDelay(
+    this.checks =
+        new RepeatedWhile(
+            DaemonThreads.newIdleTimer("idempotency-running"),
+            lease.dividedBy(3),
             RepeatedTask.of("check running calls", log, this::check),
-            thirdOfLease,
-            thirdOfLease,
-            TimeUnit.MILLISECONDS);
+            () -> !running.isEmpty());
   }
 
   public void begin(Call call) {
     running.put(call, new State());
+    checks.start();
   }
 
   public void end(Call call) {
@@ -106,43 +124,42 @@ public final class RunningCalls implements AutoCloseable {
     return Duration.ofNanos(oldest);
   }
 
-  @Override
-  public void close() {
-    timer.shutdownNow();
-    endings.shutdown();
-  }
-
   private void check() {
     long now = System.nanoTime();
     running.forEach(
         (call, state) -> {
           if (!state.givenUp && isDue(call, state, now)) {
-            state.givenUp = true;
             endings.execute(
                 RepeatedTask.of(
                     "give up a call of " + call.method(),
                     log,
-                    () -> call.giveUp(() -> warn(call))));
+                    () -> call.giveUp(() -> warn(call, state))));
+            state.givenUp = true;
           }
         });
   }
 
   private boolean isDue(Call call, State state, long now) {
-    if (call.isOver()) {
-      if (!state.over) {
-        state.over = true;
-        state.overSince = now;
-      }
-      return now - state.overSince >= lease.toNanos();
+    boolean over = call.isOver();
+    if (now - state.begun >= limit.toNanos() && (over || !call.hasDeadline())) {
+      return true;
     }
-    return !call.hasDeadline() && now - state.begun >= limit.toNanos();
+    if (!over || !call.hasReturned()) {
+      return false;
+    }
+    if (!state.over || call.isAwaited()) {
+      state.over = true;
+      state.deserted = now;
+    }
+    return now - state.deserted >= call.unansweredLimit().orElse(lease).toNanos();
   }
 
-  private void warn(Call call) {
+  private void warn(Call call, State state) {
+    Duration age = Duration.ofNanos(System.nanoTime() - state.begun);
     String why =
-        call.isOver()
-            ? "its client stopped waiting more than %s ago".formatted(lease)
-            : "it has no deadline and has run for more than %s".formatted(limit);
+        age.compareTo(limit) >= 0
+            ? "it has run for more than %s".formatted(limit)
+            : "nobody has waited for it for %s".formatted(call.unansweredLimit().orElse(lease));
     log.warn(
         call.method() + " unanswered",
         null,

@@ -16,6 +16,7 @@ import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,11 +27,9 @@ public final class Settler {
   private static final Logger logger = LoggerFactory.getLogger(Settler.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
-  private final LeaseKeeper leases;
   private final LateSettler late;
 
-  Settler(LeaseKeeper leases, LateSettler late) {
-    this.leases = leases;
+  Settler(LateSettler late) {
     this.late = late;
   }
 
@@ -44,93 +43,115 @@ public final class Settler {
    * @throws StoreException if the call has no effect, because the store failed
    */
   public Settled complete(Operation operation, Message response) {
-    operation.handlerEnded();
-    RecordedOutcome answer = recordable(operation, operation.answerOf(response));
-    try {
-      return settle(operation, Settlement.COMPLETE, () -> answer);
-    } catch (StoreException failure) {
-      return onFailure(operation, answer, failure);
-    } catch (TransactionMisuseException misuse) {
-      leases.drop(operation.claim());
-      failed(operation, Settlement.COMPLETE, misuse, false);
-      throw misuse;
-    } finally {
-      checkTransactionTaken(operation);
-      checkTransactionAlone(operation);
+    try (operation) {
+      operation.handlerEnded();
+      try {
+        return persist(operation, Settlement.COMPLETE, recordable(operation, response));
+      } finally {
+        checkTransactionTaken(operation);
+        checkTransactionAlone(operation);
+      }
     }
   }
 
   /**
-   * Returns an answer that is small enough to be recorded. The effect of a reserved call has
-   * happened, so a record without the response prevents a retry from running the handler again. The
-   * transaction of a transactional call is rolled back instead.
+   * Returns the record of a response. The effect of a reserved call has happened, so if the
+   * response cannot be recorded, a record without it prevents a retry from running the handler
+   * again. The transaction of a transactional call is rolled back instead.
    */
-  private RecordedOutcome recordable(Operation operation, RecordedOutcome answer) {
-    Optional<String> tooLarge = operation.tooLarge(answer);
-    if (tooLarge.isEmpty() || operation.claim().transaction().isPresent()) {
-      return answer;
+  private RecordedOutcome recordable(Operation operation, Message response) {
+    try {
+      return operation.recordOf(response);
+    } catch (Operation.UnrecordableException refused) {
+      Claim claim = operation.claim();
+      String why = String.valueOf(refused.getMessage());
+      if (claim.transaction().isPresent()) {
+        claim.transaction().get().rollback();
+        TransactionMisuseException misuse = new TransactionMisuseException(why);
+        end(operation, Settlement.COMPLETE, misuse, true);
+        throw misuse;
+      }
+      log.warn(
+          operation.procedure().name() + " unrecordable",
+          refused.getCause(),
+          "%s. Retries of operation %s are refused".formatted(why, claim.operationId()));
+      return new RecordedOutcome.Reference(refused.resource());
     }
-    log.warn(
-        operation.procedure().name() + " too large",
-        null,
-        "%s. Retries of operation %s are refused"
-            .formatted(tooLarge.get(), operation.claim().operationId()));
-    return new RecordedOutcome.Reference(answer.resourceId());
   }
 
   /**
-   * Settles a failure according to the procedure's failure policy. Never throws if the store fails:
-   * the key is then free once the lease ends, or earlier if the policy releases it and the store
+   * Settles a failure according to the procedure's failure policy. If an error that is to be
+   * recorded cannot be recorded, the result is that of {@link #complete}. If another settlement
+   * fails, the key is free once the lease ends, or earlier if the policy releases it and the store
    * recovers.
    *
    * @param record returns the record of a terminal failure
-   * @return {@code LOST} if the failure does not count, because another owner has the key;
-   *     otherwise {@code DONE}
+   * @return {@code DONE} if the error may be sent; otherwise as of {@link #complete}
+   * @throws StoreException if a terminal error could not be recorded, and the call has no effect
    */
   public Settled fail(Operation operation, HandlerError failed, Supplier<RecordedOutcome> record) {
-    operation.handlerEnded();
-    Claim claim = operation.claim();
-    boolean committed = claim.hasCommitted();
-    Settlement settlement =
-        OutcomeDecider.decide(failed, operation.procedure().failurePolicy(), committed);
-    if (committed && settlement == Settlement.MARK_UNKNOWN) {
-      operation.events().unprotected(UnprotectedCause.COMMITTED_WITH_ERROR, null);
+    try (operation) {
+      operation.handlerEnded();
+      boolean committed = operation.claim().hasCommitted();
+      Settlement settlement =
+          OutcomeDecider.decide(failed, operation.procedure().failurePolicy(), committed);
+      if (committed && settlement == Settlement.MARK_UNKNOWN) {
+        operation.events().unprotected(UnprotectedCause.COMMITTED_WITH_ERROR, null);
+      }
+      try {
+        return settlement == Settlement.COMPLETE_WITH_ERROR
+            ? persist(operation, settlement, record.get())
+            : free(operation, settlement);
+      } finally {
+        checkTransactionAlone(operation);
+      }
     }
+  }
+
+  /** Releases a key, or marks its outcome as unknown. The handler's error is sent in any case. */
+  private Settled free(Operation operation, Settlement settlement) {
+    Claim claim = operation.claim();
     try {
-      Settled settled = settle(operation, settlement, record);
-      return settled == Settled.LOST ? settled : Settled.DONE;
+      Settled settled =
+          settle(
+              operation,
+              settlement,
+              settlement == Settlement.RELEASE ? claim::release : claim::markUnknown);
+      return settled == Settled.LOST ? Settled.LOST : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
-      leases.drop(claim);
-      failed(operation, settlement, unsettled, false);
+      end(operation, settlement, unsettled, false);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
         late.release(operation);
       }
       return Settled.DONE;
-    } finally {
-      checkTransactionAlone(operation);
     }
   }
 
   /**
-   * Ends an operation whose handler has not answered in time. A transaction is rolled back. The
-   * outcome of a reservation is unknown, and its lease is no longer renewed. Never throws if the
-   * store fails.
+   * Ends an operation whose handler has not answered in time. A transaction is closed, or rolled
+   * back if it is bound to the current thread. The outcome of a reservation is unknown, and its
+   * lease is no longer renewed. Never throws if the store fails.
    */
-  public void giveUp(Operation operation) {
-    operation.handlerEnded();
-    Claim claim = operation.claim();
-    leases.drop(claim);
-    try {
-      if (claim.transaction().isEmpty()) {
-        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
+  public void giveUp(Operation operation, boolean bound) {
+    try (operation) {
+      operation.handlerEnded();
+      if (operation.claim().transaction().isEmpty()) {
+        Settled unused = free(operation, Settlement.MARK_UNKNOWN);
         return;
       }
-      Settled unused = settleClaim(operation, Settlement.MARK_UNKNOWN, Settler::nothing);
-      failed(operation, Settlement.MARK_UNKNOWN, null, true);
-    } catch (StoreException | TransactionMisuseException unsettled) {
-      failed(operation, Settlement.MARK_UNKNOWN, unsettled, false);
+      Optional<RuntimeException> unsettled = bound ? rollBack(operation) : Optional.empty();
+      end(operation, Settlement.MARK_UNKNOWN, unsettled.orElse(null), unsettled.isEmpty());
+      checkTransactionAlone(operation);
     }
-    checkTransactionAlone(operation);
+  }
+
+  private static Optional<RuntimeException> rollBack(Operation operation) {
+    try {
+      Settled unused = onClaim(operation, operation.claim()::markUnknown);
+      return Optional.empty();
+    } catch (StoreException | TransactionMisuseException unsettled) {
+      return Optional.of(unsettled);
+    }
   }
 
   /**
@@ -154,57 +175,50 @@ public final class Settler {
   }
 
   /**
-   * Handles a store failure. The effect of a reserved call has happened, so its answer is recorded
-   * later. For a transactional call, one commit decides on effect and record.
+   * Records an answer. If the store fails, the effect of a reserved call has happened, so its
+   * answer is recorded later. For a transactional call, one commit decides on effect and record.
    */
-  private Settled onFailure(Operation operation, RecordedOutcome answer, StoreException failure) {
-    Claim claim = operation.claim();
-    if (claim.transaction().isEmpty()) {
-      late.record(operation, answer, failure);
+  private Settled persist(Operation operation, Settlement settlement, RecordedOutcome answer) {
+    try {
+      return settle(operation, settlement, () -> record(operation, answer));
+    } catch (StoreException failure) {
+      if (operation.claim().transaction().isEmpty()) {
+        late.record(operation, answer, failure);
+        return Settled.LOST;
+      }
+      boolean rolledBack = !failure.failureCause().mayBeDone();
+      end(operation, settlement, failure, rolledBack);
+      if (rolledBack) {
+        throw failure;
+      }
       return Settled.LOST;
+    } catch (TransactionMisuseException misuse) {
+      end(operation, settlement, misuse, false);
+      throw misuse;
     }
-    leases.drop(claim);
-    boolean rolledBack = !failure.failureCause().mayBeDone();
-    failed(operation, Settlement.COMPLETE, failure, rolledBack);
-    if (rolledBack) {
-      throw failure;
-    }
-    return Settled.LOST;
   }
 
-  private Settled settle(
-      Operation operation, Settlement settlement, Supplier<RecordedOutcome> answer) {
+  private Settled settle(Operation operation, Settlement settlement, Supplier<Settled> statements) {
     long begun = System.nanoTime();
-    Settled settled = settleClaim(operation, settlement, answer);
+    Settled settled = onClaim(operation, statements);
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
-    Claim claim = operation.claim();
-    leases.drop(claim);
+    UUID id = operation.claim().operationId();
+    operation.end();
     switch (settled) {
       case DONE, UNREFERRED ->
-          operation
-              .events()
-              .settled(claim.operationId(), settlement, operation.handlerTime(), took);
+          operation.events().settled(id, settlement, operation.handlerTime(), took);
       case LOST -> operation.leaseLost();
-      case ROLLED_BACK -> failed(operation, settlement, null, true);
-      case UNKNOWN -> failed(operation, settlement, null, false);
+      case ROLLED_BACK -> operation.events().settlementFailed(id, settlement, null, true);
+      case UNKNOWN -> operation.events().settlementFailed(id, settlement, null, false);
     }
     return settled;
   }
 
-  /**
-   * Settles the claim of an operation.
-   *
-   * @param answer returns the answer to record, not encrypted; called only if there is one
-   */
-  static Settled settleClaim(
-      Operation operation, Settlement settlement, Supplier<RecordedOutcome> answer) {
+  /** Settles a claim, and turns every unexpected exception into a {@link StoreException}. */
+  private static Settled onClaim(Operation operation, Supplier<Settled> statements) {
     operation.settling = true;
     try {
-      return switch (settlement) {
-        case COMPLETE, COMPLETE_WITH_ERROR -> complete(operation, answer.get());
-        case RELEASE -> operation.claim().release();
-        case MARK_UNKNOWN -> operation.claim().markUnknown();
-      };
+      return statements.get();
     } catch (StoreException | TransactionMisuseException foreseen) {
       throw foreseen;
     } catch (RuntimeException | Error defect) {
@@ -221,29 +235,22 @@ public final class Settler {
   /**
    * Records an answer. If the handler's own transaction should have recorded the answer but was
    * rolled back, the key is released.
+   *
+   * @param answer the answer, not encrypted
    */
-  private static Settled complete(Operation operation, RecordedOutcome answer) {
-    Claim claim = operation.claim();
-    Optional<String> tooLarge = operation.tooLarge(answer);
-    if (tooLarge.isPresent()) {
-      Settled unused = claim.release();
-      throw new TransactionMisuseException(tooLarge.get());
-    }
-    RecordedOutcome kept;
-    try {
-      kept = operation.seal(answer);
-    } catch (StoreException unsealed) {
-      // The answer of a reservation is recorded later. A transaction must not stay open until then.
-      claim.transaction().ifPresent(open -> open.rollback());
-      throw unsealed;
-    }
-    Settled settled = claim.complete(kept);
-    if (settled == Settled.ROLLED_BACK && claim.transaction().isEmpty()) {
-      releaseQuietly(claim);
-    }
-    return settled == Settled.DONE && lacksResource(operation, answer)
-        ? Settled.UNREFERRED
-        : settled;
+  static Settled record(Operation operation, RecordedOutcome answer) {
+    return onClaim(
+        operation,
+        () -> {
+          Claim claim = operation.claim();
+          Settled settled = claim.complete(operation.seal(answer));
+          if (settled == Settled.ROLLED_BACK && claim.transaction().isEmpty()) {
+            releaseQuietly(claim);
+          }
+          return settled == Settled.DONE && lacksResource(operation, answer)
+              ? Settled.UNREFERRED
+              : settled;
+        });
   }
 
   private static boolean lacksResource(Operation operation, RecordedOutcome answer) {
@@ -259,7 +266,7 @@ public final class Settler {
   private static void releaseQuietly(Claim claim) {
     try {
       Settled unused = claim.release();
-    } catch (RuntimeException leaseEnds) {
+    } catch (Throwable leaseEnds) {
       logger.debug(
           "could not release operation {}; its key stays reserved until the lease ends",
           claim.operationId(),
@@ -267,17 +274,19 @@ public final class Settler {
     }
   }
 
-  private static void failed(
+  /**
+   * Ends an operation that is not settled, and reports it.
+   *
+   * @param rolledBack whether it is known that the claim's transaction was rolled back
+   */
+  private static void end(
       Operation operation,
       Settlement settlement,
       @Nullable Throwable unsettled,
       boolean rolledBack) {
+    operation.end();
     operation
         .events()
         .settlementFailed(operation.claim().operationId(), settlement, unsettled, rolledBack);
-  }
-
-  private static RecordedOutcome nothing() {
-    throw new AssertionError("no answer is recorded");
   }
 }

@@ -137,6 +137,10 @@ final class WaitQueues<K, W> {
     }
   }
 
+  synchronized boolean isAwaited(K key) {
+    return queues.containsKey(key);
+  }
+
   /** Returns the number of waiters. Does not block. */
   int count() {
     return count;

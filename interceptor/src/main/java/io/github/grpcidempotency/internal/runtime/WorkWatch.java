@@ -23,7 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -164,8 +163,11 @@ public final class WorkWatch implements AutoCloseable {
               resolving.remove(name);
             }
           });
-    } catch (RejectedExecutionException closed) {
+    } catch (Throwable noThread) {
       resolving.remove(name);
+      if (!resolvers.isShutdown()) {
+        throw noThread;
+      }
     }
   }
 
@@ -196,7 +198,7 @@ public final class WorkWatch implements AutoCloseable {
     waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
     try {
       waiter.ended.run();
-    } catch (RuntimeException thrown) {
+    } catch (Throwable thrown) {
       log.error("resume", thrown, "could not resume a waiting call");
     }
   }

@@ -1,4 +1,4 @@
-/** Helpers for implementations of stores: background tasks, and a log that is limited in rate. */
+/** Helpers for implementations of stores. */
 @NullMarked
 package io.github.grpcidempotency.store.support;
 

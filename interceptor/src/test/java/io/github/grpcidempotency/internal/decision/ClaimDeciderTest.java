@@ -3,16 +3,11 @@ package io.github.grpcidempotency.internal.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,12 +23,6 @@ class ClaimDeciderTest {
       ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
   private static final Fingerprint REQUEST = new Fingerprint(1, ByteString.copyFromUtf8("a hash"));
   private static final Duration LEASE_LEFT = Duration.ofSeconds(20);
-  private static final Claim CLAIM = claim();
-
-  @Test
-  void aFreeKeyIsExecuted() {
-    assertThat(decide(new ClaimResult.Won(CLAIM))).isEqualTo(new Decision.Execute(CLAIM));
-  }
 
   @ParameterizedTest
   @CsvSource(
@@ -127,53 +116,6 @@ class ClaimDeciderTest {
         .isEqualTo(
             new Decision.Refuse(
                 Refusal.outcomeUnknown(Optional.of(LEASE_LEFT)).naming(Optional.of(OPERATION))));
-  }
-
-  private static Claim claim() {
-    Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
-    IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
-    ClaimRequest request =
-        new ClaimRequest(
-            key,
-            RecordedProcedure.of(procedure),
-            REQUEST,
-            procedure.retention(),
-            Optional.empty(),
-            false);
-    return new Unsettled(request);
-  }
-
-  /** A claim that is never settled. */
-  private record Unsettled(ClaimRequest request) implements Claim {
-    @Override
-    public UUID operationId() {
-      return new UUID(0, 1);
-    }
-
-    @Override
-    public int attempt() {
-      return 1;
-    }
-
-    @Override
-    public Instant expires() {
-      return Instant.EPOCH;
-    }
-
-    @Override
-    public Settled complete(RecordedOutcome outcome) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Settled release() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public Settled markUnknown() {
-      throw new UnsupportedOperationException();
-    }
   }
 
   private static ClaimResult.InFlight running(boolean outcomeUnknown) {

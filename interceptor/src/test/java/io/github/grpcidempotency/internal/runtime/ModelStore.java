@@ -63,14 +63,16 @@ final class ModelStore implements IdempotencyStore {
   }
 
   /** Returns the operation of a call whose claim was won. Nobody hears of it. */
-  static Operation operation(Claim claim) {
+  static Operation operation(LeaseKeeper leases, Claim claim) {
     return new Operation(
+        leases,
         request(claim.request().fingerprint().version()),
         claim,
         CallEvents.capture(
             new Listeners(List.of()),
             new DecisionLog(Optional.empty()),
-            Engines.describe(PROCEDURE, Entry.CALL)));
+            Engines.describe(PROCEDURE, Entry.CALL)),
+        0);
   }
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {

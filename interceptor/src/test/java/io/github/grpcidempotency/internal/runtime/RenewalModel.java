@@ -46,7 +46,7 @@ public class RenewalModel {
   public void begin(@Param(gen = BooleanGen.class) boolean first) {
     Claim winner = first ? winners.pollFirst() : winners.pollLast();
     if (winner != null) {
-      leases.track(ModelStore.operation(winner));
+      leases.track(ModelStore.operation(leases, winner));
       running.put(winner.request().fingerprint().version(), winner);
     }
   }

@@ -128,7 +128,7 @@ public class WaitingModel {
 
   private Claim run() {
     Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claimRequest())).claim();
-    leases.track(ModelStore.operation(claim));
+    leases.track(ModelStore.operation(leases, claim));
     return claim;
   }
 
@@ -193,7 +193,7 @@ public class WaitingModel {
       }
       answer();
       if (result instanceof ClaimResult.Won won) {
-        leases.track(ModelStore.operation(won.claim()));
+        leases.track(ModelStore.operation(leases, won.claim()));
         waiter.won(ModelStore.KEY);
         succeed(won.claim());
       }

@@ -51,6 +51,29 @@ class RateLimitedLogTest {
   }
 
   @Test
+  void anErrorOfTheLoggerDoesNotEndTheWorkThatLogs() {
+    RateLimitedLog broken =
+        new RateLimitedLog(
+            LOGGER,
+            () -> {
+              throw new StackOverflowError("in an appender");
+            });
+
+    broken.warn("renewal", null, "could not renew");
+    broken.error("renewal", null, "could not renew");
+    broken.write(
+        Level.WARN,
+        "refuse",
+        null,
+        "refused",
+        () -> {
+          throw new NoClassDefFoundError("a converter");
+        });
+
+    assertThat(lines.all()).isEmpty();
+  }
+
+  @Test
   void pairsAreMadeOnlyForALineThatIsWritten() {
     AtomicLong made = new AtomicLong();
     for (int time = 0; time < 3; time++) {

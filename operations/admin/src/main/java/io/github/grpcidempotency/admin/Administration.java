@@ -91,31 +91,29 @@ public final class Administration {
    * {@link #isRunning}.
    */
   public Optional<OperationRecord> find(UUID id) {
-    return find(Optional.of(id), Optional.empty(), Optional.empty()).stream().findFirst();
+    return find(Optional.of(id), Optional.empty(), Scope.ALL).stream().findFirst();
   }
 
   /**
-   * Returns the newest 1,000 operations of a key: one for each user and namespace. A transactional
-   * call has no record before it commits: see {@link #isRunning}. Earlier operations of the key, if
-   * an operator has freed or forgotten them, are in the {@linkplain AuditQuery#ofKey audit}.
+   * Returns the newest 1,000 operations of a key: one for each user, tenant and project. A
+   * transactional call has no record before it commits: see {@link #isRunning}. Earlier operations
+   * of the key, if an operator has freed or forgotten them, are in the {@linkplain AuditQuery#ofKey
+   * audit}.
    *
    * @param key the key as the client sends it, in its canonical form
-   * @param tenant searches only this tenant, such as {@code acme}, or this tenant and project, such
-   *     as {@code acme/apollo}; if empty, all namespaces, and keys without a namespace. A search of
-   *     all namespaces reads a row of each, and passes the rows without a namespace once
    */
-  public List<OperationRecord> findKey(String key, Optional<String> tenant) {
-    return find(Optional.empty(), Optional.of(key), tenant);
+  public List<OperationRecord> findKey(String key, Scope scope) {
+    return find(Optional.empty(), Optional.of(key), scope);
   }
 
-  private List<OperationRecord> find(
-      Optional<UUID> id, Optional<String> key, Optional<String> tenant) {
+  private List<OperationRecord> find(Optional<UUID> id, Optional<String> key, Scope scope) {
     return operate(
         handle ->
             query(handle, "find")
                 .bind("id", id)
                 .bind("key", key)
-                .bind("tenant", tenant)
+                .bind("tenant", scope.tenant())
+                .bind("project", scope.project())
                 .map((row, context) -> Rows.operation(row))
                 .list());
   }
@@ -123,18 +121,18 @@ public final class Administration {
   /**
    * Returns whether a call of a user with this key is running: with a reservation whose lease has
    * not ended, or in a transaction, which has no record before it commits. For a transaction, this
-   * is the only information, and it needs both key and user.
+   * is the only information, and it needs the key and its whole caller: a tenant or project that is
+   * not given means outside all tenants or projects.
    *
    * @param key the key as the client sends it, in its canonical form
-   * @param tenant as for {@link #findKey}. A namespace in which no operation has a record is
-   *     searched only if it is given in full, such as {@code acme/apollo}
    */
-  public boolean isRunning(String key, Optional<String> tenant, UUID userId) {
+  public boolean isRunning(String key, Scope scope, UUID userId) {
     return operate(
         handle ->
             query(handle, "is_running")
                 .bind("key", key)
-                .bind("tenant", tenant)
+                .bind("tenant", scope.tenant())
+                .bind("project", scope.project())
                 .bind("user", userId)
                 .mapTo(Boolean.class)
                 .one());
@@ -157,7 +155,8 @@ public final class Administration {
             .bindArray(
                 "states", String.class, query.states().stream().map(OperationState::word).toList())
             .bind("procedure", query.procedure())
-            .bind("tenant", query.tenant())
+            .bind("tenant", query.scope().tenant())
+            .bind("project", query.scope().project())
             .bind("user", query.userId())
             .bind("server", query.server())
             .bind("older_than_millis", query.olderThan().map(Duration::toMillis))
@@ -309,7 +308,8 @@ public final class Administration {
               handle ->
                   act(handle, "erase", act)
                       .bind("user", what.userId())
-                      .bind("tenant", what.tenant())
+                      .bind("tenant", what.scope().tenant())
+                      .bind("project", what.scope().project())
                       .bind("dry_run", dryRun)
                       .bind("continued", from)
                       .map((row, context) -> EraseBatch.read(row, !dryRun))
@@ -338,7 +338,8 @@ public final class Administration {
             query(handle, "audit")
                 .bind("operation", wanted.operationId())
                 .bind("key", wanted.key())
-                .bind("tenant", wanted.tenant())
+                .bind("tenant", wanted.scope().tenant())
+                .bind("project", wanted.scope().project())
                 .bind("user", wanted.userId())
                 .bind("actor", wanted.actor())
                 .bind("act", wanted.act())

@@ -19,10 +19,10 @@ import java.util.UUID;
  * @param procedure the operation's procedure, if the operation existed
  * @param userId the operation's user, if the operation existed
  * @param attempt the operation's attempt, if the operation existed
- * @param namespace the operation's tenant and project, such as {@code acme/apollo}; empty if it had
- *     none
- * @param keyHash a hash of the operation's key without its namespace, in hexadecimal, with a secret
- *     of the database
+ * @param tenant the operation's tenant, if the operation existed; the empty text outside all
+ *     tenants
+ * @param project the operation's project, likewise
+ * @param keyHash a hash of the operation's key, in hexadecimal, with a secret of the database
  * @param servers the servers that had held the operation, in order
  * @param claimed the time of the operation's first claim
  * @param recorded the time at which the operation's outcome was recorded
@@ -42,7 +42,8 @@ public record AuditEntry(
     Optional<String> procedure,
     Optional<UUID> userId,
     Optional<Integer> attempt,
-    Optional<String> namespace,
+    Optional<String> tenant,
+    Optional<String> project,
     Optional<String> keyHash,
     List<String> servers,
     Optional<Instant> claimed,

@@ -11,9 +11,8 @@ import java.util.UUID;
  * @param operationId only actions on this operation
  * @param key only actions on operations of this key, as the client sends it; the audit contains
  *     only hashes of keys
- * @param tenant only actions on operations of this tenant, such as {@code acme}, or of this tenant
- *     and project, such as {@code acme/apollo}, and erasures of their records; if it is the empty
- *     text, only actions on operations without a namespace
+ * @param scope only actions on operations of these tenants and projects, and erasures of exactly
+ *     this scope
  * @param userId only actions on operations of this user, and erasures of the user's records
  * @param actor only actions of this actor
  * @param act only actions of this kind, as in {@link AuditEntry#act}
@@ -25,7 +24,7 @@ import java.util.UUID;
 public record AuditQuery(
     Optional<UUID> operationId,
     Optional<String> key,
-    Optional<String> tenant,
+    Scope scope,
     Optional<UUID> userId,
     Optional<String> actor,
     Optional<String> act,
@@ -59,7 +58,7 @@ public record AuditQuery(
     return new AuditQuery(
         Optional.empty(),
         Optional.empty(),
-        Optional.empty(),
+        Scope.ALL,
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
@@ -72,34 +71,27 @@ public record AuditQuery(
   /** Returns a copy that is restricted to an operation. */
   public AuditQuery ofOperation(UUID id) {
     return new AuditQuery(
-        Optional.of(id), key, tenant, userId, actor, act, since, until, before, limit);
+        Optional.of(id), key, scope, userId, actor, act, since, until, before, limit);
   }
 
-  /** Returns a copy that is restricted to a key, and to a tenant and a user unless empty. */
-  public AuditQuery ofKey(String sentKey, Optional<String> ofTenant, Optional<UUID> ofUser) {
+  /** Returns a copy that is restricted to a key, a scope, and a user unless empty. */
+  public AuditQuery ofKey(String sentKey, Scope in, Optional<UUID> ofUser) {
     return new AuditQuery(
-        operationId,
-        Optional.of(sentKey),
-        ofTenant,
-        ofUser,
-        actor,
-        act,
-        since,
-        until,
-        before,
-        limit);
+        operationId, Optional.of(sentKey), in, ofUser, actor, act, since, until, before, limit);
   }
 
-  /** Returns a copy that is restricted to the key and user of an operation, in its namespace. */
+  /** Returns a copy that is restricted to the key and caller of an operation. */
   public AuditQuery ofKeyOf(OperationRecord operation) {
     return ofKey(
-        operation.key(), Optional.of(operation.namespace()), Optional.of(operation.userId()));
+        operation.key(),
+        Scope.ofProject(operation.tenant(), operation.project()),
+        Optional.of(operation.userId()));
   }
 
   /** Returns a copy for the actions before one with this number. */
   public AuditQuery before(long number) {
     return new AuditQuery(
-        operationId, key, tenant, userId, actor, act, since, until, Optional.of(number), limit);
+        operationId, key, scope, userId, actor, act, since, until, Optional.of(number), limit);
   }
 
   /** Leaves out the key, because raw keys must not get into logs. */

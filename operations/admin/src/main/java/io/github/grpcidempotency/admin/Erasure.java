@@ -7,16 +7,16 @@ import java.util.UUID;
 /** The records that {@link Administration#erase} deletes: those of a user, or of a tenant. */
 public final class Erasure {
   private final Optional<UUID> userId;
-  private final Optional<String> tenant;
+  private final Scope scope;
 
-  private Erasure(Optional<UUID> userId, Optional<String> tenant) {
+  private Erasure(Optional<UUID> userId, Scope scope) {
     this.userId = userId;
-    this.tenant = tenant;
+    this.scope = scope;
   }
 
   /** Returns the records of a user, in all tenants. */
   public static Erasure ofUser(UUID id) {
-    return new Erasure(Optional.of(id), Optional.empty());
+    return new Erasure(Optional.of(id), Scope.ALL);
   }
 
   /**
@@ -29,23 +29,22 @@ public final class Erasure {
   }
 
   /**
-   * Returns the records of a tenant, such as {@code acme}, or of a tenant and project, such as
-   * {@code acme/apollo}.
+   * Returns the records of a tenant, or of a project of a tenant.
    *
-   * @throws IllegalArgumentException if the tenant is empty
+   * @throws IllegalArgumentException if the scope names no tenant
    */
-  public static Erasure ofTenant(String tenant) {
-    if (tenant.isEmpty()) {
-      throw new IllegalArgumentException("a tenant must not be empty");
+  public static Erasure of(Scope scope) {
+    if (scope.tenant().filter(name -> !name.isEmpty()).isEmpty()) {
+      throw new IllegalArgumentException("an erasure needs the name of a tenant");
     }
-    return new Erasure(Optional.empty(), Optional.of(tenant));
+    return new Erasure(Optional.empty(), scope);
   }
 
   Optional<UUID> userId() {
     return userId;
   }
 
-  Optional<String> tenant() {
-    return tenant;
+  Scope scope() {
+    return scope;
   }
 }

@@ -11,8 +11,7 @@ import java.util.regex.Pattern;
  *
  * @param states only operations in one of these states; empty for all
  * @param procedure only operations of this procedure
- * @param tenant only operations of this tenant, such as {@code acme}, or of this tenant and
- *     project, such as {@code acme/apollo}
+ * @param scope only operations of these tenants and projects
  * @param userId only operations of this user
  * @param server only operations that this server holds or held last
  * @param olderThan only operations that were created at least this time ago
@@ -25,7 +24,7 @@ import java.util.regex.Pattern;
 public record OperationQuery(
     Set<OperationState> states,
     Optional<String> procedure,
-    Optional<String> tenant,
+    Scope scope,
     Optional<UUID> userId,
     Optional<String> server,
     Optional<Duration> olderThan,
@@ -66,7 +65,7 @@ public record OperationQuery(
     return new OperationQuery(
         Set.of(),
         Optional.empty(),
-        Optional.empty(),
+        Scope.ALL,
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
@@ -81,7 +80,7 @@ public record OperationQuery(
     return new OperationQuery(
         Set.of(oneOf),
         procedure,
-        tenant,
+        scope,
         userId,
         server,
         olderThan,
@@ -96,7 +95,7 @@ public record OperationQuery(
     return new OperationQuery(
         states,
         procedure,
-        tenant,
+        scope,
         userId,
         Optional.of(oneServer),
         olderThan,
@@ -111,7 +110,7 @@ public record OperationQuery(
     return new OperationQuery(
         states,
         procedure,
-        tenant,
+        scope,
         userId,
         server,
         olderThan,

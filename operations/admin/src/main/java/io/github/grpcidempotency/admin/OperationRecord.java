@@ -11,10 +11,10 @@ import java.util.UUID;
  * the database's clock.
  *
  * @param id the operation's id, which trailers and logs contain
- * @param key the key, without its namespace
- * @param namespace tenant and project, such as {@code acme/apollo}; empty for a key without a
- *     namespace
+ * @param key the key
  * @param userId the user on whose behalf it runs
+ * @param tenant the tenant; empty outside all tenants
+ * @param project the project; empty outside all projects
  * @param procedure the procedure
  * @param state its state at {@code read}
  * @param outcomeUnknown whether its last handler ended with an unknown outcome; possible only
@@ -40,8 +40,9 @@ import java.util.UUID;
 public record OperationRecord(
     UUID id,
     String key,
-    String namespace,
     UUID userId,
+    String tenant,
+    String project,
     String procedure,
     OperationState state,
     boolean outcomeUnknown,

@@ -21,13 +21,12 @@ final class Rows {
   private Rows() {}
 
   static OperationRecord operation(ResultSet row) throws SQLException {
-    String stored = row.getString("idempotency_key");
-    int colon = stored.indexOf(':');
     return new OperationRecord(
         row.getObject("id", UUID.class),
-        stored.substring(colon + 1),
-        colon < 0 ? "" : stored.substring(0, colon),
+        row.getString("idempotency_key"),
         row.getObject("user_id", UUID.class),
+        row.getString("tenant"),
+        row.getString("project"),
         row.getString("procedure"),
         OperationState.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
         row.getBoolean("outcome_unknown"),
@@ -64,7 +63,8 @@ final class Rows {
         text(row, "procedure"),
         Optional.ofNullable(row.getObject("user_id", UUID.class)),
         Optional.ofNullable(row.getObject("attempt", Integer.class)),
-        text(row, "namespace"),
+        text(row, "tenant"),
+        text(row, "project"),
         Optional.ofNullable(row.getBytes("key_hash")).map(HexFormat.of()::formatHex),
         array(row, "servers"),
         optionalTime(row, "claimed"),

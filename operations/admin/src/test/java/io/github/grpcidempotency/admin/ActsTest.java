@@ -243,7 +243,7 @@ class ActsTest {
         .useHandle(
             handle ->
                 handle.execute(
-                    "INSERT INTO idempotency.idempotency_keys (id, idempotency_key, user_id,"
+                    "INSERT INTO idempotency.idempotency_keys (id, idempotency_key, user_uuid,"
                         + " procedure, request_hash, hash_version,  completed, expires) SELECT"
                         + " gen_random_uuid(), n::text, gen_random_uuid(), 'p', '', 1, now(),      "
                         + "  now() - interval '1 s'   FROM generate_series(1, 1500) AS n"));

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.admin;
 
 import static io.github.grpcidempotency.admin.Shop.ACT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.Claim;
@@ -64,12 +65,41 @@ class EraseTest {
     assertThat(operator.audit(of(UUID.randomUUID()))).isEmpty();
   }
 
+  @Test
+  void anErasureOfATenantIsFoundByItsNameAndNotByAUserWithThatName() {
+    String name = user.userId().toString();
+    shop.claimAndRecord(user.inTenant(name));
+    operator.erase(Erasure.of(Scope.ofTenant(name)), ACT, Duration.ZERO, false);
+
+    assertThat(erasures(Scope.ofTenant(name))).hasSize(1);
+    assertThat(erasures(Scope.ofProject(name, "apollo"))).isEmpty();
+    assertThat(erasures(Scope.ofTenant("acme"))).isEmpty();
+    assertThat(operator.audit(of(user.userId()))).isEmpty();
+  }
+
+  @Test
+  void anErasureNeedsANameThatATenantCanHave() {
+    for (String name : List.of("", " acme", "acme ")) {
+      assertThatThrownBy(() -> Erasure.of(Scope.ofTenant(name)))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> Erasure.of(Scope.ALL)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private List<AuditEntry> erasures(Scope scope) {
+    return operator.audit(query(scope, Optional.empty()));
+  }
+
   private static AuditQuery of(UUID user) {
+    return query(Scope.ALL, Optional.of(user));
+  }
+
+  private static AuditQuery query(Scope scope, Optional<UUID> user) {
     return new AuditQuery(
         Optional.empty(),
         Optional.empty(),
-        Optional.empty(),
-        Optional.of(user),
+        scope,
+        user,
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
@@ -87,13 +117,28 @@ class EraseTest {
       shop.claimAndRecord(caller);
     }
 
-    assertThat(operator.erase(Erasure.ofTenant("acme/apollo"), ACT, Duration.ZERO, false).records())
+    assertThat(
+            operator
+                .erase(Erasure.of(Scope.ofProject("acme", "apollo")), ACT, Duration.ZERO, false)
+                .records())
         .isEqualTo(2);
-    assertThat(operator.erase(Erasure.ofTenant("acme"), ACT, Duration.ZERO, false).records())
+    assertThat(
+            operator.erase(Erasure.of(Scope.ofTenant("acme")), ACT, Duration.ZERO, false).records())
         .isEqualTo(2);
-    assertThat(shop.rows("SELECT idempotency_key FROM idempotency.idempotency_keys"))
-        .hasSize(4)
-        .noneMatch(key -> key.startsWith("acme/"));
+    assertThat(shop.rows("SELECT tenant FROM idempotency.idempotency_keys"))
+        .containsExactlyInAnyOrder("acme2", "acme2", "", "");
+  }
+
+  @Test
+  void aKeyThatLooksLikeATenantsSurvivesTheErasureOfThatTenant() {
+    for (String key : List.of("acme/2026-12", "acme/-:2026-12", "acme:2026-12")) {
+      Shop.complete(shop.claim(Shop.request(user, key)), Optional.empty());
+    }
+
+    assertThat(
+            operator.erase(Erasure.of(Scope.ofTenant("acme")), ACT, Duration.ZERO, false).records())
+        .isZero();
+    assertThat(shop.rows("SELECT idempotency_key FROM idempotency.idempotency_keys")).hasSize(3);
   }
 
   @Test
@@ -123,7 +168,7 @@ class EraseTest {
                 handle.execute(
                     """
                     INSERT INTO idempotency.idempotency_keys
-                      (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                      (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
                        response_bytes, completed, expires)
                     SELECT gen_random_uuid(), 'k' || n,
                            CASE WHEN n % 2 = 0 THEN CAST(? AS uuid) ELSE gen_random_uuid() END,

@@ -32,7 +32,8 @@ class FindTest {
 
     assertThat(found.id()).isEqualTo(claim.operationId());
     assertThat(found.key()).isEqualTo(KEY);
-    assertThat(found.namespace()).isEqualTo("acme/apollo");
+    assertThat(found.tenant()).isEqualTo("acme");
+    assertThat(found.project()).isEqualTo("apollo");
     assertThat(found.userId()).isEqualTo(user.userId());
     assertThat(found.procedure()).isEqualTo(Shop.CREATE_ORDER);
     assertThat(found.state()).isEqualTo(OperationState.RUNNING);
@@ -150,11 +151,10 @@ class FindTest {
     UUID second = shop.claim(Shop.request(other, KEY)).operationId();
     UUID inTenant = shop.claim(Shop.request(user.inTenant("acme"), KEY)).operationId();
 
-    assertThat(ids(operator.findKey(KEY, Optional.empty())))
-        .containsExactly(inTenant, second, first);
-    assertThat(ids(operator.findKey(KEY, Optional.of("acme")))).containsExactly(inTenant);
-    assertThat(ids(operator.findKey(KEY, Optional.of("acme/-")))).containsExactly(inTenant);
-    assertThat(operator.findKey(KEY, Optional.of("acme/apollo"))).isEmpty();
+    assertThat(ids(operator.findKey(KEY, Scope.ALL))).containsExactly(inTenant, second, first);
+    assertThat(ids(operator.findKey(KEY, Scope.ofTenant("acme")))).containsExactly(inTenant);
+    assertThat(ids(operator.findKey(KEY, Scope.ofProject("acme", "")))).containsExactly(inTenant);
+    assertThat(operator.findKey(KEY, Scope.ofProject("acme", "apollo"))).isEmpty();
   }
 
   @Test
@@ -162,17 +162,17 @@ class FindTest {
     ClaimRequest request = Shop.request(user, "provider:evt_1");
     UUID id = shop.claim(request).operationId();
 
-    List<OperationRecord> found = operator.findKey("provider:evt_1", Optional.empty());
+    List<OperationRecord> found = operator.findKey("provider:evt_1", Scope.ALL);
 
     assertThat(ids(found)).containsExactly(id);
     assertThat(found.get(0).key()).isEqualTo("provider:evt_1");
-    assertThat(found.get(0).namespace()).isEmpty();
+    assertThat(found.get(0).tenant()).isEmpty();
   }
 
   @Test
   void whatDoesNotExistIsNotFound() {
     assertThat(operator.find(UUID.randomUUID())).isEmpty();
-    assertThat(operator.findKey("no such key", Optional.empty())).isEmpty();
+    assertThat(operator.findKey("no such key", Scope.ALL)).isEmpty();
   }
 
   @Test
@@ -181,12 +181,13 @@ class FindTest {
       for (Caller caller : List.of(user, user.inTenant("acme"))) {
         ClaimRequest request = Shop.request(caller, key);
         Claim claim = ((ClaimResult.Won) shop.store().claimInTransaction(request)).claim();
-        Optional<String> in = Optional.of(caller.namespace()).filter(name -> !name.isEmpty());
+        Scope in = new Scope(caller.tenant(), Optional.empty());
 
         assertThat(operator.findKey(key, in)).isEmpty();
         assertThat(operator.isRunning(key, in, user.userId())).isTrue();
         assertThat(operator.isRunning(key, in, UUID.randomUUID())).isFalse();
-        assertThat(operator.isRunning(key, Optional.of("acme/apollo"), user.userId())).isFalse();
+        assertThat(operator.isRunning(key, Scope.ofProject("acme", "apollo"), user.userId()))
+            .isFalse();
 
         Shop.complete(claim, Optional.empty());
         assertThat(operator.isRunning(key, in, user.userId())).isFalse();
@@ -198,9 +199,30 @@ class FindTest {
   void aReservationRunsUntilItsLeaseEnds() {
     UUID id = shop.claim(Shop.request(user, KEY)).operationId();
 
-    assertThat(operator.isRunning(KEY, Optional.empty(), user.userId())).isTrue();
+    assertThat(operator.isRunning(KEY, Scope.ALL, user.userId())).isTrue();
     shop.endLease(id);
-    assertThat(operator.isRunning(KEY, Optional.empty(), user.userId())).isFalse();
+    assertThat(operator.isRunning(KEY, Scope.ALL, user.userId())).isFalse();
+  }
+
+  @Test
+  void manyRowsWithoutATenantHideNoOperationOfAKey() {
+    shop.superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    """
+                    INSERT INTO idempotency.idempotency_keys
+                      (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
+                       response_bytes, completed, expires)
+                    SELECT gen_random_uuid(), '0-' || n, gen_random_uuid(), 'p', '\\x00', 1, '\\x00',
+                           now(), now() + interval '1 day'
+                      FROM generate_series(1, 250) AS n
+                    """));
+    shop.claim(Shop.request(user.inTenant("acme"), "order-8"));
+
+    assertThat(operator.isRunning("order-8", Scope.ALL, user.userId())).isTrue();
+    shop.claim(Shop.request(user, "order-8"));
+    assertThat(operator.findKey("order-8", Scope.ALL)).hasSize(2);
   }
 
   @Test

@@ -157,7 +157,7 @@ class FreeRacesTest {
     Set<IdempotencyKey> ended = ConcurrentHashMap.newKeySet();
     try (CompletionWatch watch = store.watch(ended::add);
         Handle listener = Jdbi.create(shop.as(Shop.APP)).open()) {
-      listener.execute("LISTEN idempotency_ended");
+      listener.execute("LISTEN idempotency");
       watch.add(request.key());
       await()
           .until(() -> !shop.rows("SELECT lock_id FROM idempotency.idempotency_waits").isEmpty());

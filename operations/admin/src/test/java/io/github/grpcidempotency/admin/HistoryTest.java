@@ -34,15 +34,16 @@ class HistoryTest {
     assertThat(operator.forget(second.operationId(), ACT, false)).isEqualTo(ActResult.DONE);
     UUID third = shop.claim(request).operationId();
 
-    assertThat(operator.findKey("order-1", Optional.empty()))
+    assertThat(operator.findKey("order-1", Scope.ALL))
         .extracting(OperationRecord::id)
         .containsExactly(third);
     List<AuditEntry> history =
-        operator.audit(AuditQuery.newest(10).ofKey("order-1", Optional.empty(), Optional.empty()));
+        operator.audit(AuditQuery.newest(10).ofKey("order-1", Scope.ALL, Optional.empty()));
     assertThat(history).extracting(AuditEntry::act).containsExactly("forget", "free");
     AuditEntry freed = history.get(1);
     assertThat(freed.operationId()).contains(first.operationId());
-    assertThat(freed.namespace()).contains("acme/apollo");
+    assertThat(freed.tenant()).contains("acme");
+    assertThat(freed.project()).contains("apollo");
     assertThat(freed.servers()).hasSize(1);
     assertThat(freed.claimed()).isPresent();
     assertThat(freed.recorded()).isEmpty();
@@ -50,15 +51,14 @@ class HistoryTest {
     assertThat(freed.keyHash()).isPresent().isEqualTo(history.get(0).keyHash());
     assertThat(
             operator.audit(
-                AuditQuery.newest(10).ofKey("order-1", Optional.of("acme"), Optional.empty())))
+                AuditQuery.newest(10).ofKey("order-1", Scope.ofTenant("acme"), Optional.empty())))
         .hasSize(2);
     assertThat(
             operator.audit(
-                AuditQuery.newest(10).ofKey("order-1", Optional.of("umbrella"), Optional.empty())))
+                AuditQuery.newest(10)
+                    .ofKey("order-1", Scope.ofTenant("umbrella"), Optional.empty())))
         .isEmpty();
-    assertThat(
-            operator.audit(
-                AuditQuery.newest(10).ofKey("order-2", Optional.empty(), Optional.empty())))
+    assertThat(operator.audit(AuditQuery.newest(10).ofKey("order-2", Scope.ALL, Optional.empty())))
         .isEmpty();
   }
 
@@ -97,7 +97,7 @@ class HistoryTest {
             new AuditQuery(
                 Optional.empty(),
                 Optional.empty(),
-                Optional.empty(),
+                Scope.ALL,
                 Optional.empty(),
                 actor,
                 act,
@@ -144,7 +144,7 @@ class HistoryTest {
   }
 
   @Test
-  void aKeyIsFoundInEveryNamespaceOfManyWithAndWithoutAColon() {
+  void aKeyIsFoundInEveryTenantAndProjectWithAndWithoutAColon() {
     for (String key : List.of("order-4", "provider:order-4")) {
       for (int tenant = 0; tenant < 5; tenant++) {
         for (String project : List.of("apollo", "gemini")) {
@@ -156,44 +156,21 @@ class HistoryTest {
       shop.claim(Shop.request(user, key));
       shop.claim(Shop.request(user, "another-" + key));
 
-      assertThat(operator.findKey(key, Optional.empty())).hasSize(11);
-      assertThat(operator.findKey(key, Optional.of("t3"))).hasSize(2);
-      assertThat(operator.findKey(key, Optional.of("t3/gemini")))
-          .extracting(OperationRecord::namespace)
-          .containsExactly("t3/gemini");
+      assertThat(operator.findKey(key, Scope.ALL)).hasSize(11);
+      assertThat(operator.findKey(key, Scope.ofTenant("t3"))).hasSize(2);
+      assertThat(operator.findKey(key, Scope.ofProject("t3", "gemini")))
+          .extracting(OperationRecord::project)
+          .containsExactly("gemini");
     }
   }
 
   @Test
-  void aKeyOfATenantIsFoundBehindManyKeysWithoutANamespace() {
-    shop.superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    """
-                    INSERT INTO idempotency.idempotency_keys
-                      (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-                       response_bytes, completed, expires)
-                    SELECT gen_random_uuid(), '0-' || n, gen_random_uuid(), 'p', '\\x00', 1, '\\x00',
-                           now(), now() + interval '1 day'
-                      FROM generate_series(1, 300) AS n
-                    """));
-    UUID id = shop.claim(Shop.request(user.inTenant("acme"), "provider:order-6")).operationId();
-
-    assertThat(operator.findKey("provider:order-6", Optional.empty()))
-        .extracting(OperationRecord::id)
-        .containsExactly(id);
-    assertThat(operator.findKey("order-6", Optional.empty())).isEmpty();
-    assertThat(operator.findKey("0-7", Optional.empty())).hasSize(1);
-  }
-
-  @Test
-  void namespacesOfWhichOneBeginsWithTheOtherAreBothSearched() {
+  void projectsOfWhichOneBeginsWithTheOtherAreAllSearched() {
     for (String project : List.of("apollo", "apollo2", "apollo.3")) {
       shop.claim(Shop.request(user.inTenant("acme").inProject(project), "order-7"));
     }
 
-    assertThat(operator.findKey("order-7", Optional.of("acme"))).hasSize(3);
+    assertThat(operator.findKey("order-7", Scope.ofTenant("acme"))).hasSize(3);
   }
 
   @Test
@@ -274,7 +251,7 @@ class HistoryTest {
         new OperationQuery(
             Set.of(),
             Optional.empty(),
-            Optional.empty(),
+            Scope.ALL,
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),

@@ -56,7 +56,7 @@ class ListTest {
   }
 
   @Test
-  void operationsAreListedByProcedureNamespaceAndUser() {
+  void operationsAreListedByProcedureTenantProjectAndUser() {
     Caller inProject = user.inTenant("acme").inProject("apollo");
     UUID outside = shop.claim(Shop.request(user, "a")).operationId();
     UUID project = shop.claim(Shop.request(inProject, "b")).operationId();
@@ -66,22 +66,24 @@ class ListTest {
         shop.claim(Shop.request(inProject, "e", CANCEL, Duration.ofDays(1))).operationId();
     UUID others = shop.claim(Shop.request(Caller.of(UUID.randomUUID()), "f")).operationId();
 
-    assertThat(list(with(Optional.of(CANCEL), Optional.empty(), Optional.empty())))
+    assertThat(list(with(Optional.of(CANCEL), Scope.ALL, Optional.empty())))
         .containsExactly(cancelled);
-    assertThat(list(with(Optional.empty(), Optional.of("acme"), Optional.empty())))
+    assertThat(list(with(Optional.empty(), Scope.ofTenant("acme"), Optional.empty())))
         .containsExactly(cancelled, tenant, project);
-    assertThat(list(with(Optional.empty(), Optional.of("acme/apollo"), Optional.empty())))
+    assertThat(list(with(Optional.empty(), Scope.ofProject("acme", "apollo"), Optional.empty())))
         .containsExactly(cancelled, project);
-    assertThat(list(with(Optional.empty(), Optional.of("acme/-"), Optional.empty())))
+    assertThat(list(with(Optional.empty(), Scope.ofProject("acme", ""), Optional.empty())))
         .containsExactly(tenant);
-    assertThat(list(with(Optional.empty(), Optional.of("acm"), Optional.empty()))).isEmpty();
-    assertThat(list(with(Optional.empty(), Optional.empty(), Optional.of(user.userId()))))
+    assertThat(list(with(Optional.empty(), Scope.ofTenant("acm"), Optional.empty()))).isEmpty();
+    assertThat(list(with(Optional.empty(), Scope.ofTenant(""), Optional.empty())))
+        .containsExactly(others, outside);
+    assertThat(list(with(Optional.empty(), Scope.ALL, Optional.of(user.userId()))))
         .containsExactly(cancelled, similar, tenant, project, outside);
     assertThat(
             list(
                 with(
                     Optional.of(Shop.CREATE_ORDER),
-                    Optional.of("acme"),
+                    Scope.ofTenant("acme"),
                     Optional.of(user.userId()))))
         .containsExactly(tenant, project);
     assertThat(list(OperationQuery.all())).contains(others).hasSize(6);
@@ -93,7 +95,7 @@ class ListTest {
     shop.claim();
     shop.execute(Shop.OWNER, "SELECT idempotency.add_operation_index()");
 
-    assertThat(list(with(Optional.empty(), Optional.empty(), Optional.of(user.userId()))))
+    assertThat(list(with(Optional.empty(), Scope.ALL, Optional.of(user.userId()))))
         .containsExactly(id);
 
     shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_operations");
@@ -173,14 +175,14 @@ class ListTest {
         .useHandle(
             handle ->
                 handle.execute(
-                    "INSERT INTO idempotency.idempotency_keys (id, idempotency_key, user_id,"
+                    "INSERT INTO idempotency.idempotency_keys (id, idempotency_key, tenant, user_uuid,"
                         + " procedure, request_hash, hash_version, completed, expires) SELECT"
                         + " ('01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid,       "
-                        + " CASE n WHEN 2 THEN 'acme/-:' ELSE '' END || n,       "
+                        + " n, CASE n WHEN 2 THEN 'acme' ELSE '' END,       "
                         + " gen_random_uuid(), CASE n WHEN 2 THEN 'rare' ELSE 'common' END,       "
                         + " '', 1, now(), now() + interval '1 day'   FROM generate_series(1, 20010)"
                         + " AS n"));
-    OperationQuery rare = with(Optional.of("rare"), Optional.empty(), Optional.empty());
+    OperationQuery rare = with(Optional.of("rare"), Scope.ALL, Optional.empty());
 
     OperationPage first = operator.list(rare);
     OperationPage second = operator.list(rare.after(first.next().orElseThrow()));
@@ -189,10 +191,14 @@ class ListTest {
     assertThat(second.operations()).hasSize(1);
     assertThat(second.next()).isEmpty();
     assertThat(pages(expiring(rare, Duration.ofDays(2)))).hasSize(1);
-    assertThat(operator.list(with(Optional.empty(), Optional.of("acme"), Optional.empty())))
-        .as("a small namespace has an index of its own")
+    OperationQuery acme = with(Optional.empty(), Scope.ofTenant("acme"), Optional.empty());
+    assertThat(operator.list(acme).operations()).isEmpty();
+    shop.execute(Shop.OWNER, "SELECT idempotency.add_tenant_index()");
+    assertThat(operator.list(acme))
+        .as("a tenant has an index of its own")
         .satisfies(page -> assertThat(page.operations()).hasSize(1))
         .satisfies(page -> assertThat(page.next()).isEmpty());
+    shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_tenants");
   }
 
   @Test
@@ -232,11 +238,11 @@ class ListTest {
   }
 
   private static OperationQuery with(
-      Optional<String> procedure, Optional<String> namespace, Optional<UUID> userId) {
+      Optional<String> procedure, Scope scope, Optional<UUID> userId) {
     return new OperationQuery(
         Set.of(),
         procedure,
-        namespace,
+        scope,
         userId,
         Optional.empty(),
         Optional.empty(),
@@ -250,7 +256,7 @@ class ListTest {
     return new OperationQuery(
         query.states(),
         query.procedure(),
-        query.tenant(),
+        query.scope(),
         query.userId(),
         query.server(),
         query.olderThan(),
@@ -264,7 +270,7 @@ class ListTest {
     return new OperationQuery(
         query.states(),
         query.procedure(),
-        query.tenant(),
+        query.scope(),
         query.userId(),
         query.server(),
         Optional.of(age),
@@ -278,7 +284,7 @@ class ListTest {
     return new OperationQuery(
         query.states(),
         query.procedure(),
-        query.tenant(),
+        query.scope(),
         query.userId(),
         query.server(),
         query.olderThan(),

@@ -36,10 +36,10 @@ class PartitionedTest {
       shop.set(soonestFirst.get(i), "expires = now() + interval '%d minutes'".formatted(i + 1));
     }
 
-    assertThat(all(page(Optional.empty(), Optional.empty(), 5)))
+    assertThat(all(page(Scope.ALL, Optional.empty(), 5)))
         .hasSize(MANY)
         .containsExactlyElementsOf(newestFirst);
-    assertThat(all(page(Optional.empty(), Optional.of(Duration.ofMinutes(30)), 3)))
+    assertThat(all(page(Scope.ALL, Optional.of(Duration.ofMinutes(30)), 3)))
         .containsExactlyElementsOf(soonestFirst);
   }
 
@@ -51,13 +51,13 @@ class PartitionedTest {
         shop.claim(Shop.request(Caller.of(UUID.randomUUID()).inTenant("acme"), "b")).operationId();
 
     assertThat(operator.find(tenants).orElseThrow().key()).isEqualTo("a");
-    assertThat(operator.findKey("a", Optional.empty()))
+    assertThat(operator.findKey("a", Scope.ALL))
         .extracting(OperationRecord::id)
         .containsExactly(tenants, plain);
-    assertThat(all(page(Optional.of("acme"), Optional.empty(), 10)))
+    assertThat(all(page(Scope.ofTenant("acme"), Optional.empty(), 10)))
         .containsExactlyInAnyOrder(tenants, others);
-    assertThat(operator.isRunning("a", Optional.of("acme/-"), user.userId())).isTrue();
-    assertThat(operator.isRunning("b", Optional.of("acme/-"), user.userId())).isFalse();
+    assertThat(operator.isRunning("a", Scope.ofProject("acme", ""), user.userId())).isTrue();
+    assertThat(operator.isRunning("b", Scope.ofProject("acme", ""), user.userId())).isFalse();
   }
 
   @Test
@@ -78,12 +78,11 @@ class PartitionedTest {
     assertThat(shop.rows("SELECT id::text FROM idempotency.idempotency_keys")).isEmpty();
   }
 
-  private static OperationQuery page(
-      Optional<String> namespace, Optional<Duration> expiringWithin, int limit) {
+  private static OperationQuery page(Scope scope, Optional<Duration> expiringWithin, int limit) {
     return new OperationQuery(
         Set.of(),
         Optional.empty(),
-        namespace,
+        scope,
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),

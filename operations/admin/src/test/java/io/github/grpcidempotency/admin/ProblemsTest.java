@@ -8,7 +8,6 @@ import io.github.grpcidempotency.admin.AdministrationException.Problem;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.util.Optional;
 import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -100,7 +99,7 @@ class ProblemsTest {
     String key = "a-key-that-nobody-may-read";
     Administration elsewhere = Administration.on(shop.as(Shop.OPERATOR), "elsewhere");
 
-    assertThatThrownBy(() -> elsewhere.findKey(key, Optional.empty()))
+    assertThatThrownBy(() -> elsewhere.findKey(key, Scope.ALL))
         .satisfies(
             failure -> {
               StringWriter trace = new StringWriter();

@@ -201,7 +201,7 @@ class RightsTest {
             .withHandle(
                 handle ->
                     handle
-                        .createQuery("SELECT * FROM idempotency.operator_find(?, NULL, NULL)")
+                        .createQuery("SELECT * FROM idempotency.operator_find(?, NULL, NULL, NULL)")
                         .bind(0, id)
                         .mapToMap()
                         .one());
@@ -285,7 +285,7 @@ class RightsTest {
           .isZero();
       assertThat(handle.execute("DELETE FROM idempotency.idempotency_keys")).isZero();
       assertForbidden(
-          handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid(), NULL, NULL)");
+          handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid(), NULL, NULL, NULL)");
 
       assertThat(
               handle
@@ -300,10 +300,10 @@ class RightsTest {
               handle
                   .createQuery(
                       "SELECT idempotency.in_flight(ARRAY[:recorded, :running], ARRAY[:user,"
-                          + " :other], ARRAY[1::bigint, 2::bigint])")
-                  .bind("recorded", recorded.request().key().stored())
+                          + " :other], ARRAY['', ''], ARRAY['', ''], ARRAY[1::bigint, 2::bigint])")
+                  .bind("recorded", recorded.request().key().value())
                   .bind("user", recorded.request().key().caller().userId())
-                  .bind("running", running.request().key().stored())
+                  .bind("running", running.request().key().value())
                   .bind("other", running.request().key().caller().userId())
                   .mapTo(Long.class)
                   .list())
@@ -338,11 +338,11 @@ class RightsTest {
         """);
     for (Map.Entry<String, String> call :
         Map.of(
-                "SELECT count(*) FROM idempotency.operator_find('%s', NULL, NULL)",
+                "SELECT count(*) FROM idempotency.operator_find('%s', NULL, NULL, NULL)",
                 Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k', NULL)",
+                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k', NULL, NULL)",
                 Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL,"
+                "SELECT count(*) FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL,"
                     + " NULL, NULL, NULL, 10)",
                 Shop.OPERATOR,
                 "SELECT idempotency.operator_delete('free', '%s', 'a', 'b', true, false)",
@@ -367,7 +367,7 @@ class RightsTest {
             () ->
                 list(
                     handle,
-                    "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL,"
+                    "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL,"
                         + " NULL, NULL, 'x', 1)"));
         handle.execute("ROLLBACK TO SAVEPOINT before");
         assertThat(list(handle, "SELECT idempotency.visible() AS n"))

@@ -48,7 +48,7 @@ class SessionTest {
       assertThatThrownBy(() -> operator.contents(found.id(), ACT))
           .isInstanceOf(AdministrationException.class);
       assertThat(operator.forget(found.id(), ACT, false)).isEqualTo(ActResult.DONE);
-      assertThat(operator.isRunning("key", Optional.empty(), UUID.randomUUID())).isFalse();
+      assertThat(operator.isRunning("key", Scope.ALL, UUID.randomUUID())).isFalse();
 
       assertThat(state(pool)).isEqualTo(before);
     }

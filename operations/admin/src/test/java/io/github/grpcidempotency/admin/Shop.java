@@ -144,7 +144,7 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
     Jdbi.create(as(role)).useHandle(handle -> handle.execute(sql));
   }
 
-  private void runScript(String role, String script) {
+  void runScript(String role, String script) {
     try (Connection connection = as(role).getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(script);

@@ -100,7 +100,7 @@ final class Audit implements Callable<Integer> {
   private AuditQuery query() {
     try {
       return new AuditQuery(
-          id, key, whose.tenant, whose.user(), by, act, since, until, Optional.empty(), limit);
+          id, key, whose.scope(), whose.user(), by, act, since, until, Optional.empty(), limit);
     } catch (IllegalArgumentException noSuchAct) {
       throw new CommandFailure(ExitCode.USAGE, "--act: " + noSuchAct.getMessage(), noSuchAct);
     }

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.admin.AuditEntry;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Formats the actions of operators. */
@@ -43,7 +44,7 @@ record AuditView(List<AuditEntry> entries) {
         .formatted(
             entry.operationId().map(UUID::toString).orElse("-"),
             entry.procedure().orElse("unknown procedure"),
-            entry.namespace().filter(name -> !name.isEmpty()).map(" in "::concat).orElse(""),
+            named(" in tenant ", entry.tenant()) + named(" in project ", entry.project()),
             entry.userId().map(user -> " of " + user).orElse(""),
             entry.attempt().map(String::valueOf).orElse("unknown"),
             entry.servers().isEmpty() ? "" : " on " + String.join(", ", entry.servers()),
@@ -52,6 +53,10 @@ record AuditView(List<AuditEntry> entries) {
                 .recorded()
                 .map(at -> ", recorded " + Output.time(at))
                 .orElse(", without a recorded outcome"));
+  }
+
+  private static String named(String what, Optional<String> name) {
+    return name.filter(given -> !given.isEmpty()).map(what::concat).orElse("");
   }
 
   private static String result(AuditEntry entry) {
@@ -68,7 +73,8 @@ record AuditView(List<AuditEntry> entries) {
     json.addProperty("procedure", entry.procedure().orElse(null));
     json.addProperty("user", entry.userId().map(UUID::toString).orElse(null));
     json.addProperty("attempt", entry.attempt().orElse(null));
-    json.addProperty("namespace", entry.namespace().orElse(null));
+    json.addProperty("tenant", entry.tenant().orElse(null));
+    json.addProperty("project", entry.project().orElse(null));
     json.addProperty("key_hash", entry.keyHash().orElse(null));
     JsonArray servers = new JsonArray();
     entry.servers().forEach(servers::add);

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.Erasure;
 import io.github.grpcidempotency.admin.ErasureResult;
+import io.github.grpcidempotency.admin.Scope;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -62,7 +63,7 @@ final class Erase implements Callable<Integer> {
     Administration administration = Database.connect(connection, surroundings).administration();
     if (!dryRun && !yes) {
       ErasureResult expected = administration.erase(erasure, who, Duration.ZERO, true);
-      if (expected.running() > 0 && wait.isZero()) {
+      if (isNothing(expected) || (expected.running() > 0 && wait.isZero())) {
         return write(expected).code();
       }
       surroundings.confirm(
@@ -73,11 +74,15 @@ final class Erase implements Callable<Integer> {
 
   private Erasure erasure() {
     Optional<UUID> user = whose.user();
-    if (user.isPresent() == whose.tenant.isPresent()) {
+    Scope scope = whose.scope();
+    boolean ofTenant = scope.tenant().filter(name -> !name.isEmpty()).isPresent();
+    if (user.isPresent() ? !scope.equals(Scope.ALL) : !ofTenant) {
       throw new CommandFailure(
-          ExitCode.USAGE, "give one user or one tenant: --subject, --of-user or --tenant");
+          ExitCode.USAGE,
+          "give one user, or one tenant or project of a tenant: --subject, --of-user, or --tenant"
+              + " with or without --project");
     }
-    return user.map(Erasure::ofUser).orElseGet(() -> Erasure.ofTenant(whose.tenant.orElse("")));
+    return user.map(Erasure::ofUser).orElseGet(() -> Erasure.of(scope));
   }
 
   private ExitCode write(ErasureResult result) {
@@ -89,12 +94,12 @@ final class Erase implements Callable<Integer> {
       json.addProperty("reservations", result.reservations());
       json.addProperty("running", result.running());
       Output.to(surroundings).json(json);
-    } else if (result.done()) {
+    } else if (result.done() && !isNothing(result)) {
       surroundings
           .out()
           .println(
               counts(result) + " were deleted. A retry of such a call runs its handler again.");
-    } else if (dryRun) {
+    } else if (dryRun && !isNothing(result)) {
       surroundings
           .out()
           .println(
@@ -113,7 +118,18 @@ final class Erase implements Callable<Integer> {
                   ? " and were not deleted: repeat the command when they have ended"
                   : ", so nothing is deleted without --wait DURATION");
     }
-    return left ? ExitCode.REFUSED : ExitCode.OK;
+    if (left) {
+      return ExitCode.REFUSED;
+    }
+    if (isNothing(result)) {
+      surroundings.err().println("nothing was found: check the name, which is compared exactly");
+      return ExitCode.NEGATIVE;
+    }
+    return ExitCode.OK;
+  }
+
+  private static boolean isNothing(ErasureResult result) {
+    return result.records() + result.reservations() + result.running() == 0;
   }
 
   private static String counts(ErasureResult result) {

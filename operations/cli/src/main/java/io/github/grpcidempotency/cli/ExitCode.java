@@ -3,7 +3,7 @@ package io.github.grpcidempotency.cli;
 /** The exit codes of the program. */
 enum ExitCode {
   OK(0, "done"),
-  NEGATIVE(1, "no operation has the key, or the check found problems"),
+  NEGATIVE(1, "no operation has the key, there is nothing to erase, or the check found problems"),
   USAGE(2, "the command line is wrong"),
   REFUSED(
       3,

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.admin.OperationPage;
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
+import io.github.grpcidempotency.admin.Scope;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -148,7 +149,7 @@ final class ListOperations implements Callable<Integer> {
   private static String none(OperationQuery query) {
     boolean all =
         query.procedure().isEmpty()
-            && query.tenant().isEmpty()
+            && query.scope().equals(Scope.ALL)
             && query.userId().isEmpty()
             && query.server().isEmpty()
             && query.olderThan().isEmpty()
@@ -190,7 +191,7 @@ final class ListOperations implements Callable<Integer> {
       return new OperationQuery(
           states(),
           procedure,
-          whose.tenant,
+          whose.scope(),
           whose.user(),
           server,
           olderThan,

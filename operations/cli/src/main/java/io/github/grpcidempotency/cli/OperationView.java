@@ -32,7 +32,8 @@ record OperationView(OperationRecord operation, boolean showKey) {
     json.addProperty("outcome_unknown", operation.outcomeUnknown());
     json.addProperty("procedure", operation.procedure());
     json.addProperty("user", operation.userId().toString());
-    json.addProperty("namespace", operation.namespace());
+    json.addProperty("tenant", operation.tenant());
+    json.addProperty("project", operation.project());
     if (showKey) {
       json.addProperty("key", operation.key());
     }
@@ -69,7 +70,8 @@ record OperationView(OperationRecord operation, boolean showKey) {
     fields.put("", operation.meaning());
     fields.put("procedure", operation.procedure());
     fields.put("user", operation.userId().toString());
-    fields.put("namespace", operation.namespace().isEmpty() ? "none" : operation.namespace());
+    fields.put("tenant", operation.tenant().isEmpty() ? "none" : operation.tenant());
+    fields.put("project", operation.project().isEmpty() ? "none" : operation.project());
     fields.put("key", showKey ? operation.key() : "not shown without --keys");
     fields.put("execution", execution());
     fields.put("attempt", Integer.toString(operation.attempt()));

@@ -52,7 +52,7 @@ record SchemaState(
   private static int version(Handle handle, String schema) {
     return handle
         .createQuery(
-            "SELECT f.value::integer FROM %s.idempotency_facts AS f WHERE f.name = 'version'"
+            "SELECT f.value::integer FROM \"%s\".idempotency_facts AS f WHERE f.name = 'version'"
                 .formatted(schema))
         .mapTo(Integer.class)
         .findOne()

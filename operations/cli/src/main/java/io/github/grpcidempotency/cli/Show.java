@@ -8,6 +8,7 @@ import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.Scope;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -31,7 +32,7 @@ import picocli.CommandLine.Parameters;
     description =
         "Shows a key or an operation with all details: its caller, procedure and times, its"
             + " attempts, lease and servers, its expiry, and the actions of operators on it and on"
-            + " earlier operations of its key. A key is searched in all namespaces.",
+            + " earlier operations of its key. A key is searched in all tenants and projects.",
     footer = {
       "",
       "Examples:",
@@ -115,7 +116,7 @@ final class Show implements Callable<Integer> {
   private void tellOfOthers(Administration administration, String key, List<Found> found) {
     List<AuditEntry> acts =
         administration
-            .audit(AuditQuery.newest(ACTS).ofKey(key, whose.tenant, whose.user()))
+            .audit(AuditQuery.newest(ACTS).ofKey(key, whose.scope(), whose.user()))
             .stream()
             .filter(entry -> found.stream().noneMatch(one -> one.has(entry)))
             .toList();
@@ -133,7 +134,8 @@ final class Show implements Callable<Integer> {
     /** Returns whether the page of this operation shows an action. */
     boolean has(AuditEntry entry) {
       return entry.userId().equals(Optional.of(operation.userId()))
-          && entry.namespace().equals(Optional.of(operation.namespace()));
+          && entry.tenant().equals(Optional.of(operation.tenant()))
+          && entry.project().equals(Optional.of(operation.project()));
     }
   }
 
@@ -144,7 +146,7 @@ final class Show implements Callable<Integer> {
     if (byId.isPresent()) {
       return List.of(new Found(byId.get(), false));
     }
-    return administration.findKey(canonical(wanted), whose.tenant).stream()
+    return administration.findKey(canonical(wanted), whose.scope()).stream()
         .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .map(operation -> new Found(operation, true))
         .toList();
@@ -166,7 +168,8 @@ final class Show implements Callable<Integer> {
    */
   private int tellOfTheGone(Administration administration, String wanted) {
     Optional<UUID> user = whose.user();
-    if (user.isPresent() && administration.isRunning(canonical(wanted), whose.tenant, user.get())) {
+    if (user.isPresent()
+        && administration.isRunning(canonical(wanted), whose.scope(), user.get())) {
       surroundings
           .out()
           .println(
@@ -178,16 +181,11 @@ final class Show implements Callable<Integer> {
     List<AuditEntry> acts =
         new ArrayList<>(
             id(wanted).map(newest::ofOperation).map(administration::audit).orElse(List.of()));
-    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.tenant, user)));
+    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.scope(), user)));
     PrintWriter err = surroundings.err();
     err.println(
-        "there is no record of it, neither as an operation nor as a key%s in %s"
-            .formatted(
-                user.isPresent() ? " of this user" : "",
-                whose
-                    .tenant
-                    .map(name -> "the tenant " + Printable.text(name))
-                    .orElse("any namespace")));
+        "there is no record of it, neither as an operation nor as a key%s%s"
+            .formatted(user.isPresent() ? " of this user" : "", in(whose.scope())));
     for (AuditEntry entry : acts) {
       err.println(Printable.text(AuditView.line(entry)));
       err.println("  " + Printable.text(AuditView.operation(entry)));
@@ -195,8 +193,13 @@ final class Show implements Callable<Integer> {
     err.println(
         "not known: operations that have expired, were erased, or have failed without a record, and"
             + " transactional calls that have not committed"
-            + (user.isPresent() ? "" : " (--of-user or --subject looks for one)"));
+            + " (--of-user or --subject, with --tenant and --project, looks for one)");
     return ExitCode.NEGATIVE.code();
+  }
+
+  private static String in(Scope scope) {
+    return scope.tenant().map(name -> " in the tenant '" + Printable.text(name) + "'").orElse("")
+        + scope.project().map(name -> " in the project '" + Printable.text(name) + "'").orElse("");
   }
 
   private String readSubject() {

@@ -1,19 +1,24 @@
 package io.github.grpcidempotency.cli;
 
+import io.github.grpcidempotency.admin.Scope;
 import io.github.grpcidempotency.key.Caller;
 import java.util.Optional;
 import java.util.UUID;
 import picocli.CommandLine.Option;
 
-/** A tenant and a user, whose operations a command is about. */
+/** A tenant, a project and a user, whose operations a command is about. */
 final class WhoseOptions {
   @Option(
       names = "--tenant",
       paramLabel = "NAME",
-      description =
-          "Only operations of this tenant, in all its projects, or of this tenant and project: acme"
-              + " or acme/apollo. A - means outside: acme/- is the tenant outside its projects.")
-  Optional<String> tenant = Optional.empty();
+      description = "Only operations of this tenant; '' for those outside all tenants.")
+  private Optional<String> tenant = Optional.empty();
+
+  @Option(
+      names = "--project",
+      paramLabel = "NAME",
+      description = "Only operations of this project; '' for those outside all projects.")
+  private Optional<String> project = Optional.empty();
 
   @Option(names = "--of-user", paramLabel = "UUID", description = "Only operations of this user.")
   private Optional<UUID> id = Optional.empty();
@@ -25,6 +30,19 @@ final class WhoseOptions {
           "Only operations of this user, if users' ids are not UUIDs: the text that the service"
               + " passes to Caller.ofSubject, such as 'auth0|65a1f0'.")
   private Optional<String> subject = Optional.empty();
+
+  /**
+   * Returns the tenant and project.
+   *
+   * @throws CommandFailure if nobody can have such a name
+   */
+  Scope scope() {
+    try {
+      return new Scope(tenant, project);
+    } catch (IllegalArgumentException malformed) {
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+    }
+  }
 
   /**
    * Returns the user's id.

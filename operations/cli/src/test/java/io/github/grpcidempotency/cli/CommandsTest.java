@@ -38,21 +38,21 @@ class CommandsTest {
   }
 
   @Test
-  void aKeyIsFoundInAllNamespacesOrInThatOfATenant() {
+  void aKeyIsFoundInAllTenantsOrInOne() {
     assertThat(shell.run("show", COMPLETED_KEY).expect(ExitCode.OK).out())
         .contains(COMPLETED, "key           " + COMPLETED_KEY);
     assertThat(
             shell
-                .run("show", STUCK_KEY.toUpperCase(Locale.ROOT), "--tenant", "acme/apollo")
+                .run("show", STUCK_KEY.toUpperCase(Locale.ROOT), "--project", "apollo")
                 .expect(ExitCode.OK)
                 .out())
         .contains(STUCK);
     assertThat(shell.run("show", FAILED_KEY, "--tenant", "acme").expect(ExitCode.OK).out())
         .contains(FAILED);
     assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.OK).out())
-        .contains(STUCK, "namespace     acme/apollo");
+        .contains(STUCK, "tenant        acme", "project       apollo");
     assertThat(shell.run("show", STUCK_KEY, "--tenant", "umbrella").expect(ExitCode.NEGATIVE).err())
-        .contains("nor as a key in the tenant umbrella");
+        .contains("nor as a key in the tenant 'umbrella'");
     shell
         .run("show", COMPLETED_KEY, "--of-user", "00000000-0000-4000-8000-00000000000a")
         .expect(ExitCode.NEGATIVE);
@@ -120,7 +120,7 @@ class CommandsTest {
     assertThat(ids("list", "--procedure", "orders.v1.OrderService/CancelOrder"))
         .containsExactly(RUNNING);
     assertThat(ids("list", "--tenant", "acme")).containsExactly(STUCK, FAILED);
-    assertThat(ids("list", "--tenant", "acme/apollo")).containsExactly(STUCK);
+    assertThat(ids("list", "--tenant", "acme", "--project", "apollo")).containsExactly(STUCK);
     assertThat(ids("list", "--of-user", "00000000-0000-4000-8000-00000000000a"))
         .containsExactly(STUCK, FAILED);
     assertThat(ids("list", "--older-than", "4h")).containsExactly(FAILED, EXPIRED);
@@ -142,21 +142,21 @@ class CommandsTest {
     shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK);
     assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.NEGATIVE).err())
         .contains(
-            "nor as a key in any namespace",
+            "neither as an operation nor as a key",
             "free (done) by ada@console-1 as shop_operator",
             "operation "
                 + STUCK
-                + ": orders.v1.OrderService/CreateOrder in acme/apollo"
+                + ": orders.v1.OrderService/CreateOrder in tenant acme in project apollo"
                 + " of 00000000-0000-4000-8000-00000000000a, attempt 1 on orders-7d9f:4711",
             "without a recorded outcome");
     Orders.run(
         database.superuser(),
         """
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version, attempt,
+          (id, tenant, project, idempotency_key, user_uuid, procedure, request_hash, hash_version, attempt,
            lease_expires, completed, expires, server, former_servers, taken_over)
         VALUES
-          ('019303cd-5f00-7000-8000-000000000001', 'acme/apollo:%s',
+          ('019303cd-5f00-7000-8000-000000000001', 'acme', 'apollo', '%s',
            '00000000-0000-4000-8000-00000000000a', 'orders.v1.OrderService/CreateOrder', '\\x00', 1,
            2, now(), now(), now() + interval '1 day', 'orders-8c2a:4711',
            ARRAY['orders-9f00:4711'], ARRAY[now()])
@@ -170,7 +170,7 @@ class CommandsTest {
             "free (done) by ada@console-1 as shop_operator",
             "operation "
                 + STUCK
-                + ": orders.v1.OrderService/CreateOrder in acme/apollo"
+                + ": orders.v1.OrderService/CreateOrder in tenant acme in project apollo"
                 + " of 00000000-0000-4000-8000-00000000000a, attempt 1 on orders-7d9f:4711");
     JsonObject json =
         shell.run("show", STUCK_KEY, "--output", "json").expect(ExitCode.OK).json().get(0);
@@ -195,13 +195,14 @@ class CommandsTest {
     Orders.run(
         database.superuser(),
         """
-        INSERT INTO idempotency.idempotency_audit (actor, act, user_id, namespace, key_hash, result, reason)
-        SELECT 'eve', 'free', '%s', namespace, key_hash, 'not_found', 'of another user'
+        INSERT INTO idempotency.idempotency_audit (actor, act, user_id, tenant, project, key_hash, result, reason)
+        SELECT 'eve', 'free', '%s', tenant, project, key_hash, 'not_found', 'of another user'
           FROM idempotency.idempotency_audit, generate_series(1, 30);
         INSERT INTO idempotency.idempotency_keys
-          (id, idempotency_key, user_id, procedure, request_hash, hash_version, completed, expires)
+          (id, tenant, project, idempotency_key, user_uuid, procedure, request_hash, hash_version, completed,
+           expires)
         VALUES
-          ('019303cd-5f00-7000-8000-000000000002', 'acme/apollo:%s',
+          ('019303cd-5f00-7000-8000-000000000002', 'acme', 'apollo', '%s',
            '00000000-0000-4000-8000-00000000000a', 'orders.v1.OrderService/CreateOrder', '\\x00', 1,
            now(), now() + interval '1 day')
         """
@@ -215,7 +216,7 @@ class CommandsTest {
         .containsSubsequence(
             "no order was made", "others        operations of this key", "of another user", other);
     assertThat(shell.run("show", STUCK_KEY, "--of-user", other).expect(ExitCode.NEGATIVE).err())
-        .contains("nor as a key of this user in any namespace", "of another user")
+        .contains("nor as a key of this user", "of another user")
         .doesNotContain("no order was made");
   }
 
@@ -224,7 +225,7 @@ class CommandsTest {
     String user = Caller.ofSubject("auth0|65a1f0").userId().toString();
     Orders.run(
         database.superuser(),
-        "UPDATE idempotency.idempotency_keys SET user_id = '%s' WHERE id = '%s'"
+        "UPDATE idempotency.idempotency_keys SET user_uuid = '%s' WHERE id = '%s'"
             .formatted(user, COMPLETED));
 
     assertThat(ids("list", "--subject", "auth0|65a1f0")).containsExactly(COMPLETED);
@@ -307,6 +308,26 @@ class CommandsTest {
     assertThat(ids("list", "--of-user", user)).containsExactly(RUNNING);
     shell.run("erase", "--reason", "r").expect(ExitCode.USAGE);
     shell.run("erase", "--tenant", "a", "--subject", "b", "--reason", "r").expect(ExitCode.USAGE);
+  }
+
+  @Test
+  void anErasureThatFindsNothingDoesNotLookLikeADoneOne() {
+    for (String name : List.of("acme/", "acm", "ACME")) {
+      for (String how : List.of("--yes", "--dry-run")) {
+        assertThat(
+                shell
+                    .run("erase", "--tenant", name, how, "--reason", "r")
+                    .expect(ExitCode.NEGATIVE)
+                    .err())
+            .contains("nothing was found: check the name");
+      }
+    }
+    shell.run("erase", "--tenant", "acm", "--reason", "r").expect(ExitCode.NEGATIVE);
+    for (String name : List.of("", " acme", "acme ")) {
+      shell.run("erase", "--tenant", name, "--yes", "--reason", "r").expect(ExitCode.USAGE);
+    }
+    shell.run("erase", "--project", "apollo", "--yes", "--reason", "r").expect(ExitCode.USAGE);
+    shell.run("list", "--tenant", " acme").expect(ExitCode.USAGE);
   }
 
   @Test

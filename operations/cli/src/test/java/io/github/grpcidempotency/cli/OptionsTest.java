@@ -147,14 +147,14 @@ class OptionsTest {
 
     assertThat(sql)
         .startsWith("BEGIN;")
-        .contains("CREATE SCHEMA idempotency;")
+        .contains("CREATE SCHEMA \"idempotency\";")
         .endsWith("COMMIT;\n");
     assertThat(nowhere.run("migrate", "--sql", "--schema", "ours").out())
-        .contains("CREATE TABLE ours.idempotency_keys")
-        .doesNotContain("${", "idempotency.idempotency_keys");
+        .contains("CREATE TABLE \"ours\".idempotency_keys")
+        .doesNotContain("${", "\"idempotency\"");
     assertThat(nowhere.run("migrate", "--sql", "--after", "2").expect(ExitCode.OK).out())
         .contains("operator_find")
-        .doesNotContain("CREATE SCHEMA", "CREATE TABLE idempotency.idempotency_keys");
+        .doesNotContain("CREATE SCHEMA", "CREATE TABLE \"idempotency\".idempotency_keys");
   }
 
   private CommandLine commands() {

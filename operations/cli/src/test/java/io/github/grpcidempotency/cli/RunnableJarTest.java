@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.cli;
 
+import static io.github.grpcidempotency.test.Program.JAVA;
+import static io.github.grpcidempotency.test.Program.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -64,7 +66,7 @@ class RunnableJarTest {
     Path copy =
         Files.copy(launcher, folder.resolve("idempotency"), StandardCopyOption.COPY_ATTRIBUTES);
     Path link = Files.createSymbolicLink(folder.resolve("in-the-path"), copy);
-    Process process = new ProcessBuilder(link.toString(), "migrate", "--sql").start();
+    Process process = command(List.of(link.toString(), "migrate", "--sql")).start();
     process.getOutputStream().close();
 
     assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
@@ -76,10 +78,9 @@ class RunnableJarTest {
   private static String output(PostgresFixture database, String role, String... arguments)
       throws Exception {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-jar", JAR.toString()));
     command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    ProcessBuilder builder = JAVA.process(command).redirectErrorStream(true);
     builder.environment().put("IDEMPOTENCY_URL", Orders.url(database));
     builder.environment().put("IDEMPOTENCY_USER", role);
     builder.environment().put("LC_ALL", "C.UTF-8");

@@ -33,7 +33,7 @@ final class RecoveredAnswer {
               .recover(
                   RecoverRequest.newBuilder()
                       .setMethod(OrderServiceGrpc.getCreateOrderMethod().getFullMethodName())
-                      .setKey(intent.toString())
+                      .setKey(intent.keyFor(OrderServiceGrpc.getCreateOrderMethod()).orElseThrow())
                       .build());
       return new Answers(first, found.getResponse().unpack(Order.class));
     }

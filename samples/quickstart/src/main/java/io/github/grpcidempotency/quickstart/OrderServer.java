@@ -15,7 +15,11 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 /** A server whose methods are safe to retry. */
-record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySweeper sweeper) {
+record OrderServer(
+    Server server,
+    IdempotencyInterceptor idempotency,
+    ExpirySweeper sweeper,
+    PostgresIdempotencyStore store) {
   static final Metadata.Key<String> SUBJECT_HEADER =
       Metadata.Key.of("subject", Metadata.ASCII_STRING_MARSHALLER);
   private static final Context.Key<String> SUBJECT = Context.key("subject");
@@ -35,12 +39,13 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
           .build();
 
   static OrderServer start(DataSource pool, ServerInterceptor authentication) throws IOException {
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(
                 PROCEDURES, () -> Optional.ofNullable(SUBJECT.get()).map(Caller::ofSubject))
-            .store(PostgresIdempotencyStore.builder(pool).build())
+            .store(store)
             .build(); // checks schema, roles and descriptors, and lists all that is wrong
-    ExpirySweeper sweeper = ExpirySweeper.builder(pool).build().start();
+    ExpirySweeper sweeper = ExpirySweeper.builder(store).build().start();
     Server server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(new OrderService(pool))
@@ -48,7 +53,7 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
             .intercept(authentication) // added last, so called first
             .build()
             .start();
-    return new OrderServer(server, idempotency, sweeper);
+    return new OrderServer(server, idempotency, sweeper, store);
   }
 
   /** Stands for authentication and accepts everybody: yours verifies a token. */
@@ -62,5 +67,6 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
     idempotency.drain(Duration.ofSeconds(5), server);
     idempotency.close();
     sweeper.close();
+    store.close();
   }
 }

@@ -33,7 +33,7 @@ class QuickstartTest {
             count(
                 database,
                 "shop.orders o JOIN idempotency.idempotency_keys k ON k.order_id = o.id"
-                    + " WHERE k.user_id = '%1$s' AND o.user_id = '%1$s'"
+                    + " WHERE k.user_uuid = '%1$s' AND o.user_id = '%1$s'"
                         .formatted(Caller.ofSubject(SUBJECT).userId())))
         .isEqualTo(1);
   }

@@ -3,21 +3,28 @@
 
 -- The secret of the hashes in the audit. Without it, a key or a user could be guessed from its hash. Only the owner has a right on
 -- the table; operators search by hash through the functions.
-CREATE TABLE ${schema}.idempotency_salt (
+CREATE TABLE "${schema}".idempotency_salt (
   salt bytea NOT NULL
 );
 
-INSERT INTO ${schema}.idempotency_salt
+INSERT INTO "${schema}".idempotency_salt
 VALUES (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 
-CREATE FUNCTION ${schema}.keyed_hash(what text) RETURNS bytea
+CREATE FUNCTION "${schema}".keyed_hash(what text) RETURNS bytea
   LANGUAGE sql STABLE STRICT
 AS $$
-  SELECT sha256(s.salt || sha256(s.salt || convert_to(what, 'UTF8'))) FROM ${schema}.idempotency_salt AS s;
+  SELECT sha256(s.salt || sha256(s.salt || convert_to(what, 'UTF8'))) FROM "${schema}".idempotency_salt AS s;
+$$;
+
+-- The hash of a user, of a tenant, or of a project of a tenant. Null arguments are not part of the name.
+CREATE FUNCTION "${schema}".hash_of_erased(of_user uuid, of_tenant text, of_project text) RETURNS bytea
+  LANGUAGE sql STABLE
+AS $$
+  SELECT "${schema}".keyed_hash(ARRAY[of_user::text, of_tenant, of_project]::text);
 $$;
 
 -- The acts of operators. Only the owner has a right on the table.
-CREATE TABLE ${schema}.idempotency_audit (
+CREATE TABLE "${schema}".idempotency_audit (
   id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   at           timestamptz NOT NULL DEFAULT clock_timestamp(),
   role         name        NOT NULL DEFAULT session_user,
@@ -28,9 +35,10 @@ CREATE TABLE ${schema}.idempotency_audit (
   procedure    text,
   user_id      uuid,
   attempt      integer,
-  namespace    text,
-  key_hash     bytea,                              -- keyed_hash of the key without its namespace
-  erased_hash  bytea,                              -- keyed_hash of the user or tenant whose records were erased
+  tenant       text,
+  project      text,
+  key_hash     bytea,                              -- keyed_hash of the key
+  erased_hash  bytea,                              -- hash_of_erased of the user or tenant whose records were erased
   servers      text[],                             -- the servers that held the reservation, in order
   claimed      timestamptz,                        -- created of the operation
   recorded     timestamptz,                        -- completed of the operation
@@ -41,10 +49,10 @@ CREATE TABLE ${schema}.idempotency_audit (
   transaction  xid8        NOT NULL DEFAULT pg_current_xact_id()
 );
 
-CREATE INDEX idempotency_audit_operation ON ${schema}.idempotency_audit (operation_id);
-CREATE INDEX idempotency_audit_key ON ${schema}.idempotency_audit (key_hash);
+CREATE INDEX idempotency_audit_operation ON "${schema}".idempotency_audit (operation_id);
+CREATE INDEX idempotency_audit_key ON "${schema}".idempotency_audit (key_hash);
 
-CREATE FUNCTION ${schema}.refuse_change_of_audit() RETURNS trigger
+CREATE FUNCTION "${schema}".refuse_change_of_audit() RETURNS trigger
   LANGUAGE plpgsql
 AS $$
 BEGIN
@@ -53,14 +61,16 @@ END;
 $$;
 
 CREATE TRIGGER idempotency_audit_stands
-  BEFORE UPDATE OR DELETE ON ${schema}.idempotency_audit
-  FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.refuse_change_of_audit();
+  BEFORE UPDATE OR DELETE ON "${schema}".idempotency_audit
+  FOR EACH STATEMENT EXECUTE FUNCTION "${schema}".refuse_change_of_audit();
 
 -- An operation as operators see it, without contents.
-CREATE TYPE ${schema}.operation AS (
+CREATE TYPE "${schema}".operation AS (
   id              uuid,
   idempotency_key text,
   user_id         uuid,
+  tenant          text,
+  project         text,
   procedure       text,
   state           text,
   outcome_unknown boolean,
@@ -82,15 +92,15 @@ CREATE TYPE ${schema}.operation AS (
 );
 
 -- Returns the select list that makes an operation of a row k. The columns of resources depend on the host.
-CREATE FUNCTION ${schema}.operation_columns() RETURNS text
+CREATE FUNCTION "${schema}".operation_columns() RETURNS text
   LANGUAGE sql STABLE
 AS $$
   WITH resources AS (
     SELECT a.attname
       FROM pg_attribute AS a
-     WHERE a.attrelid = '${schema}.idempotency_keys'::regclass
+     WHERE a.attrelid = '"${schema}".idempotency_keys'::regclass
        AND a.attname ~ '_id$'
-       AND (EXISTS (SELECT FROM ${schema}.idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
+       AND (EXISTS (SELECT FROM "${schema}".idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
             OR EXISTS (
               SELECT
                 FROM pg_constraint AS c
@@ -99,9 +109,9 @@ AS $$
                  AND c.conkey = ARRAY[a.attnum]))
   )
   SELECT format(
-           'k.id, k.idempotency_key, k.user_id, k.procedure,'
+           'k.id, k.idempotency_key, k.user_uuid, k.tenant, k.project, k.procedure,'
            ' CASE WHEN k.completed IS NULL AND k.lease_expires > now()'
-           '      THEN CASE WHEN ${schema}.ends_too_late(k.lease_expires, k.created) THEN ''stuck'''
+           '      THEN CASE WHEN "${schema}".ends_too_late(k.lease_expires, k.created) THEN ''stuck'''
            '                WHEN k.outcome_unknown THEN ''unknown'''
            '                ELSE ''running'''
            '           END'
@@ -112,7 +122,7 @@ AS $$
            ' END AS state,'
            ' k.outcome_unknown, k.attempt, k.server, k.former_servers, k.taken_over, k.trace, k.created, k.lease_expires,'
            ' k.completed, k.expires, k.retained,'
-           ' k.completed IS NULL AND ${schema}.ends_too_late(k.lease_expires, k.created) AS lease_ahead,'
+           ' k.completed IS NULL AND "${schema}".ends_too_late(k.lease_expires, k.created) AS lease_ahead,'
            ' CASE %s ELSE NULL::text END AS resource_type,'
            ' COALESCE(%s NULL::text) AS resource_id,'
            ' COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes,'
@@ -125,34 +135,37 @@ AS $$
 $$;
 
 -- The advisory lock of a transactional call, and the payload that notifies of the end of a call: the first 64 bits of a SHA-256 of the
--- user's id and the key, as the store computes them.
-CREATE FUNCTION ${schema}.lock_of(stored_key text, of_user uuid) RETURNS bigint
+-- user's id, and the tenant, the project and the key with a zero byte between them, as the store computes them.
+CREATE FUNCTION "${schema}".lock_of(of_key text, of_user uuid, of_tenant text, of_project text) RETURNS bigint
   LANGUAGE sql STABLE
 AS $$
-  SELECT ('x' || left(encode(sha256(uuid_send(of_user) || convert_to(stored_key, 'UTF8')), 'hex'), 16))::bit(64)::bigint;
+  SELECT ('x' || left(encode(sha256(uuid_send(of_user)
+                                    || convert_to(of_tenant, 'UTF8') || '\x00'::bytea
+                                    || convert_to(of_project, 'UTF8') || '\x00'::bytea
+                                    || convert_to(of_key, 'UTF8')), 'hex'), 16))::bit(64)::bigint;
 $$;
 
 -- Lets the owner see every row until the setting is off again. Fails if the policy is another role's, as after a change of owner,
 -- because operators would find nothing.
-CREATE FUNCTION ${schema}.see_all_rows() RETURNS void
+CREATE FUNCTION "${schema}".see_all_rows() RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
   IF NOT EXISTS (
     SELECT
       FROM pg_policy AS p
-     WHERE p.polrelid = '${schema}.idempotency_keys'::regclass
+     WHERE p.polrelid = '"${schema}".idempotency_keys'::regclass
        AND p.polname = 'operators'
-       AND p.polroles = ARRAY[current_user::regrole::oid])
+       AND p.polroles = ARRAY(SELECT r.oid FROM pg_roles AS r WHERE r.rolname = current_user))
   THEN
     RAISE EXCEPTION 'the policy operators of ${schema}.idempotency_keys is not for the owner of its functions; call'
-      ' ALTER POLICY operators ON ${schema}.idempotency_keys TO %', current_user::regrole;
+      ' ALTER POLICY operators ON ${schema}.idempotency_keys TO %', quote_ident(current_user);
   END IF;
   PERFORM set_config('idempotency.operator', 'on', true);
 END;
 $$;
 
-CREATE FUNCTION ${schema}.check_act(actor text, reason text) RETURNS void
+CREATE FUNCTION "${schema}".check_act(actor text, reason text) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
@@ -163,114 +176,89 @@ BEGIN
 END;
 $$;
 
--- Returns the forms in which a key may be stored: in the namespace of a tenant and project (acme/apollo), in all namespaces of a tenant
--- (acme) that have rows, or, if of_tenant is null, without a namespace and in all namespaces that have rows. Reads one row for each
--- namespace. After 200 rows without a namespace, it gives up and returns null.
-CREATE FUNCTION ${schema}.stored_keys(sent_key text, of_tenant text) RETURNS SETOF text
-  LANGUAGE plpgsql STABLE
-  SET enable_seqscan = off -- as in operator_list
-  SET enable_bitmapscan = off
-AS $$
-DECLARE
-  place     text := COALESCE(of_tenant || '/', '');
-  namespace text;
-  passed    integer := 1;
-  found     integer;
-BEGIN
-  IF strpos(of_tenant, '/') > 0 THEN
-    RETURN NEXT of_tenant || ':' || sent_key;
-    RETURN;
-  END IF;
-  IF of_tenant IS NULL THEN
-    RETURN NEXT CASE WHEN strpos(sent_key, ':') = 0 THEN sent_key ELSE ':' || sent_key END;
-  END IF;
-  LOOP
-    EXECUTE format(
-      'SELECT (array_agg(split_part(n.stored, '':'', 1) ORDER BY n.stored) FILTER (WHERE strpos(n.stored, '':'') > 1))[1], count(*)'
-      '  FROM (SELECT k.idempotency_key AS stored'
-      '          FROM ${schema}.idempotency_keys AS k'
-      '         WHERE k.idempotency_key >= $1 AND %s'
-      '         ORDER BY k.idempotency_key'
-      '         LIMIT %s) AS n',
-      CASE WHEN of_tenant IS NULL THEN 'true' ELSE 'k.idempotency_key < $2' END, passed)
-      INTO namespace, found
-      USING place, of_tenant || '0'; -- the character after a slash
-    IF namespace IS NULL AND found = passed THEN
-      IF passed < 200 THEN
-        passed := 200;
-        CONTINUE;
-      END IF;
-      RETURN NEXT NULL;
-    END IF;
-    EXIT WHEN namespace IS NULL;
-    RETURN NEXT namespace || ':' || sent_key;
-    place := namespace || ';'; -- the character after a colon
-    passed := 1;
-  END LOOP;
-END;
-$$;
-
--- Returns the operation of an id, or the newest 1,000 operations of a key, of every user. of_tenant is as in stored_keys. If the table has
--- many rows without a namespace, and the key is not found without the namespaces behind them, the function reads the whole table.
-CREATE FUNCTION ${schema}.operator_find(operation_id uuid, sent_key text, of_tenant text) RETURNS SETOF ${schema}.operation
+-- Returns the operation of an id, or the newest 1,000 operations of a key. A tenant or project that is null does not restrict, and one
+-- that is empty means outside all tenants or projects.
+CREATE FUNCTION "${schema}".operator_find(operation_id uuid, of_key text, of_tenant text, of_project text)
+  RETURNS SETOF "${schema}".operation
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-  wanted text := 'SELECT ' || ${schema}.operation_columns() || ' FROM ${schema}.idempotency_keys AS k'
-                 ' WHERE %s ORDER BY k.created DESC, k.id DESC LIMIT 1000';
-  keys   text[];
 BEGIN
-  PERFORM ${schema}.see_all_rows();
-  IF operation_id IS NOT NULL THEN
-    RETURN QUERY EXECUTE replace(wanted, '%s', 'k.id = $1') USING operation_id;
-  ELSE
-    keys := ARRAY(SELECT ${schema}.stored_keys(sent_key, of_tenant));
-    RETURN QUERY EXECUTE replace(wanted, '%s', 'k.idempotency_key = ANY ($1)') USING keys;
-    IF NOT FOUND AND array_position(keys, NULL) IS NOT NULL THEN
-      RETURN QUERY EXECUTE
-        replace(wanted, '%s', 'strpos(k.idempotency_key, '':'') > 0 AND substr(k.idempotency_key, 1 + strpos(k.idempotency_key, '':'')) = $1')
-        USING sent_key;
-    END IF;
-  END IF;
+  PERFORM "${schema}".see_all_rows();
+  RETURN QUERY EXECUTE format(
+    'SELECT %s'
+    '  FROM "${schema}".idempotency_keys AS k'
+    ' WHERE %s'
+    '   AND ($3 IS NULL OR k.tenant = $3)'
+    '   AND ($4 IS NULL OR k.project = $4)'
+    ' ORDER BY k.created DESC, k.id DESC'
+    ' LIMIT 1000',
+    "${schema}".operation_columns(),
+    CASE WHEN operation_id IS NULL THEN 'k.idempotency_key = $2' ELSE 'k.id = $1' END)
+    USING operation_id, of_key, of_tenant, of_project;
   PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
 
 -- Whether a call of this user with this key runs: by a reservation with a live lease, or by a transaction, which has no row before it
--- commits. of_tenant is as in stored_keys.
-CREATE FUNCTION ${schema}.operator_is_running(sent_key text, of_tenant text, of_user uuid) RETURNS boolean
+-- commits. For reservations, tenant and project are as in operator_find. A transaction is found by its lock only, whose number contains
+-- tenant and project, so a null means outside all of them.
+CREATE FUNCTION "${schema}".operator_is_running(of_key text, of_tenant text, of_project text, of_user uuid) RETURNS boolean
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  keys    text[];
   running boolean;
 BEGIN
-  PERFORM ${schema}.see_all_rows();
-  keys := array_remove(ARRAY(SELECT ${schema}.stored_keys(sent_key, of_tenant)), NULL);
-  running := EXISTS (
-    SELECT
-      FROM ${schema}.in_flight(
-             keys, array_fill(of_user, ARRAY[cardinality(keys)]),
-             ARRAY(SELECT ${schema}.lock_of(k, of_user) FROM unnest(keys) AS k)));
+  PERFORM "${schema}".see_all_rows();
+  WITH asked AS (
+    SELECT k.tenant, k.project
+      FROM "${schema}".idempotency_keys AS k
+     WHERE k.idempotency_key = of_key
+       AND k.user_uuid = of_user
+       AND (of_tenant IS NULL OR k.tenant = of_tenant)
+       AND (of_project IS NULL OR k.project = of_project)
+    UNION
+    SELECT COALESCE(of_tenant, ''), COALESCE(of_project, '')
+  ), names AS (
+    SELECT array_agg(of_key) AS keys, array_agg(of_user) AS users, array_agg(a.tenant) AS tenants, array_agg(a.project) AS projects,
+           array_agg("${schema}".lock_of(of_key, of_user, a.tenant, a.project)) AS locks
+      FROM asked AS a
+  )
+  SELECT EXISTS (SELECT FROM "${schema}".in_flight(n.keys, n.users, n.tenants, n.projects, n.locks)) INTO running FROM names AS n;
   PERFORM set_config('idempotency.operator', 'off', true);
   RETURN running;
 END;
 $$;
 
+-- Whether an index of the table begins with this column and the id.
+CREATE FUNCTION "${schema}".is_indexed(column_name name) RETURNS boolean
+  LANGUAGE sql STABLE
+AS $$
+  SELECT EXISTS (
+    SELECT
+      FROM pg_index AS i
+      JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+      JOIN pg_attribute AS b ON b.attrelid = i.indrelid AND b.attnum = i.indkey[1]
+     WHERE i.indrelid = '"${schema}".idempotency_keys'::regclass
+       AND i.indisvalid
+       AND a.attname = column_name
+       AND b.attname = 'id');
+$$;
+
 -- Lists operations. A null argument does not restrict. The function reads at most 20,000 rows of one index, so it may return less than
--- a page. Its last row then has no operation, but the place where the next page continues. The index is
+-- a page. Its last row then has no operation, but the place where the next page continues. Tenant and project are as in operator_find.
+-- The index is
 --   that of reservations, if add_in_flight_index has made it and all states are those of reservations;
 --   that of expiry, the soonest first, for expired operations and those that expire soon;
 --   that of users, if add_operation_index has made it and a user is given;
---   that of keys, for a namespace of at most 20,000 rows;
+--   that of tenants, if add_tenant_index has made it and a tenant is given;
 --   otherwise the primary key, which is ordered by time. A server makes ids with the database's time as it knows it, so reading begins
 --   one hour after older_than, and ends one hour before newer_than.
-CREATE FUNCTION ${schema}.operator_list(
-    states text[], of_procedure text, of_tenant text, of_user uuid, of_server text, older_than interval,
+CREATE FUNCTION "${schema}".operator_list(
+    states text[], of_procedure text, of_tenant text, of_project text, of_user uuid, of_server text, older_than interval,
     newer_than interval, expiring_within interval, continued text, page integer)
-  RETURNS TABLE (operation ${schema}.operation, continue_with text)
+  RETURNS TABLE (operation "${schema}".operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
@@ -279,14 +267,10 @@ AS $$
 DECLARE
   most        CONSTANT integer := 20000;
   in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false)
-                         AND to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL;
+                         AND to_regclass('"${schema}".idempotency_keys_in_flight') IS NOT NULL;
   by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
-  -- A namespace has no colon, and a tenant no slash, so the next character ends the range.
-  prefix      text := of_tenant || CASE WHEN strpos(of_tenant, '/') = 0 THEN '/' ELSE ':' END;
-  prefix_end  text := of_tenant || CASE WHEN strpos(of_tenant, '/') = 0 THEN '0' ELSE ';' END;
   after_id    uuid;
   after_time  timestamptz;
-  source      text := '${schema}.idempotency_keys';
   along       text := '($2 IS NULL OR k.id < $2)';
   sorted      text := 'id DESC';
   token       text := 'id::text';
@@ -294,7 +278,7 @@ DECLARE
   oldest      uuid;
   found       integer;
 BEGIN
-  PERFORM ${schema}.see_all_rows();
+  PERFORM "${schema}".see_all_rows();
   IF by_expiry THEN
     after_time := 'epoch'::timestamptz + split_part(continued, '/', 1)::bigint * interval '1 microsecond';
     after_id := split_part(continued, '/', 2)::uuid;
@@ -313,49 +297,37 @@ BEGIN
                  || repeat('f', 20))::uuid;
       oldest := (lpad(to_hex((extract(epoch FROM now() - newer_than - interval '1 hour') * 1000)::bigint), 12, '0')
                  || repeat('0', 20))::uuid;
-      IF of_user IS NOT NULL AND EXISTS (
-           SELECT
-             FROM pg_index AS i
-             JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-            WHERE i.indrelid = '${schema}.idempotency_keys'::regclass
-              AND a.attname = 'user_id'
-              AND i.indisvalid) THEN
-        along := along || ' AND k.user_id = $4';
-      ELSIF prefix IS NOT NULL AND most >= (
-           SELECT count(*)
-             FROM (SELECT
-                     FROM ${schema}.idempotency_keys AS k
-                    WHERE k.idempotency_key >= prefix AND k.idempotency_key < prefix_end
-                    LIMIT most + 1) AS named) THEN
-        -- OFFSET keeps the planner from searching for the namespace in another index.
-        source := '(SELECT * FROM ${schema}.idempotency_keys AS n'
-                  ' WHERE n.idempotency_key >= $5 AND n.idempotency_key < $6 OFFSET 0)';
+      IF of_user IS NOT NULL AND "${schema}".is_indexed('user_uuid') THEN
+        along := along || ' AND k.user_uuid = $4';
+      ELSIF of_tenant <> '' AND "${schema}".is_indexed('tenant') THEN
+        along := along || ' AND k.tenant <> '''' AND k.tenant = $5'; -- the index contains no other rows
       END IF;
     END IF;
   END IF;
 
   RETURN QUERY EXECUTE format(
-    'SELECT ROW(o.*)::${schema}.operation, %s'
-    '  FROM (SELECT %s FROM %s AS k WHERE %s ORDER BY %s LIMIT %s) AS o'
+    'SELECT ROW(o.*)::"${schema}".operation, %s'
+    '  FROM (SELECT %s FROM "${schema}".idempotency_keys AS k WHERE %s ORDER BY %s LIMIT %s) AS o'
     ' WHERE ($9 IS NULL OR o.state = ANY ($9))'
     '   AND ($10 IS NULL OR o.procedure = $10)'
-    '   AND ($5 IS NULL OR starts_with(o.idempotency_key, $5))'
-    '   AND ($4 IS NULL OR o.user_id = $4)'
+    '   AND ($5 IS NULL OR o.tenant = $5)'
+    '   AND ($6 IS NULL OR o.project = $6)'
+    '   AND ($4 IS NULL OR o.user_uuid = $4)'
     '   AND ($7 IS NULL OR o.created <= now() - $7)'
     '   AND ($12 IS NULL OR o.created >= now() - $12)'
     '   AND ($13 IS NULL OR o.server = $13)'
     '   AND ($8 IS NULL OR (o.expires > now() AND o.expires <= now() + $8))'
     ' ORDER BY %s LIMIT %s',
-    token, ${schema}.operation_columns(), source, along, sorted, most, sorted, page)
-    USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure, oldest,
+    token, "${schema}".operation_columns(), along, sorted, most, sorted, page)
+    USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest,
           newer_than, of_server;
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found < page THEN
     EXECUTE format(
-      'SELECT %s FROM (SELECT k.id, k.expires FROM %s AS k WHERE %s ORDER BY %s OFFSET %s LIMIT 1) AS o',
-      token, source, along, sorted, most - 1)
+      'SELECT %s FROM (SELECT k.id, k.expires FROM "${schema}".idempotency_keys AS k WHERE %s ORDER BY %s OFFSET %s LIMIT 1) AS o',
+      token, along, sorted, most - 1)
       INTO continue_with
-      USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure, oldest;
+      USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest;
     IF continue_with IS NOT NULL THEN
       operation := NULL;
       RETURN NEXT;
@@ -365,9 +337,9 @@ BEGIN
 END;
 $$;
 
--- Adds an act on an operation to the audit, and returns its number. k is a row of idempotency_keys. A function with the table's type
--- would keep the type of the present table, also after partitions have replaced it.
-CREATE FUNCTION ${schema}.add_to_audit(
+-- Adds an act on an operation to the audit, and returns its number. k is a row of idempotency_keys. Neither an argument nor a variable
+-- has the table's type: sessions would keep the type of the present table after partitions have replaced it.
+CREATE FUNCTION "${schema}".add_to_audit(
     actor text, act text, operation_id uuid, k anyelement, forced boolean, deleted integer, result text, reason text)
   RETURNS bigint
   LANGUAGE plpgsql VOLATILE
@@ -375,13 +347,11 @@ AS $$
 DECLARE
   added bigint;
 BEGIN
-  INSERT INTO ${schema}.idempotency_audit
-    (actor, act, operation_id, procedure, user_id, attempt, namespace, key_hash, servers, claimed, recorded,
+  INSERT INTO "${schema}".idempotency_audit
+    (actor, act, operation_id, procedure, user_id, attempt, tenant, project, key_hash, servers, claimed, recorded,
      forced, deleted, result, reason)
   VALUES
-    (actor, act, operation_id, k.procedure, k.user_id, k.attempt,
-     CASE WHEN strpos(k.idempotency_key, ':') = 0 THEN '' ELSE split_part(k.idempotency_key, ':', 1) END,
-     ${schema}.keyed_hash(substr(k.idempotency_key, 1 + strpos(k.idempotency_key, ':'))),
+    (actor, act, operation_id, k.procedure, k.user_uuid, k.attempt, k.tenant, k.project, "${schema}".keyed_hash(k.idempotency_key),
      CASE WHEN k.server IS NOT NULL THEN array_append(k.former_servers, k.server) END, k.created, k.completed,
      forced, deleted, result, reason)
   RETURNING id INTO added;
@@ -390,33 +360,35 @@ END;
 $$;
 
 -- Whether a reservation has an owner that may complete it.
-CREATE FUNCTION ${schema}.owner_lives(k anyelement) RETURNS boolean
+CREATE FUNCTION "${schema}".owner_lives(k anyelement) RETURNS boolean
   LANGUAGE plpgsql VOLATILE
 AS $$
 BEGIN
   RETURN k.completed IS NULL
          AND NOT k.outcome_unknown
          AND k.lease_expires > clock_timestamp()
-         AND NOT ${schema}.ends_too_late(k.lease_expires, k.created);
+         AND NOT "${schema}".ends_too_late(k.lease_expires, k.created);
 END;
 $$;
 
 -- Wakes the calls that wait for an operation on other servers. They then claim its key.
-CREATE FUNCTION ${schema}.wake(stored_key text, of_user uuid) RETURNS void
-  LANGUAGE sql VOLATILE
+CREATE FUNCTION "${schema}".wake(k anyelement) RETURNS void
+  LANGUAGE plpgsql VOLATILE
 AS $$
-  WITH awaited AS (
-    DELETE FROM ${schema}.idempotency_waits AS w
-     WHERE w.lock_id = ${schema}.lock_of(stored_key, of_user)
-    RETURNING w.lock_id
-  )
-  SELECT pg_notify('${schema}_ended', awaited.lock_id::text) FROM awaited;
+DECLARE
+  ended CONSTANT bigint := "${schema}".lock_of(k.idempotency_key, k.user_uuid, k.tenant, k.project);
+BEGIN
+  DELETE FROM "${schema}".idempotency_waits AS w WHERE w.lock_id = ended;
+  IF FOUND THEN
+    PERFORM pg_notify('${schema}', ended::text);
+  END IF;
+END;
 $$;
 
 -- Deletes a reservation (act free) or a record (act forget), so that the next call with its key runs. The row is locked before it is
 -- checked, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease that
 -- does not end too late, and no unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
-CREATE FUNCTION ${schema}.operator_delete(
+CREATE FUNCTION "${schema}".operator_delete(
     act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
   RETURNS text
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
@@ -424,22 +396,22 @@ CREATE FUNCTION ${schema}.operator_delete(
   SET lock_timeout = '2s'
 AS $$
 DECLARE
-  k      ${schema}.idempotency_keys;
+  k      record;
   lives  boolean;
   result text;
 BEGIN
-  PERFORM ${schema}.check_act(actor, reason);
+  PERFORM "${schema}".check_act(actor, reason);
   IF COALESCE(act NOT IN ('free', 'forget'), true) THEN
     RAISE EXCEPTION 'an operation is deleted by free or forget, not by %', act USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  PERFORM ${schema}.see_all_rows();
+  PERFORM "${schema}".see_all_rows();
   BEGIN
     IF dry_run THEN
-      SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+      SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id;
     ELSE
-      SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id FOR UPDATE;
+      SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id FOR UPDATE;
     END IF;
-    lives := ${schema}.owner_lives(k);
+    lives := "${schema}".owner_lives(k);
     result := CASE
       WHEN k.id IS NULL THEN 'not_found'
       WHEN act = 'free' AND k.completed IS NOT NULL THEN 'already_recorded'
@@ -448,12 +420,12 @@ BEGIN
       ELSE 'done'
     END;
     IF result = 'done' AND NOT dry_run THEN
-      DELETE FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
-      PERFORM ${schema}.wake(k.idempotency_key, k.user_id);
+      DELETE FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id;
+      PERFORM "${schema}".wake(k);
     END IF;
   EXCEPTION
     WHEN lock_not_available THEN
-      SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+      SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id;
       lives := false;
       result := 'locked';
   END;
@@ -462,24 +434,24 @@ BEGIN
   IF dry_run THEN
     RETURN CASE result WHEN 'done' THEN 'would_be_done' ELSE result END;
   END IF;
-  PERFORM ${schema}.add_to_audit(
+  PERFORM "${schema}".add_to_audit(
     actor, act, operation_id, k, COALESCE(lives, false) AND result = 'done', CASE result WHEN 'done' THEN 1 ELSE 0 END, result, reason);
   RETURN result;
 END;
 $$;
 
 -- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
-CREATE FUNCTION ${schema}.operator_sweep(batch integer, actor text, reason text) RETURNS integer
+CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor text, reason text) RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   swept integer;
 BEGIN
-  PERFORM ${schema}.check_act(actor, reason);
-  swept := ${schema}.sweep_expired(least(batch, 10000));
+  PERFORM "${schema}".check_act(actor, reason);
+  swept := "${schema}".sweep_expired(least(batch, 10000));
   IF swept > 0 THEN
-    INSERT INTO ${schema}.idempotency_audit (actor, act, deleted, result, reason)
+    INSERT INTO "${schema}".idempotency_audit (actor, act, deleted, result, reason)
     VALUES (actor, 'sweep', swept, 'done', reason);
   END IF;
   RETURN swept;
@@ -488,35 +460,35 @@ $$;
 
 -- Contents are read in two transactions. The first adds the row to the audit, and the second returns the contents, once that row is
 -- committed. In one transaction, a rollback would delete the row after the contents were read.
-CREATE FUNCTION ${schema}.operator_request_contents(
+CREATE FUNCTION "${schema}".operator_request_contents(
     operation_id uuid, actor text, reason text, OUT request bigint, OUT result text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  k ${schema}.idempotency_keys;
+  k record;
 BEGIN
-  PERFORM ${schema}.check_act(actor, reason);
-  PERFORM ${schema}.see_all_rows();
-  SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+  PERFORM "${schema}".check_act(actor, reason);
+  PERFORM "${schema}".see_all_rows();
+  SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id;
   PERFORM set_config('idempotency.operator', 'off', true);
   result := CASE WHEN k.id IS NULL THEN 'not_found' WHEN k.completed IS NULL THEN 'not_recorded' ELSE 'done' END;
-  request := ${schema}.add_to_audit(actor, 'read_contents', operation_id, k, false, 0, result, reason);
+  request := "${schema}".add_to_audit(actor, 'read_contents', operation_id, k, false, 0, result, reason);
 END;
 $$;
 
 -- The contents that the same role has requested within the last minute.
-CREATE FUNCTION ${schema}.operator_contents(request bigint)
+CREATE FUNCTION "${schema}".operator_contents(request bigint)
   RETURNS TABLE (response_bytes bytea, status_bytes bytea)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-  PERFORM ${schema}.see_all_rows();
+  PERFORM "${schema}".see_all_rows();
   RETURN QUERY
     SELECT k.response_bytes, k.status_bytes
-      FROM ${schema}.idempotency_audit AS a
-      JOIN ${schema}.idempotency_keys AS k ON k.id = a.operation_id AND k.attempt = a.attempt
+      FROM "${schema}".idempotency_audit AS a
+      JOIN "${schema}".idempotency_keys AS k ON k.id = a.operation_id AND k.attempt = a.attempt
      WHERE a.id = request
        AND a.act = 'read_contents'
        AND a.result = 'done'
@@ -528,11 +500,12 @@ BEGIN
 END;
 $$;
 
--- Erases one batch of the rows of a user, or of a tenant (acme or acme/apollo): examines 10,000 rows in the order of their ids, from the
--- given id on. Reservations whose owner lives, and rows that a transaction has locked, are counted as running and stay. The audit gets a
--- row without the user, the keys and the ids. upto is null once all rows were examined.
-CREATE FUNCTION ${schema}.operator_erase(
-    of_user uuid, of_tenant text, actor text, reason text, dry_run boolean, continued uuid,
+-- Erases one batch of the rows of a user, of a tenant, or of a project of a tenant: examines 10,000 rows in the order of their ids, from
+-- the given id on; only rows of the user or the tenant, if add_operation_index or add_tenant_index has made an index of them.
+-- Reservations whose owner lives, and rows that a transaction has locked, are counted as running and stay. The audit gets a row without
+-- the user, the keys and the ids. upto is null once all rows were examined.
+CREATE FUNCTION "${schema}".operator_erase(
+    of_user uuid, of_tenant text, of_project text, actor text, reason text, dry_run boolean, continued uuid,
     OUT records integer, OUT reservations integer, OUT running integer, OUT upto uuid)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -541,25 +514,29 @@ CREATE FUNCTION ${schema}.operator_erase(
 AS $$
 DECLARE
   most     CONSTANT integer := 10000;
+  whose    CONSTANT text := CASE
+    WHEN of_user IS NOT NULL THEN 'r.user_uuid = $1'
+    ELSE 'r.tenant <> '''' AND r.tenant = $2 AND ($3 IS NULL OR r.project = $3)'
+  END;
   examined integer;
   theirs   uuid[];
-  k        ${schema}.idempotency_keys;
+  k        record;
 BEGIN
-  PERFORM ${schema}.check_act(actor, reason);
-  IF num_nonnulls(of_user, of_tenant) <> 1 THEN
+  PERFORM "${schema}".check_act(actor, reason);
+  IF num_nonnulls(of_user, of_tenant) <> 1 OR of_tenant = '' THEN
     RAISE EXCEPTION 'the records of one user or of one tenant are erased' USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  PERFORM ${schema}.see_all_rows();
-  SELECT count(*), (array_agg(e.id ORDER BY e.id DESC))[1],
-         array_agg(e.id) FILTER (
-           WHERE e.user_id = of_user
-              OR starts_with(e.idempotency_key, of_tenant || CASE WHEN strpos(of_tenant, '/') = 0 THEN '/' ELSE ':' END))
+  PERFORM "${schema}".see_all_rows();
+  EXECUTE format(
+    'SELECT count(*), (array_agg(r.id ORDER BY r.id DESC))[1], array_agg(r.id) FILTER (WHERE %s)'
+    '  FROM (SELECT *'
+    '          FROM "${schema}".idempotency_keys AS r'
+    '         WHERE r.id > COALESCE($4, ''00000000-0000-0000-0000-000000000000'') AND %s'
+    '         ORDER BY r.id'
+    '         LIMIT $5) AS r',
+    whose, CASE WHEN "${schema}".is_indexed(CASE WHEN of_user IS NULL THEN 'tenant' ELSE 'user_uuid' END) THEN whose ELSE 'true' END)
     INTO examined, upto, theirs
-    FROM (SELECT r.id, r.user_id, r.idempotency_key
-            FROM ${schema}.idempotency_keys AS r
-           WHERE r.id > COALESCE(continued, '00000000-0000-0000-0000-000000000000')
-           ORDER BY r.id
-           LIMIT most) AS e;
+    USING of_user, of_tenant, of_project, continued, most;
   IF examined < most THEN
     upto := NULL;
   END IF;
@@ -567,45 +544,46 @@ BEGIN
   reservations := 0;
   running := cardinality(COALESCE(theirs, '{}'));
   FOR k IN
-    EXECUTE 'SELECT * FROM ${schema}.idempotency_keys AS r WHERE r.id = ANY ($1)'
+    EXECUTE 'SELECT * FROM "${schema}".idempotency_keys AS r WHERE r.id = ANY ($1)'
             || CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE SKIP LOCKED' END
       USING theirs
   LOOP
-    CONTINUE WHEN k.completed IS NULL AND ${schema}.owner_lives(k);
+    CONTINUE WHEN k.completed IS NULL AND "${schema}".owner_lives(k);
     running := running - 1;
     records := records + CASE WHEN k.completed IS NULL THEN 0 ELSE 1 END;
     reservations := reservations + CASE WHEN k.completed IS NULL THEN 1 ELSE 0 END;
     CONTINUE WHEN dry_run;
-    DELETE FROM ${schema}.idempotency_keys AS r
-     WHERE r.id = k.id AND r.idempotency_key = k.idempotency_key AND r.user_id = k.user_id;
+    DELETE FROM "${schema}".idempotency_keys AS r
+     WHERE r.id = k.id AND r.idempotency_key = k.idempotency_key AND r.user_uuid = k.user_uuid;
     IF k.completed IS NULL THEN
-      PERFORM ${schema}.wake(k.idempotency_key, k.user_id);
+      PERFORM "${schema}".wake(k);
     END IF;
   END LOOP;
   PERFORM set_config('idempotency.operator', 'off', true);
   IF NOT dry_run AND records + reservations > 0 THEN
-    INSERT INTO ${schema}.idempotency_audit (actor, act, erased_hash, deleted, result, reason)
-    VALUES (actor, 'erase', ${schema}.keyed_hash(COALESCE(of_user::text, of_tenant)), records + reservations, 'done', reason);
+    INSERT INTO "${schema}".idempotency_audit (actor, act, erased_hash, deleted, result, reason)
+    VALUES (actor, 'erase', "${schema}".hash_of_erased(of_user, of_tenant, of_project), records + reservations, 'done', reason);
   END IF;
 END;
 $$;
 
--- The newest acts, before the given one. A null argument does not restrict. of_key is a key without its namespace. of_user finds the
--- erasures of the user's records too, and of_tenant those of the tenant's.
-CREATE FUNCTION ${schema}.operator_audit(
-    of_operation uuid, of_key text, of_tenant text, of_user uuid, of_actor text, of_act text,
+-- The newest acts, before the given one. A null argument does not restrict. of_user finds the erasures of the user's records too, and
+-- of_tenant, with of_project, those of the tenant's or project's.
+CREATE FUNCTION "${schema}".operator_audit(
+    of_operation uuid, of_key text, of_tenant text, of_project text, of_user uuid, of_actor text, of_act text,
     since timestamptz, until timestamptz, before bigint, page integer)
-  RETURNS SETOF ${schema}.idempotency_audit
+  RETURNS SETOF "${schema}".idempotency_audit
   LANGUAGE plpgsql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   RETURN QUERY EXECUTE
     'SELECT a.*'
-    '  FROM ${schema}.idempotency_audit AS a'
+    '  FROM "${schema}".idempotency_audit AS a'
     ' WHERE ($1 IS NULL OR a.operation_id = $1)'
     '   AND ($2 IS NULL OR a.key_hash = $2)'
-    '   AND ($3 IS NULL OR a.namespace = $3 OR starts_with(a.namespace, $3 || ''/'') OR a.erased_hash = $4)'
+    '   AND ($3 IS NULL OR a.tenant = $3 OR a.erased_hash = $4)'
+    '   AND ($13 IS NULL OR a.project = $13 OR a.erased_hash = $4)'
     '   AND ($5 IS NULL OR a.user_id = $5 OR a.erased_hash = $6)'
     '   AND ($7 IS NULL OR a.actor = $7)'
     '   AND ($8 IS NULL OR a.act = $8)'
@@ -614,42 +592,41 @@ BEGIN
     '   AND ($11 IS NULL OR a.id < $11)'
     ' ORDER BY a.id DESC'
     ' LIMIT $12'
-    USING of_operation, ${schema}.keyed_hash(of_key), of_tenant, ${schema}.keyed_hash(of_tenant),
-          of_user, ${schema}.keyed_hash(of_user::text), of_actor, of_act, since, until, before, page;
+    USING of_operation, "${schema}".keyed_hash(of_key), of_tenant, "${schema}".hash_of_erased(NULL, of_tenant, of_project),
+          of_user, "${schema}".hash_of_erased(of_user, NULL, NULL), of_actor, of_act, since, until, before, page, of_project;
 END;
 $$;
 
 -- Lets a role find, list, free, forget and erase operations, sweep, and read statistics and the audit.
-CREATE FUNCTION ${schema}.grant_operator_to(operator_role name) RETURNS void
+CREATE FUNCTION "${schema}".grant_operator_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
   EXECUTE format(
-    'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
-    'GRANT EXECUTE ON FUNCTION ${schema}.current_user_id, ${schema}.current_user_ids, ${schema}.operator_find, ${schema}.operator_is_running,'
-    ' ${schema}.operator_list, ${schema}.operator_delete, ${schema}.operator_erase, ${schema}.operator_sweep,'
-    ' ${schema}.operator_audit, ${schema}.statistics TO %1$I',
+    'GRANT USAGE ON SCHEMA "${schema}" TO %1$I;'
+    'GRANT EXECUTE ON FUNCTION "${schema}".current_user_id, "${schema}".current_user_ids, "${schema}".operator_find, "${schema}".operator_is_running,'
+    ' "${schema}".operator_list, "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
+    ' "${schema}".operator_audit, "${schema}".statistics TO %1$I',
     operator_role);
 END;
 $$;
 
 -- Lets a role read recorded answers.
-CREATE FUNCTION ${schema}.grant_contents_to(operator_role name) RETURNS void
+CREATE FUNCTION "${schema}".grant_contents_to(operator_role name) RETURNS void
   LANGUAGE plpgsql
 AS $$
 BEGIN
   EXECUTE format(
-    'GRANT USAGE ON SCHEMA ${schema} TO %1$I;'
-    'GRANT EXECUTE ON FUNCTION ${schema}.operator_request_contents, ${schema}.operator_contents TO %1$I',
+    'GRANT USAGE ON SCHEMA "${schema}" TO %1$I;'
+    'GRANT EXECUTE ON FUNCTION "${schema}".operator_request_contents, "${schema}".operator_contents TO %1$I',
     operator_role);
 END;
 $$;
 
-REVOKE ALL ON TABLE ${schema}.idempotency_audit, ${schema}.idempotency_salt FROM PUBLIC;
-REVOKE ALL ON FUNCTION ${schema}.keyed_hash, ${schema}.refuse_change_of_audit, ${schema}.operation_columns,
-  ${schema}.lock_of, ${schema}.see_all_rows, ${schema}.check_act, ${schema}.stored_keys, ${schema}.operator_find,
-  ${schema}.operator_is_running, ${schema}.operator_list, ${schema}.add_to_audit, ${schema}.owner_lives, ${schema}.wake,
-  ${schema}.operator_delete, ${schema}.operator_erase, ${schema}.operator_sweep, ${schema}.operator_request_contents,
-  ${schema}.operator_contents, ${schema}.operator_audit, ${schema}.grant_operator_to, ${schema}.grant_contents_to FROM PUBLIC;
+SELECT "${schema}".keep_for_owner(
+  'idempotency_audit', 'idempotency_audit_id_seq', 'idempotency_salt', 'keyed_hash', 'hash_of_erased', 'refuse_change_of_audit',
+  'operation_columns', 'lock_of', 'see_all_rows', 'check_act', 'operator_find', 'operator_is_running', 'is_indexed', 'operator_list',
+  'add_to_audit', 'owner_lives', 'wake', 'operator_delete', 'operator_sweep', 'operator_request_contents', 'operator_contents',
+  'operator_erase', 'operator_audit', 'grant_operator_to', 'grant_contents_to');
 
-UPDATE ${schema}.idempotency_facts SET value = '3' WHERE name = 'version';
+UPDATE "${schema}".idempotency_facts SET value = '3' WHERE name = 'version';

@@ -10,6 +10,7 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -192,6 +193,27 @@ class AttachTest extends CallTest {
     store.recover();
 
     duplicate.end().replays(answer);
+  }
+
+  @Test
+  void aDuplicateThatHasWaitedDoesNotRunUnprotected() throws InterruptedException {
+    ThingServer server =
+        start(
+            attaching(LONG)
+                .createThing(
+                    thing ->
+                        thing
+                            .attach(LONG)
+                            .failures(FailurePolicy.releaseAll())
+                            .outage(OutagePolicy.FAIL_OPEN)));
+    keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+    store.failClaimsOnly(NOTHING_SENT, NO_CONNECTION);
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+
+    duplicate.end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+    assertThat(server.things().runs()).isEqualTo(1);
   }
 
   @Test

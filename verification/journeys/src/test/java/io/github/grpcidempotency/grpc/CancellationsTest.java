@@ -94,13 +94,14 @@ class CancellationsTest extends CallTest {
   /** The handler keeps the call, as a future does that nobody completes. */
   @Test
   void aReservedCallThatIsNotAnsweredALeaseAfterItsCancellationIsGivenUp() {
-    ThingServer server = start(server().store(newStore(SHORT)));
+    ThingServer server = start(server().store(newStore(SHORT)).listener(journal.listener()));
     Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
     server.things().handle((request, observer) -> forgotten.add(observer));
     TestCall.Started call = keyed(server).start();
     await().until(() -> server.things().runs() == 1);
     call.cancel();
     server.things().succeed();
+    await().until(() -> journal.kinds().contains("ClaimSettled"));
 
     Seen retried =
         await().until(() -> keyed(server).end(), end -> end.code() == Status.Code.OK).first();

@@ -615,7 +615,12 @@ class LateClaimTest extends CallTest {
   void aCallThatIsGivenUpWhileItsHandlerRunsIsNotStartedOver() {
     assumeThat(bound).isFalse(); // a thread that is bound settles once its handler has returned
     late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
-    ThingServer server = start(late());
+    ThingServer server =
+        start(
+            late()
+                .settings(
+                    ofCalls ->
+                        ofCalls.callLimit(Duration.ofMillis(300)).listener(journal.listener())));
     CountDownLatch written = new CountDownLatch(1);
     CountDownLatch mayEnd = new CountDownLatch(1);
     server.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));

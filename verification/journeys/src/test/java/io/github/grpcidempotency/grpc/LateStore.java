@@ -133,6 +133,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     private volatile Optional<Claim> won = Optional.empty();
     private volatile Transaction transaction;
     private volatile boolean preempted;
+    private volatile boolean confirmed;
 
     LateClaim(ClaimRequest request) {
       this.request = request;
@@ -181,6 +182,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
       if (won.isEmpty()) {
         transaction.rollback();
       }
+      confirmed = won.isPresent();
       return won.map(claim -> new TransactionClaim(claim, transaction));
     }
 
@@ -197,6 +199,13 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     @Override
     public StoreTransaction transaction() {
       return transaction;
+    }
+
+    @Override
+    public void close() {
+      if (!confirmed) {
+        transaction.close();
+      }
     }
   }
 
@@ -227,6 +236,13 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     @Override
     public Settled release() {
       return transaction.end(false, super::release);
+    }
+
+    @Override
+    public void close() {
+      if (!transaction.ended) {
+        Settled unused = release();
+      }
     }
 
     @Override
@@ -278,6 +294,11 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
       if (!ended) {
         Settled unused = end(false, () -> Settled.DONE);
       }
+    }
+
+    @Override
+    public void close() {
+      rollback();
     }
 
     synchronized Settled end(boolean commits, Supplier<Settled> record) {

@@ -113,6 +113,7 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
   private final class BoundTransaction implements StoreTransaction {
     private final Thread owner = Thread.currentThread();
     private volatile boolean rollbackOnly;
+    private volatile boolean over;
 
     BoundTransaction() {
       if (!bound.add(owner)) {
@@ -146,6 +147,13 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
       Settled unused = end("rollback", () -> Settled.DONE);
     }
 
+    @Override
+    public void close() {
+      if (!over) {
+        rollback();
+      }
+    }
+
     Settled end(String how, Supplier<Settled> write) {
       if (Thread.currentThread() != owner || !bound.contains(owner)) {
         note(how + " on another thread, or twice");
@@ -156,6 +164,7 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
       try {
         return rollbackOnly ? Settled.ROLLED_BACK : write.get();
       } finally {
+        over = true;
         bound.remove(owner);
       }
     }
@@ -189,6 +198,13 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
     @Override
     public Settled release() {
       return transaction.end("rollback", super::release);
+    }
+
+    @Override
+    public void close() {
+      if (!transaction.over) {
+        Settled unused = release();
+      }
     }
 
     @Override

@@ -36,6 +36,8 @@ final class UnreliableStore extends ForwardingStore {
   private final AtomicInteger errors = new AtomicInteger();
   private volatile Runnable retain = UnreliableStore::nothing;
   private volatile Runnable beforeClaim = UnreliableStore::nothing;
+  private volatile Runnable beforeDeferral = UnreliableStore::nothing;
+  private volatile Runnable beforeLook = () -> beforeClaim.run();
   private volatile Runnable beforeSettlement = UnreliableStore::nothing;
   private volatile Runnable afterSettlement = UnreliableStore::nothing;
 
@@ -46,6 +48,12 @@ final class UnreliableStore extends ForwardingStore {
   /** Lets every claim, look and renewal fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
     beforeClaim = throwing(() -> new StoreException("cut off", null, phase, cause));
+  }
+
+  /** Lets every claim fail from now on, but no look. */
+  void failClaimsOnly(FailurePhase phase, FailureCause cause) {
+    beforeLook = UnreliableStore::nothing;
+    failClaims(phase, cause);
   }
 
   /** Runs something at the beginning of the claims from now on, before they fail. */
@@ -88,7 +96,13 @@ final class UnreliableStore extends ForwardingStore {
     beforeSettlement = this::throwError;
   }
 
+  /** Makes every claim throw an unexpected exception when its handler has answered. */
+  void throwErrorsBeforeSettlements() {
+    beforeDeferral = this::throwError;
+  }
+
   void recover() {
+    beforeDeferral = UnreliableStore::nothing;
     beforeClaim = UnreliableStore::nothing;
     beforeSettlement = UnreliableStore::nothing;
     afterSettlement = UnreliableStore::nothing;
@@ -154,7 +168,7 @@ final class UnreliableStore extends ForwardingStore {
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     looks.incrementAndGet();
-    beforeClaim.run();
+    beforeLook.run();
     return super.find(key, procedure);
   }
 
@@ -175,6 +189,12 @@ final class UnreliableStore extends ForwardingStore {
   private final class UnreliableClaim extends ForwardingClaim {
     UnreliableClaim(Claim claim) {
       super(claim);
+    }
+
+    @Override
+    public boolean deferSettlement(Runnable settlement) {
+      beforeDeferral.run();
+      return super.deferSettlement(settlement);
     }
 
     @Override

@@ -1,10 +1,14 @@
 package io.github.grpcidempotency.pages;
 
+import static io.github.grpcidempotency.test.Program.INITDB;
+import static io.github.grpcidempotency.test.Program.PG_DUMP;
+import static io.github.grpcidempotency.test.Program.PG_RESTORE;
+import static io.github.grpcidempotency.test.Program.POSTGRES;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -20,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * What {@code docs/operations/maintenance.md} says: a restored database is like the one that was
  * dumped.
  */
+@NeedsProgram({INITDB, PG_DUMP, PG_RESTORE, POSTGRES})
 class BackupsTest {
   /** Everything that protects the records. */
   private static final String CATALOG =
@@ -60,9 +65,7 @@ class BackupsTest {
 
   @Test
   void aRestoredDatabaseProtectsAndReplaysAsBefore(@TempDir Path directory) throws SQLException {
-    Optional<RunbookServer> server = RunbookServer.forDumps();
-    assumeTrue(server.isPresent(), "there is no PostgreSQL that the installed pg_dump knows");
-    Shop shop = new Shop(server.orElseThrow(), directory);
+    Shop shop = new Shop(RunbookServer.installed(), directory);
     shop.run(RunbookTest.SET_UP);
     Records.make(shop);
     Page whole = Page.read("operations/maintenance.md").section("Backups and restores");

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.pages;
 
+import io.github.grpcidempotency.test.Program;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -11,18 +12,12 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
-/**
- * A PostgreSQL on which a shop is made.
- *
- * @param major its version
- */
-record RunbookServer(String host, int port, int major) {
+/** A PostgreSQL on which a shop is made. */
+record RunbookServer(String host, int port) {
   static final String SUPERUSER = "postgres";
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -32,8 +27,8 @@ record RunbookServer(String host, int port, int major) {
   }
 
   /** Starts when it is first needed. */
-  private static final class ForDumps {
-    static final Optional<RunbookServer> SERVER = startForDumps();
+  private static final class Installed {
+    static final RunbookServer SERVER = startInstalled();
   }
 
   /** Returns the embedded one, which all tests of this JVM share. */
@@ -41,39 +36,25 @@ record RunbookServer(String host, int port, int major) {
     return Embedded.SERVER;
   }
 
-  /**
-   * Returns one that the installed {@code pg_dump} knows: the embedded one, or one of Debian's,
-   * which is then started. Empty if there is none.
-   */
-  static Optional<RunbookServer> forDumps() {
-    return ForDumps.SERVER;
+  /** Returns one of Debian's, which {@code pg_dump} can dump: both have the newest version. */
+  static RunbookServer installed() {
+    return Installed.SERVER;
   }
 
   private static RunbookServer startEmbedded() {
     PostgresFixture fixture = PostgresFixture.withRoles("runbook_owner", "runbook_app").create();
     URI url = URI.create(fixture.jdbcUrl(SUPERUSER).substring("jdbc:".length()));
-    return at(url.getHost(), url.getPort());
-  }
-
-  private static Optional<RunbookServer> startForDumps() {
-    OptionalInt known = Tools.major("pg_dump");
-    if (known.isEmpty() || known.getAsInt() >= embedded().major()) {
-      return known.isEmpty() ? Optional.empty() : Optional.of(embedded());
-    }
-    Path programs = Path.of("/usr/lib/postgresql", Integer.toString(known.getAsInt()), "bin");
-    return Files.isExecutable(programs.resolve("initdb"))
-        ? Optional.of(startInstalled(programs))
-        : Optional.empty();
+    return new RunbookServer(url.getHost(), url.getPort());
   }
 
   /** It ends with this JVM. */
-  private static RunbookServer startInstalled(Path programs) {
+  private static RunbookServer startInstalled() {
     try {
       Path data = Files.createTempDirectory("runbook-postgres");
       Process initdb =
           run(
               data,
-              programs.resolve("initdb"),
+              Program.INITDB,
               "-D",
               data.resolve("data"),
               "-U",
@@ -91,7 +72,7 @@ record RunbookServer(String host, int port, int major) {
       Process postgres =
           run(
               data,
-              programs.resolve("postgres"),
+              Program.POSTGRES,
               "-D",
               data.resolve("data"),
               "-p",
@@ -102,7 +83,7 @@ record RunbookServer(String host, int port, int major) {
               "fsync=off");
       Runtime.getRuntime().addShutdownHook(new Thread(postgres::destroy));
       Awaitility.await("PostgreSQL").atMost(PATIENCE).until(() -> answers(port));
-      return at("localhost", port);
+      return new RunbookServer("localhost", port);
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     } catch (InterruptedException ended) {
@@ -112,15 +93,14 @@ record RunbookServer(String host, int port, int major) {
   }
 
   /** PostgreSQL refuses to run as root, but not in a namespace where root has another name. */
-  private static Process run(Path directory, Object... words) throws IOException {
-    List<String> command = new ArrayList<>();
+  private static Process run(Path directory, Program program, Object... arguments)
+      throws IOException {
+    List<String> words = Stream.of(arguments).map(Object::toString).toList();
+    ProcessBuilder builder = program.process(words);
     if (System.getProperty("user.name").equals("root")) {
-      command.addAll(List.of("unshare", "-U"));
+      builder.command().addAll(0, List.of(Program.UNSHARE.path().toString(), "-U"));
     }
-    for (Object word : words) {
-      command.add(word.toString());
-    }
-    return new ProcessBuilder(command)
+    return builder
         .redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("log").toFile()))
         .start();
@@ -131,14 +111,6 @@ record RunbookServer(String host, int port, int major) {
       return connection.isValid(1);
     } catch (SQLException notYet) {
       return false;
-    }
-  }
-
-  private static RunbookServer at(String host, int port) {
-    try (Connection connection = connect(host, port)) {
-      return new RunbookServer(host, port, connection.getMetaData().getDatabaseMajorVersion());
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
     }
   }
 

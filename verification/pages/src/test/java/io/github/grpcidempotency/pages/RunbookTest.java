@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.pages;
 
+import static io.github.grpcidempotency.test.Program.OPENSSL;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.test.NeedsProgram;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -58,17 +60,22 @@ class RunbookTest {
   }
 
   @Test
+  @NeedsProgram(OPENSSL)
   void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException {
     Shop own = new Shop(RunbookServer.embedded(), directory); // the page replaces a role
     own.run(SET_UP);
-    own.set("NAMESPACED_KEY", KEY);
+    own.set("TENANT", "acme");
+    own.set("PROJECT", "apollo");
+    own.set("KEY", KEY);
     own.set("KEY_HASH_SECRET", HexFormat.of().formatHex(SECRET));
 
     List<String> said = own.run(Page.read("operations/rights.md"));
 
     Mac mac = Mac.getInstance("HmacSHA256");
     mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
-    String hash = HexFormat.of().formatHex(mac.doFinal(KEY.getBytes(StandardCharsets.UTF_8)));
+    String hash =
+        HexFormat.of()
+            .formatHex(mac.doFinal(("acme\0apollo\0" + KEY).getBytes(StandardCharsets.UTF_8)));
     assertThat(said.get(0)).isEqualToIgnoringNewLines(hash.substring(0, 16));
   }
 

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.pages;
 
 import io.github.grpcidempotency.cli.Main;
 import io.github.grpcidempotency.pages.Page.Block;
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -122,7 +123,6 @@ final class Shop {
   }
 
   private void runLine(String line) {
-    Tools.demandAll(line, server);
     String expanded = mapped(line);
     if (expanded.startsWith("export ")) {
       for (String assignment : words(expanded.substring("export ".length()))) {
@@ -174,7 +174,8 @@ final class Shop {
   private Ran runShell(String line) {
     try {
       ProcessBuilder shell =
-          new ProcessBuilder("bash", "-euo", "pipefail", "-c", line)
+          Program.BASH
+              .process("-euo", "pipefail", "-c", line)
               .directory(directory.toFile())
               .redirectErrorStream(true);
       shell.environment().putAll(variables);

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -26,6 +27,9 @@ public final class PublicApi {
   private static final String ROOT = "io.github.grpcidempotency.";
   private static final Set<String> ENUMS_OWN = Set.of("values", "valueOf");
   private static final Set<String> RECORDS_OWN = Set.of("equals", "hashCode", "toString");
+
+  /** Named by some JDKs only. */
+  private static final Pattern SEALED = Pattern.compile("\\b(non-)?sealed ");
 
   private PublicApi() {}
 
@@ -93,7 +97,8 @@ public final class PublicApi {
             .filter(member -> !isAddedByTheCompiler(type, member))
             .map(member -> "  " + signature(member).replace(type.getName() + ".", ""))
             .sorted();
-    return Stream.concat(Stream.of(type.toGenericString()), members)
+    String declaration = SEALED.matcher(type.toGenericString()).replaceFirst("");
+    return Stream.concat(Stream.of(declaration), members)
         .map(line -> line.replace(ROOT, "").replace("java.lang.", "").replace("java.util.", ""));
   }
 

@@ -15,6 +15,9 @@ public final class RepositoryRoot {
   /** Tests run in the folder of their module, so this is absolute. */
   public static final Path PATH = above(Path.of("").toAbsolutePath());
 
+  /** Clients in other languages. */
+  public static final Path INTEROP = PATH.resolve("example-server/src/test/interop");
+
   private static final Set<String> NOT_OURS = Set.of("target", "node_modules", ".git");
 
   private RepositoryRoot() {}

@@ -1,5 +1,6 @@
 /**
- * Checks for the tests of all modules: the log, a module's public API, and the snippets of pages.
+ * For the tests of all modules: the programs that they start, and checks of the log, of a module's
+ * public API, and of the snippets of pages.
  */
 @NullMarked
 package io.github.grpcidempotency.test;

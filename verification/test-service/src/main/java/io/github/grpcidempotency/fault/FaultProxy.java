@@ -277,7 +277,7 @@ public final class FaultProxy implements AutoCloseable {
 
   private static Sent requestOf(InputStream client) throws IOException {
     byte[] chunk = chunkOf(client);
-    String text = new String(chunk, StandardCharsets.ISO_8859_1);
+    String text = FlushReader.unquoted(new String(chunk, StandardCharsets.ISO_8859_1));
     return new Sent(ByteString.copyFrom(chunk), text, false, 1);
   }
 

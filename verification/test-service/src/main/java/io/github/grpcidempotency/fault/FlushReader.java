@@ -86,7 +86,12 @@ final class FlushReader {
       waits = WAITS_FOR_NOTHING.indexOf(type) < 0 && !begins;
     } while (!waits);
     return new Sent(
-        bytes.toByteString(), sql.toString(), WAITS_FOR_ROWS.indexOf(type) >= 0, answers);
+        bytes.toByteString(), unquoted(sql.toString()), WAITS_FOR_ROWS.indexOf(type) >= 0, answers);
+  }
+
+  /** Returns statements as people write them: the store quotes the name of its schema. */
+  static String unquoted(String sql) {
+    return sql.replace("\"idempotency\".", "idempotency.");
   }
 
   private void note(char type, ByteBuffer body, StringBuilder sql) {

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.fault;
 
 import static org.awaitility.Awaitility.await;
 
-import java.io.File;
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -13,10 +13,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * A real PgBouncer in front of PostgreSQL, pooling transactions. It shares few server connections
@@ -24,8 +21,6 @@ import java.util.stream.Stream;
  * client.
  */
 public final class PgBouncer implements AutoCloseable {
-  private static final String PROGRAM = "pgbouncer";
-
   private final URI target;
   private final int port;
   private final Process process;
@@ -33,23 +28,19 @@ public final class PgBouncer implements AutoCloseable {
   private PgBouncer(URI target, int serverConnections) throws IOException {
     this.target = target;
     this.port = freePort();
-    Path directory = Files.createTempDirectory(PROGRAM);
+    Path directory = Files.createTempDirectory("pgbouncer");
     Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
     Path users = Files.writeString(directory.resolve("users.txt"), "\"things_app\" \"\"\n");
     Path settings =
         Files.writeString(
             directory.resolve("pgbouncer.ini"), settings(target, port, users, serverConnections));
     this.process =
-        new ProcessBuilder(command(settings))
+        Program.PGBOUNCER
+            .process(arguments(settings))
             .redirectErrorStream(true)
             .redirectOutput(directory.resolve("pgbouncer.log").toFile())
             .start();
-    await(PROGRAM).until(this::listens);
-  }
-
-  /** Returns whether PgBouncer is installed on this machine. */
-  public static boolean isInstalled() {
-    return program().isPresent();
+    await("pgbouncer").until(this::listens);
   }
 
   /**
@@ -98,23 +89,11 @@ public final class PgBouncer implements AutoCloseable {
         .formatted(target.getPort(), port, users, serverConnections);
   }
 
-  /** Returns the command. PgBouncer refuses to run as root. */
-  private static List<String> command(Path settings) {
-    List<String> command = new ArrayList<>();
-    command.add(program().orElseThrow().toString());
-    if (System.getProperty("user.name").equals("root")) {
-      command.addAll(List.of("-u", "nobody"));
-    }
-    command.add(settings.toString());
-    return command;
-  }
-
-  private static Optional<Path> program() {
-    String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
-    return Stream.concat(Stream.of(path.split(File.pathSeparator)), Stream.of("/usr/sbin"))
-        .map(directory -> Path.of(directory, PROGRAM))
-        .filter(Files::isExecutable)
-        .findFirst();
+  /** PgBouncer refuses to run as root. */
+  private static List<String> arguments(Path settings) {
+    return System.getProperty("user.name").equals("root")
+        ? List.of("-u", "nobody", settings.toString())
+        : List.of(settings.toString());
   }
 
   private static int freePort() throws IOException {

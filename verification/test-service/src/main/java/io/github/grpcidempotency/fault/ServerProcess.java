@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.fault;
 
+import io.github.grpcidempotency.test.Program;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,14 +58,13 @@ public final class ServerProcess implements AutoCloseable {
   private static ServerProcess start(
       List<String> options, String classPath, Class<?> main, String... arguments) {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(options);
     command.addAll(List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
     command.addAll(List.of("-cp", classPath, main.getName()));
     command.addAll(List.of(arguments));
     try {
-      return new ServerProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
+      return new ServerProcess(Program.JAVA.process(command).redirectErrorStream(true).start());
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.fault;
 
+import static java.util.stream.Collectors.joining;
+
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
@@ -20,10 +22,10 @@ public final class Signals {
     if (pids.isEmpty()) {
       return;
     }
-    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
-    pids.forEach(pid -> command.add(Long.toString(pid)));
+    String command =
+        pids.stream().map(String::valueOf).collect(joining(" ", "kill -" + name + " ", ""));
     try {
-      new ProcessBuilder(command).redirectErrorStream(true).start().onExit().join();
+      Program.BASH.process("-c", command).redirectErrorStream(true).start().onExit().join();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

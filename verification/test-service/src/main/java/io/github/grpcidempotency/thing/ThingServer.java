@@ -63,8 +63,10 @@ public final class ThingServer implements AutoCloseable {
   private final Optional<IdempotencyInterceptor> interceptor;
   private final Server server;
   private final ManagedChannel channel;
+  private final List<Runnable> closedLast;
 
   private ThingServer(Builder builder) {
+    this.closedLast = List.copyOf(builder.closedLast);
     this.things = new ThingService(builder.handler, builder.otherHandler);
     this.interceptor = builder.interceptor(journal.listener());
     List<ServerInterceptor> outermostFirst = new ArrayList<>(builder.outside);
@@ -154,6 +156,7 @@ public final class ThingServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     closeInterceptor();
+    closedLast.forEach(Runnable::run);
   }
 
   private static Metadata.Key<String> header(String name) {
@@ -197,6 +200,7 @@ public final class ThingServer implements AutoCloseable {
     private final Transport transport;
     private final List<ServerInterceptor> outside = new ArrayList<>();
     private final List<ServerInterceptor> inside = new ArrayList<>();
+    private final List<Runnable> closedLast = new ArrayList<>();
     private final Procedures.Builder procedures = Procedures.builder();
     private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
     private UnaryOperator<IdempotencyInterceptor.Builder> settings = UnaryOperator.identity();
@@ -215,6 +219,12 @@ public final class ThingServer implements AutoCloseable {
     /** Sets the store; without one, the interceptor passes calls through. */
     public Builder store(IdempotencyStore store) {
       this.store = Optional.of(store);
+      return this;
+    }
+
+    /** Closes what the server owns, such as its store, after the server. */
+    public Builder closing(Runnable end) {
+      closedLast.add(end);
       return this;
     }
 

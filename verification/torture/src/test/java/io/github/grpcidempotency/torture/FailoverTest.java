@@ -1,12 +1,15 @@
 package io.github.grpcidempotency.torture;
 
+import static io.github.grpcidempotency.test.Program.ETCD;
+import static io.github.grpcidempotency.test.Program.HAPROXY;
+import static io.github.grpcidempotency.test.Program.PATRONI;
+import static io.github.grpcidempotency.test.Program.POSTGRES;
 import static java.util.Collections.disjoint;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.common.base.Splitter;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.torture.FailoverPostgres.Setting;
-import io.github.grpcidempotency.torture.failover.PatroniCluster;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -14,7 +17,6 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code docs/operations/failover.md} says: one database fails over to the next. */
 @Tag("torture")
+@NeedsProgram({ETCD, HAPROXY, PATRONI, POSTGRES})
 class FailoverTest {
   private static final Duration LENGTH = Duration.ofMinutes(Long.getLong("torture.minutes", 10));
   private static final Path TARGET = Path.of("target", "torture");
@@ -40,12 +43,6 @@ class FailoverTest {
   /** What a commit that waits for nobody does not survive. */
   private static final Plan DYING =
       Plan.failovers(Duration.ofSeconds(45)).breaking(Map.of(FaultKind.LAGGING_REPLICAS, 1));
-
-  @BeforeAll
-  static void needsPatroni() {
-    assumeTrue(
-        PatroniCluster.isInstalled(), "Patroni, etcd, HAProxy and a PostgreSQL are not installed");
-  }
 
   @Test
   void nothingIsLostWhereReplicationIsSynchronous() throws InterruptedException {

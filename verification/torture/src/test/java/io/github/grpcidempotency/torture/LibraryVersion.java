@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.common.io.Resources;
+import io.github.grpcidempotency.test.Program;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.torture.Mutant.Edit;
 import java.io.File;
@@ -64,7 +65,7 @@ record LibraryVersion(String classPath) {
    * @throws IllegalStateException if the history does not contain it, as in a shallow clone
    */
   static LibraryVersion of(String revision) {
-    Ran found = run(REPOSITORY, List.of("git", "rev-parse", "--verify", revision + "^{commit}"));
+    Ran found = run(REPOSITORY, Program.GIT, "rev-parse", "--verify", revision + "^{commit}");
     if (found.exitCode() != 0) {
       throw new IllegalStateException("there is no revision " + revision + ": " + found.output());
     }
@@ -76,8 +77,8 @@ record LibraryVersion(String classPath) {
       if (!Files.exists(dependencies)) {
         Files.createDirectories(sources);
         Path archive = sources.resolve("sources.tar");
-        demand(REPOSITORY, "git", "archive", "--output=" + archive, commit);
-        demand(sources, "tar", "xf", archive.toString());
+        demand(REPOSITORY, Program.GIT, "archive", "--output=" + archive, commit);
+        demand(sources, Program.TAR, "xf", archive.toString());
         compile(sources);
       }
       return new LibraryVersion(
@@ -93,7 +94,7 @@ record LibraryVersion(String classPath) {
   private static void compile(Path sources) {
     demand(
         sources,
-        "mvn",
+        Program.MVN,
         "-B",
         "-q",
         "-o",
@@ -145,18 +146,19 @@ record LibraryVersion(String classPath) {
 
   private record Ran(int exitCode, String output) {}
 
-  private static void demand(Path directory, String... command) {
-    Ran ran = run(directory, List.of(command));
+  private static void demand(Path directory, Program program, String... arguments) {
+    Ran ran = run(directory, program, arguments);
     if (ran.exitCode() != 0) {
       throw new IllegalStateException(
-          "%s failed: %s".formatted(String.join(" ", command), ran.output()));
+          "%s %s failed: %s".formatted(program, String.join(" ", arguments), ran.output()));
     }
   }
 
-  private static Ran run(Path directory, List<String> command) {
+  private static Ran run(Path directory, Program program, String... arguments) {
     try {
       Process process =
-          new ProcessBuilder(command)
+          program
+              .process(arguments)
               .directory(directory.toFile())
               .redirectErrorStream(true)
               .start();

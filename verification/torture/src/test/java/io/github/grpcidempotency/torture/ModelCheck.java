@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.google.common.base.Stopwatch;
 import com.google.common.io.Resources;
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
@@ -104,7 +105,8 @@ final class ModelCheck {
     try {
       Path log = prepare(directory);
       Process process =
-          new ProcessBuilder(command(options))
+          Program.JAVA
+              .process(command(options))
               .directory(directory.toFile())
               .redirectErrorStream(true)
               .redirectOutput(log.toFile())
@@ -129,9 +131,7 @@ final class ModelCheck {
   }
 
   private List<String> command(String... options) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of(options));
+    List<String> command = new ArrayList<>(List.of(options));
     command.addAll(List.of("-cp", jar(), TLC.class.getName()));
     // A call that is over takes no step; that is not a deadlock.
     command.addAll(List.of("-deadlock", "-workers", "2", "-metadir", "states", "-cleanup", module));

@@ -80,7 +80,7 @@ record Plan(
   static final String COMPLETION = "completed = now()";
   static final String RETENTION = "interval '0.9 millisecond'";
 
-  static final String RESERVATION = "ON CONFLICT (idempotency_key, user_id)";
+  static final String RESERVATION = "ON CONFLICT (idempotency_key, user_uuid, tenant, project)";
   static final String TRANSACTION = "AS locked";
 
   /** What a claim with a handler's first statement raises where it is not won. */

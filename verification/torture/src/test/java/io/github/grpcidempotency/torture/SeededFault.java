@@ -59,7 +59,7 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/LateSettler",
-                  "Settler.settleClaim(operation, Settlement.COMPLETE, () -> outcome)",
+                  "Settler.record(operation, outcome)",
                   "claim.release()"))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)),
@@ -147,7 +147,7 @@ enum SeededFault {
   NO_USER(
       breaking(Rule.NO_STRANGER_ANSWERED, Rule.NO_FALSE_REFUSAL)
           .of(Form.JOINED)
-          .by(sql("claim/select_record", "AND k.user_id = CAST(:user AS uuid)", ""))
+          .by(sql("claim/select_record", "${same_key}", "k.idempotency_key = :key"))
           .after(
               """
               DROP POLICY own_rows ON idempotency.idempotency_keys;
@@ -631,7 +631,7 @@ enum SeededFault {
                   """
                   .bind("server", database.settings().serverName())
                           .bind(
-                              "user_ids",
+                              "user_uuids",
                               com.google.common.collect.Lists.reverse(calls).stream()
                                   .map(call -> call.request().key().caller().userId())
                                   .toArray(UUID[]::new))\

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.fault.Signals;
+import io.github.grpcidempotency.test.Program;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -70,7 +71,6 @@ final class ServerJvm {
       Duration skew,
       List<String> options) {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     // What the JVM itself warns of is no greeting.
     command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
@@ -97,7 +97,8 @@ final class ServerJvm {
             life.toString(),
             recipe.kind().name()));
     ProcessBuilder builder =
-        new ProcessBuilder(command)
+        Program.JAVA
+            .process(command)
             .redirectError(ProcessBuilder.Redirect.appendTo(recipe.log().toFile()));
     if (!skew.isZero()) {
       builder.environment().put("LD_PRELOAD", fakeTime().orElseThrow().toString());

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.fault.Signals;
+import io.github.grpcidempotency.test.Program;
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.FaultSchedule.Severity;
 import io.github.grpcidempotency.torture.History.Fault;
@@ -187,7 +188,7 @@ final class TorturePostgres implements FaultyPostgres {
 
   private Process launch() {
     try {
-      return new ProcessBuilder(command)
+      return Program.command(command)
           .redirectErrorStream(true)
           .redirectOutput(ProcessBuilder.Redirect.appendTo(data.resolve("restarts.log").toFile()))
           .start();

@@ -113,17 +113,21 @@ final class TortureServer {
     ServerKind.Host host = kind.start(name, jdbcUrl, life, () -> pool(jdbcUrl));
     DataSource pool = host.pool();
     DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
-    PostgresIdempotencyStore store = startPatiently(() -> store(ofStore, host.transactions()));
+    CheckedPool own = pool(jdbcUrl);
+    DataSource connections = DefectivePool.of(own, life.number(Dimension.POOL_DEFECTS));
+    PostgresIdempotencyStore store =
+        startPatiently(() -> store(ofStore, connections, host.transactions()));
     this.interceptor = startPatiently(() -> interceptor(store, kind));
     this.work =
         startPatiently(() -> IdempotentWork.builder(store, procedure(Form.JOB, kind)).build());
     ExpirySweeper unused =
-        ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
+        ExpirySweeper.builder(store).interval(Duration.ofSeconds(1)).build().start();
     DataSource past = poolPast(pastUrl);
     new BatchesSent(store, past).start();
     if (pool instanceof CheckedPool checked) {
       new PoolFindings(name, checked, past).start();
     }
+    new PoolFindings(name, own, past).start();
     this.service = new TortureService(name, host.transactions(), pool, past, this::job, lease);
     this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
@@ -266,8 +270,10 @@ final class TortureServer {
     }
   }
 
-  private PostgresIdempotencyStore store(DataSource pool, HandlerTransactions transactions) {
-    PostgresIdempotencyStore.Builder store = PostgresIdempotencyStore.builder(pool).lease(lease);
+  private PostgresIdempotencyStore store(
+      DataSource pool, DataSource connections, HandlerTransactions transactions) {
+    PostgresIdempotencyStore.Builder store =
+        PostgresIdempotencyStore.builder(pool).connections(connections).lease(lease);
     transactions.configure(store);
     return store.build();
   }

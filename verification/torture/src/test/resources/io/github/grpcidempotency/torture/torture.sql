@@ -55,10 +55,10 @@ BEGIN
     RETURN NULL; -- retained from its last replay
   ELSIF OLD.completed IS NOT NULL AND OLD.expires > clock_timestamp() THEN
     INSERT INTO torture.changes (kind, key, user_id)
-    VALUES (TG_OP, OLD.idempotency_key, OLD.user_id);
+    VALUES (TG_OP, OLD.idempotency_key, OLD.user_uuid);
   ELSIF TG_OP = 'UPDATE' AND NEW.attempt > OLD.attempt THEN
     INSERT INTO torture.changes (kind, key, user_id)
-    VALUES ('TAKEOVER', OLD.idempotency_key, OLD.user_id);
+    VALUES ('TAKEOVER', OLD.idempotency_key, OLD.user_uuid);
   END IF;
   RETURN NULL;
 END;

@@ -192,27 +192,18 @@ final class BegunTransaction implements HostTransaction.Begun {
     TransactionSynchronizationManager.registerSynchronization(ending);
     try {
       manager.commit(status);
-    } catch (RuntimeException failure) {
-      return onFailure(failure);
+    } catch (RuntimeException | Error failure) {
+      if (ending.completion() == Completion.COMMITTED) {
+        logger.error(
+            "a callback of the application failed after the commit of the transaction", failure);
+      } else if (failure instanceof UnexpectedRollbackException) {
+        logger.debug("the transaction was marked for rollback", failure);
+        return Completion.ROLLED_BACK;
+      } else {
+        throw failure;
+      }
     }
     return ending.completion();
-  }
-
-  /**
-   * Handles an exception of the commit. Callbacks of the application that run after the commit may
-   * throw any exception.
-   */
-  private Completion onFailure(RuntimeException failure) {
-    if (ending.completion() == Completion.COMMITTED) {
-      logger.error(
-          "a callback of the application failed after the commit of the transaction", failure);
-      return Completion.COMMITTED;
-    }
-    if (failure instanceof UnexpectedRollbackException) {
-      logger.debug("the transaction was marked for rollback", failure);
-      return Completion.ROLLED_BACK;
-    }
-    throw failure;
   }
 
   @Override
@@ -224,12 +215,12 @@ final class BegunTransaction implements HostTransaction.Begun {
     if (status.isCompleted()) {
       return;
     }
+    if (isCurrent()) {
+      TransactionSynchronizationManager.registerSynchronization(ending);
+    }
     try {
-      if (isCurrent()) {
-        TransactionSynchronizationManager.registerSynchronization(ending);
-      }
       manager.rollback(status);
-    } catch (RuntimeException unreachable) {
+    } catch (RuntimeException | Error unreachable) {
       logger.debug(
           "a transaction could not be rolled back; the connection is closed, so the"
               + " database rolls the transaction back",

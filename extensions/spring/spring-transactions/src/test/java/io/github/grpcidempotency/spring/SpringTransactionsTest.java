@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.google.common.base.Throwables;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -14,6 +18,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -25,6 +30,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -226,8 +232,11 @@ class SpringTransactionsTest {
 
   @Test
   void aFailureAfterTheCommitDoesNotUndoTheCommit() {
-    for (RuntimeException failure :
-        List.of(new IllegalArgumentException("any"), new UnexpectedRollbackException("any"))) {
+    for (Throwable failure :
+        List.of(
+            new IllegalArgumentException("any"),
+            new UnexpectedRollbackException("any"),
+            new NoSuchMethodError("any"))) {
       HostTransaction.Begun begun = transactions.begin("any");
       host.note("joined");
       TransactionSynchronizationManager.registerSynchronization(
@@ -240,7 +249,35 @@ class SpringTransactionsTest {
 
       assertThat(begun.commit()).isEqualTo(Completion.COMMITTED);
     }
-    assertThat(ThingDatabase.notes(database)).containsExactly("joined", "joined");
+    assertThat(ThingDatabase.notes(database)).containsExactly("joined", "joined", "joined");
+  }
+
+  @Test
+  void anErrorOfACallbackBeforeTheCommitRollsBackAndLeavesNothingOnTheThread() {
+    StoreTransaction begun = store().begin(Optional.empty());
+    host.note("joined");
+    onBeforeCommit(() -> raise(new NoSuchMethodError("any")));
+
+    assertThat(begun.commit()).isEqualTo(Settled.ROLLED_BACK);
+
+    assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  @Test
+  void aGivenUpHandlerLosesItsConnectionAndItsThreadTheTransaction() {
+    StoreTransaction begun = store().begin(Optional.empty());
+    host.note("lost");
+
+    CompletableFuture.runAsync(begun::close).join();
+
+    assertThatThrownBy(() -> host.note("late")).isInstanceOf(DataAccessException.class);
+    begun.close();
+    host.note("next");
+    assertThat(ThingDatabase.notes(database)).containsExactly("next");
+  }
+
+  private PostgresIdempotencyStore store() {
+    return PostgresIdempotencyStore.builder(database.pool()).hostTransactions(transactions).build();
   }
 
   @Test
@@ -651,7 +688,8 @@ class SpringTransactionsTest {
     throw new IllegalArgumentException("on purpose");
   }
 
-  private static void raise(RuntimeException failure) {
-    throw failure;
+  private static void raise(Throwable failure) {
+    Throwables.throwIfUnchecked(failure);
+    throw new AssertionError(failure);
   }
 }

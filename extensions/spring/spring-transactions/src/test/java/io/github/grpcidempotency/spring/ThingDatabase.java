@@ -41,7 +41,7 @@ final class ThingDatabase {
   /** Returns how many records a user has. */
   static int records(PostgresFixture database, UUID user) {
     return count(
-        database, "SELECT count(*) FROM idempotency.idempotency_keys WHERE user_id = ?", user);
+        database, "SELECT count(*) FROM idempotency.idempotency_keys WHERE user_uuid = ?", user);
   }
 
   /** Returns how many of a user's things were written by the transaction that wrote a record. */
@@ -53,7 +53,7 @@ final class ThingDatabase {
           FROM app.things
           JOIN idempotency.idempotency_keys AS keys
             ON keys.xmin = things.xmin
-           AND keys.user_id = things.user_id
+           AND keys.user_uuid = things.user_id
          WHERE things.user_id = ?
         """,
         user);

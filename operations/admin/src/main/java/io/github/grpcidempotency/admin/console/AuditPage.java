@@ -55,7 +55,7 @@ final class AuditPage {
       return new AuditQuery(
           fields.id("operation"),
           Optional.empty(),
-          fields.given("tenant"),
+          fields.scope(),
           fields.user("user"),
           fields.given("actor"),
           fields.given("act"),
@@ -137,15 +137,15 @@ final class AuditPage {
                         shown.isPresent()
                             ? ""
                             : entry.userId().map(user -> " of " + user).orElse(""),
-                        entry
-                            .namespace()
-                            .filter(name -> !name.isEmpty())
-                            .map(" in "::concat)
-                            .orElse(""),
+                        in(" in tenant ", entry.tenant()) + in(" in project ", entry.project()),
                         entry.servers().isEmpty()
                             ? ""
                             : " on " + String.join(", ", entry.servers())))
                 .withClass("none"));
+  }
+
+  private static String in(String what, Optional<String> name) {
+    return name.filter(given -> !given.isEmpty()).map(what::concat).orElse("");
   }
 
   private static DomContent row(AuditEntry entry, DomContent... operation) {

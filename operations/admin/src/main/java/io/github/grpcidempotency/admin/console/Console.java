@@ -2,6 +2,7 @@ package io.github.grpcidempotency.admin.console;
 
 import com.sun.net.httpserver.HttpServer;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -67,13 +68,7 @@ public final class Console implements AutoCloseable {
     HttpServer server =
         HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
     ExecutorService threads =
-        Executors.newFixedThreadPool(
-            THREADS,
-            task -> {
-              Thread thread = new Thread(task, "idempotency-console");
-              thread.setDaemon(true);
-              return thread;
-            });
+        Executors.newFixedThreadPool(THREADS, DaemonThreads.named("idempotency-console"));
     server.setExecutor(threads);
     String password = newSecret();
     server.createContext(

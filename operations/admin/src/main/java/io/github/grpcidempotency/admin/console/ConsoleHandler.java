@@ -7,6 +7,7 @@ import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.AuditQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.Scope;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -73,7 +74,7 @@ final class ConsoleHandler implements HttpHandler {
       return route(exchange, new Visit(session, fields(exchange)));
     } catch (HttpError error) {
       return Answer.page(error.status(), Layout.error(Optional.of(session), error));
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       logger.error("the console could not answer a request", failure);
       return Answer.page(
           503,
@@ -129,16 +130,16 @@ final class ConsoleHandler implements HttpHandler {
     visit.checkToken();
     Optional<UUID> id = visit.fields().id("key");
     String key = id.map(UUID::toString).orElse(visit.fields().text("key")); // in canonical form
-    Optional<String> tenant = visit.fields().given("tenant");
+    Scope scope = visit.fields().scope();
     Map<UUID, OperationRecord> found = new LinkedHashMap<>();
     Stream.concat(
             id.flatMap(administration::find).stream(),
-            key.isEmpty() ? Stream.empty() : administration.findKey(key, tenant).stream())
+            key.isEmpty() ? Stream.empty() : administration.findKey(key, scope).stream())
         .forEach(operation -> found.put(operation.id(), operation));
     List<AuditEntry> acts =
         key.isEmpty()
             ? List.of()
-            : administration.audit(AuditQuery.newest(100).ofKey(key, tenant, Optional.empty()));
+            : administration.audit(AuditQuery.newest(100).ofKey(key, scope, Optional.empty()));
     if (found.size() == 1) {
       OperationRecord only = found.values().iterator().next();
       if (acts.stream().allMatch(act -> act.userId().equals(Optional.of(only.userId())))) {

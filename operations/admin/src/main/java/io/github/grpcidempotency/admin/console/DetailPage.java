@@ -107,8 +107,11 @@ final class DetailPage {
     facts.add(fact("State", Layout.state(operation.state())));
     facts.add(fact("Method", code(foreign(operation.procedure()))));
     facts.add(fact("Key", key(operation)));
-    if (!operation.namespace().isEmpty()) {
-      facts.add(fact("Tenant and project", foreign(operation.namespace())));
+    if (!operation.tenant().isEmpty()) {
+      facts.add(fact("Tenant", foreign(operation.tenant())));
+    }
+    if (!operation.project().isEmpty()) {
+      facts.add(fact("Project", foreign(operation.project())));
     }
     facts.add(fact("User", code(operation.userId().toString())));
     facts.add(fact("Attempt", text(String.valueOf(operation.attempt()))));

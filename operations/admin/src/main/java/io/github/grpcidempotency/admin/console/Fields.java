@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.admin.console;
 
+import io.github.grpcidempotency.admin.Scope;
 import io.github.grpcidempotency.key.Caller;
 import java.io.IOException;
 import java.io.InputStream;
@@ -84,6 +85,15 @@ record Fields(Map<String, String> values) {
   /** Returns the user that a field names: a UUID, or any other subject. */
   Optional<UUID> user(String name) {
     return id(name).or(() -> given(name).map(subject -> Caller.ofSubject(subject).userId()));
+  }
+
+  /** Returns the tenant and project that two fields name. */
+  Scope scope() {
+    try {
+      return new Scope(given("tenant"), given("project"));
+    } catch (IllegalArgumentException malformed) {
+      throw new HttpError(400, "Nobody can have such a tenant or project.");
+    }
   }
 
   /** Returns a field as a duration, such as {@code 90s}, {@code 15m}, {@code 2h} or {@code 1d}. */

@@ -48,6 +48,7 @@ final class OverviewPage {
   static {
     FILTERS.put("procedure", "Only this method");
     FILTERS.put("tenant", "Only this tenant");
+    FILTERS.put("project", "Only this project");
     FILTERS.put("user", "Only this user");
     FILTERS.put("server", "Only this server");
     FILTERS.put("older_than", "Older than, such as 15m or 2h");
@@ -141,7 +142,8 @@ final class OverviewPage {
                         "as in the client's request, or in a log",
                         "",
                         true),
-                    Layout.field("tenant", "Only this tenant", "acme or acme/apollo", "", false),
+                    Layout.field("tenant", "Only this tenant", "", "", false),
+                    Layout.field("project", "Only this project", "", "", false),
                     button("Find")))
         .attr("aria-labelledby", "search");
   }
@@ -186,7 +188,7 @@ final class OverviewPage {
       return new OperationQuery(
           view.states(),
           visit.fields().given("procedure"),
-          visit.fields().given("tenant"),
+          visit.fields().scope(),
           visit.fields().user("user"),
           visit.fields().given("server"),
           visit.fields().duration("older_than"),
@@ -243,7 +245,16 @@ final class OverviewPage {
   private static DomContent table(String caption, List<OperationRecord> operations) {
     return Layout.table(
         caption,
-        List.of("State", "Age", "Lease", "Method", "Operation", "Tenant", "Server", "Attempt"),
+        List.of(
+            "State",
+            "Age",
+            "Lease",
+            "Method",
+            "Operation",
+            "Tenant",
+            "Project",
+            "Server",
+            "Attempt"),
         each(operations, OverviewPage::row));
   }
 
@@ -254,7 +265,8 @@ final class OverviewPage {
         td(lease(operation)),
         td(code(foreign(operation.procedure()))),
         td(Layout.link(operation)),
-        td(foreign(operation.namespace())),
+        td(foreign(operation.tenant())),
+        td(foreign(operation.project())),
         td(foreign(operation.server().orElse(""))),
         td(String.valueOf(operation.attempt())));
   }

@@ -1,8 +1,9 @@
 SELECT a.*
-  FROM ${schema}.operator_audit(
+  FROM "${schema}".operator_audit(
          CAST(:operation AS uuid),
          CAST(:key AS text),
          CAST(:tenant AS text),
+         CAST(:project AS text),
          CAST(:user AS uuid),
          CAST(:actor AS text),
          CAST(:act AS text),

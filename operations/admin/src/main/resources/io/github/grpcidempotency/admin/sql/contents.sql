@@ -1,1 +1,1 @@
-SELECT c.response_bytes, c.status_bytes FROM ${schema}.operator_contents(:request) AS c
+SELECT c.response_bytes, c.status_bytes FROM "${schema}".operator_contents(:request) AS c

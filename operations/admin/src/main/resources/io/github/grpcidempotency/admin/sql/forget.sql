@@ -1,1 +1,1 @@
-SELECT ${schema}.operator_delete('forget', :id, :actor, :reason, true, :dry_run)
+SELECT "${schema}".operator_delete('forget', :id, :actor, :reason, true, :dry_run)

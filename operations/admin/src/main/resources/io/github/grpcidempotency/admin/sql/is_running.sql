@@ -1,1 +1,1 @@
-SELECT ${schema}.operator_is_running(:key, CAST(:tenant AS text), :user)
+SELECT "${schema}".operator_is_running(:key, CAST(:tenant AS text), CAST(:project AS text), :user)

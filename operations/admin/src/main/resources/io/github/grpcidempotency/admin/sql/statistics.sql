@@ -8,4 +8,4 @@ SELECT s.rows,
        s.expired_is_more,
        (extract(epoch FROM s.sweep_lag) * 1000)::bigint AS sweep_lag_millis,
        s.key_locks
-  FROM ${schema}.statistics() AS s
+  FROM "${schema}".statistics() AS s

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.admin.console;
 
 import static org.awaitility.Awaitility.await;
 
-import java.io.File;
+import io.github.grpcidempotency.test.Program;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.openqa.selenium.By;
@@ -13,17 +13,10 @@ import org.openqa.selenium.chrome.ChromeOptions;
 
 /** A headless Chromium. Elements are named by XPath. */
 final class Browser implements AutoCloseable {
-  private static final File DRIVER = new File("/usr/bin/chromedriver");
-  private static final File CHROMIUM = new File("/usr/bin/chromium");
-
   private final ChromeDriver driver;
 
   private Browser(ChromeDriver driver) {
     this.driver = driver;
-  }
-
-  static boolean isInstalled() {
-    return DRIVER.canExecute() && CHROMIUM.canExecute();
   }
 
   /**
@@ -32,7 +25,7 @@ final class Browser implements AutoCloseable {
    * @param profile an empty folder
    */
   static Browser start(Path profile) {
-    ChromeOptions options = new ChromeOptions().setBinary(CHROMIUM);
+    ChromeOptions options = new ChromeOptions().setBinary(Program.CHROMIUM.path().toFile());
     options.addArguments(
         "--headless",
         "--no-sandbox",
@@ -47,7 +40,10 @@ final class Browser implements AutoCloseable {
         "--user-data-dir=" + profile);
     return new Browser(
         new ChromeDriver(
-            new ChromeDriverService.Builder().usingDriverExecutable(DRIVER).build(), options));
+            new ChromeDriverService.Builder()
+                .usingDriverExecutable(Program.CHROMEDRIVER.path().toFile())
+                .build(),
+            options));
   }
 
   void open(String address) {

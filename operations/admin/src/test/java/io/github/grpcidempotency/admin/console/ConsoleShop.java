@@ -77,6 +77,8 @@ final class ConsoleShop {
   final class Row {
     private final String procedure;
     private String key = UUID.randomUUID().toString();
+    private String tenant = "";
+    private String project = "";
     private String server = "orders-7c9f:4711";
     private String age = "4 minutes";
     private @Nullable String lease = "-3 minutes";
@@ -87,8 +89,14 @@ final class ConsoleShop {
       this.procedure = procedure;
     }
 
-    Row key(String stored) {
-      this.key = stored;
+    Row key(String sent) {
+      this.key = sent;
+      return this;
+    }
+
+    Row in(String itsTenant, String itsProject) {
+      this.tenant = itsTenant;
+      this.project = itsProject;
       return this;
     }
 
@@ -130,11 +138,11 @@ final class ConsoleShop {
                       .createUpdate(
                           """
                           INSERT INTO idempotency.idempotency_keys
-                            (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                            (id, idempotency_key, tenant, project, user_uuid, procedure, request_hash, hash_version,
                              response_bytes, status_bytes, lease_expires, created, completed, expires,
                              server, trace)
                           VALUES
-                            (:id, :key, CAST(:user AS uuid), :procedure, '\\x00', 1, :response, :status,
+                            (:id, :key, :tenant, :project, CAST(:user AS uuid), :procedure, '\\x00', 1, :response, :status,
                              now() + CAST(:lease AS interval), now() - CAST(:age AS interval),
                              CASE WHEN :completed THEN now() - interval '1 minute' END,
                              now() - CAST(:age AS interval) + interval '1 day', :server,
@@ -142,6 +150,8 @@ final class ConsoleShop {
                           """)
                       .bind("id", id)
                       .bind("key", key)
+                      .bind("tenant", tenant)
+                      .bind("project", project)
                       .bind("user", USER)
                       .bind("procedure", procedure)
                       .bind("response", completed && !failed ? new byte[321] : null)

@@ -1,13 +1,15 @@
 package io.github.grpcidempotency.admin.console;
 
+import static io.github.grpcidempotency.test.Program.CHROMEDRIVER;
+import static io.github.grpcidempotency.test.Program.CHROMIUM;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.openqa.selenium.Keys.ENTER;
 import static org.openqa.selenium.Keys.TAB;
 
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.ActResult;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The console as a person uses it, in a real browser. The profile runs the tests of what else a
  * person does.
  */
+@NeedsProgram({CHROMEDRIVER, CHROMIUM})
 class ConsoleTest {
   private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
 
@@ -39,16 +42,13 @@ class ConsoleTest {
 
   @BeforeAll
   static void start(@TempDir Path profile) {
-    assumeTrue(Browser.isInstalled(), "needs Debian's chromium and chromium-driver");
     browser = Browser.start(profile);
     administration = new ConsoleShop(database).administration();
   }
 
   @AfterAll
   static void end() {
-    if (browser != null) {
-      browser.close();
-    }
+    browser.close();
   }
 
   @BeforeEach
@@ -63,7 +63,7 @@ class ConsoleTest {
 
   @Test
   void aStuckOperationIsSeenExplainedAndFreedWithAReason() {
-    UUID id = shop.row(CREATE_ORDER).key("acme/apollo:k-17").stuck().insert();
+    UUID id = shop.row(CREATE_ORDER).key("k-17").in("acme", "apollo").stuck().insert();
     shop.row("shop.v1.OrderService/CancelOrder").running().insert();
     visit("");
 
@@ -72,7 +72,7 @@ class ConsoleTest {
     browser.clickLink("Stuck");
     assertThat(browser.count("//tbody/tr")).isEqualTo(1);
     assertThat(browser.text("//tbody/tr"))
-        .contains("stuck", CREATE_ORDER, "acme/apollo", "orders-7c9f:4711", "4 min");
+        .contains("stuck", CREATE_ORDER, "acme apollo", "orders-7c9f:4711", "4 min");
 
     browser.clickLink(id.toString());
     assertThat(browser.text()).contains("The lease has ended without an outcome", "k-17");
@@ -96,7 +96,7 @@ class ConsoleTest {
 
   @Test
   void anOperationIsFoundByItsKeyWhichStaysOutOfTheAddress() {
-    UUID inTenant = shop.row(CREATE_ORDER).key("acme/apollo:0B4F7E1C-key").insert();
+    UUID inTenant = shop.row(CREATE_ORDER).key("0B4F7E1C-key").in("acme", "apollo").insert();
     UUID elsewhere = shop.row(CREATE_ORDER).key("018f3a1e-aaaa-7000-8000-000000000001").insert();
     visit("");
 
@@ -104,7 +104,7 @@ class ConsoleTest {
     assertThat(browser.address()).endsWith("operation?id=" + elsewhere);
 
     visit("");
-    find("0B4F7E1C-key", "acme/apollo");
+    find("0B4F7E1C-key", "acme");
     assertThat(browser.address()).endsWith("operation?id=" + inTenant).doesNotContain("0B4F7E1C");
     assertThat(browser.text())
         .contains("completed", "321 bytes", "0B4F7E1C-key", ConsoleShop.USER, "abcdef");
@@ -129,14 +129,19 @@ class ConsoleTest {
 
   @Test
   void theHistoryOfAKeyIsShownAfterItWasFreedAndRanAgain() {
-    UUID first = shop.row(CREATE_ORDER).key("acme/apollo:k-18").server("gone:1").stuck().insert();
+    UUID first =
+        shop.row(CREATE_ORDER).key("k-18").in("acme", "apollo").server("gone:1").stuck().insert();
     assertThat(administration.free(first, new Act("ann", "OPS-13"), false, false))
         .isEqualTo(ActResult.DONE);
-    UUID second = shop.row(CREATE_ORDER).key("acme/apollo:k-18").insert();
+    UUID second = shop.row(CREATE_ORDER).key("k-18").in("acme", "apollo").insert();
 
     visit("operation?id=" + second);
     assertThat(browser.text("//section[@aria-labelledby='history']"))
-        .contains("free", "OPS-13", first.toString(), "attempt 1 in acme/apollo on gone:1");
+        .contains(
+            "free",
+            "OPS-13",
+            first.toString(),
+            "attempt 1 in tenant acme in project apollo on gone:1");
     assertThat(administration.forget(second, new Act("ann", "OPS-14"), false))
         .isEqualTo(ActResult.DONE);
     visit("");
@@ -147,11 +152,11 @@ class ConsoleTest {
 
   @Test
   void theHistoryOfAKeyIsThatOfOneUser() {
-    UUID others = shop.row(CREATE_ORDER).key("acme/apollo:k-19").stuck().insert();
-    shop.execute("UPDATE idempotency.idempotency_keys SET user_id = gen_random_uuid()");
+    UUID others = shop.row(CREATE_ORDER).key("k-19").in("acme", "apollo").stuck().insert();
+    shop.execute("UPDATE idempotency.idempotency_keys SET user_uuid = gen_random_uuid()");
     assertThat(administration.free(others, new Act("ann", "OPS-17"), false, false))
         .isEqualTo(ActResult.DONE);
-    UUID id = shop.row(CREATE_ORDER).key("acme/apollo:k-19").insert();
+    UUID id = shop.row(CREATE_ORDER).key("k-19").in("acme", "apollo").insert();
 
     visit("operation?id=" + id);
     assertThat(browser.text()).contains("k-19").doesNotContain("OPS-17", others.toString());

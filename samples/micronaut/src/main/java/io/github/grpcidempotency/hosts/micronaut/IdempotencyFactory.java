@@ -17,28 +17,32 @@ import javax.sql.DataSource;
 
 @Factory
 final class IdempotencyFactory {
+  /** Derives the store's own connections from the pool. */
+  @Singleton
+  @Bean(preDestroy = "close")
+  PostgresIdempotencyStore store(DataSource pool, HostTransactions transactions) {
+    return PostgresIdempotencyStore.builder(unwrapped(pool)).hostTransactions(transactions).build();
+  }
+
   /** Checks schema, roles and descriptors, and lists all problems. */
   @Singleton
   @Bean(preDestroy = "close")
-  IdempotencyInterceptor idempotency(DataSource pool, HostTransactions transactions) {
+  IdempotencyInterceptor idempotency(PostgresIdempotencyStore store) {
     return IdempotencyInterceptor.builder(
             Procedures.builder().addAnnotated(OrderServiceGrpc.getServiceDescriptor()).build(),
             () -> Optional.ofNullable(Authentication.SUBJECT.get()).map(Caller::ofSubject))
-        .store(PostgresIdempotencyStore.builder(own(pool)).hostTransactions(transactions).build())
+        .store(store)
         .build();
   }
 
   @Context
   @Bean(preDestroy = "close")
-  ExpirySweeper sweeper(DataSource pool) {
-    return ExpirySweeper.builder(own(pool)).build().start();
+  ExpirySweeper sweeper(PostgresIdempotencyStore store) {
+    return ExpirySweeper.builder(store).build().start();
   }
 
-  /**
-   * Returns the pool itself. Micronaut's data source has connections only within its transactions;
-   * the store needs others.
-   */
-  private static DataSource own(DataSource pool) {
+  /** Returns the pool itself. Micronaut's data source has connections within transactions only. */
+  private static DataSource unwrapped(DataSource pool) {
     return DelegatingDataSource.unwrapDataSource(pool);
   }
 }

@@ -111,7 +111,7 @@ class OrderServiceTest {
     assertThat(count("shop.orders")).isEqualTo(1);
     assertThat(
             count(
-                "shop.orders JOIN idempotency.idempotency_keys AS keys USING (user_id)"
+                "shop.orders JOIN idempotency.idempotency_keys AS keys ON user_uuid = user_id"
                     + " WHERE keys.xmin = orders.xmin"))
         .as("an order of the caller, written in the transaction of its record")
         .isEqualTo(1);

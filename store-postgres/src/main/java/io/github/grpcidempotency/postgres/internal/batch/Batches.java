@@ -62,7 +62,6 @@ public final class Batches {
   }
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
-  private final boolean enabled;
   private final int smallest;
   private final long patience;
   private final Connections connections;
@@ -120,15 +119,13 @@ public final class Batches {
   /**
    * Creates the batches of a store.
    *
-   * @param enabled whether calls share statements; otherwise, each call runs its own statement
    * @param smallest the smallest number of calls that are sent as a batch; 1 is for tests
    */
-  public Batches(boolean enabled, int smallest, Connections connections) {
-    this(enabled, smallest, PATIENCE, connections);
+  public Batches(int smallest, Connections connections) {
+    this(smallest, PATIENCE, connections);
   }
 
-  Batches(boolean enabled, int smallest, Duration patience, Connections connections) {
-    this.enabled = enabled;
+  Batches(int smallest, Duration patience, Connections connections) {
     this.smallest = smallest;
     this.patience = patience.toNanos();
     this.connections = connections;
@@ -149,7 +146,7 @@ public final class Batches {
    */
   public <C, T> T run(
       BatchStatement<C, T> statement, C call, int bytes, BooleanSupplier gone, Supplier<T> alone) {
-    if (!enabled || bytes > MAX_BYTES) {
+    if (bytes > MAX_BYTES) {
       return alone.get();
     }
     Entry<C, T> own = new Entry<>(statement, call, bytes, gone);

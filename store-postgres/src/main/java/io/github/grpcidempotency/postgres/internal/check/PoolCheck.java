@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Checks that the connections of a pool can run the library's statements. */
-public final class PoolCheck {
+final class PoolCheck {
   private static final Logger logger = LoggerFactory.getLogger(PoolCheck.class);
   private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
   private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
@@ -33,20 +33,11 @@ public final class PoolCheck {
 
   private record Settings(String problem, boolean losesCommits) {}
 
-  /** Returns the problem of a pool that claims and settles; empty if there is none. */
-  static Optional<String> ofFlushes(String name, DataSource pool) {
-    return check(name, pool, true);
-  }
-
-  /** Returns the problem of a pool that sends one statement at a time; empty if there is none. */
-  public static Optional<String> ofSingleStatements(String name, DataSource pool) {
-    return check(name, pool, false);
-  }
-
-  private static Optional<String> check(String name, DataSource pool, boolean sendsFlushes) {
+  /** Returns the problem of a pool; empty if there is none. */
+  static Optional<String> of(String name, DataSource pool) {
     try (Connection connection = RecordDatabase.connect(pool)) {
       warnOfEndlessWaits(name, connection);
-      return problemOf(name, connection, sendsFlushes).map(problem -> name + " " + problem);
+      return problemOf(name, connection).map(problem -> name + " " + problem);
     } catch (ConnectionException failure) {
       return Optional.of(
           Failures.refusedLogin(failure)
@@ -61,8 +52,8 @@ public final class PoolCheck {
     }
   }
 
-  private static Optional<String> problemOf(
-      String name, Connection connection, boolean sendsFlushes) throws SQLException {
+  private static Optional<String> problemOf(String name, Connection connection)
+      throws SQLException {
     if (!connection.getAutoCommit()) {
       return Optional.of(
           "must give connections in autocommit mode: otherwise, the library's writes are rolled"
@@ -87,9 +78,6 @@ public final class PoolCheck {
             .orElseThrow();
     if (!settings.problem().isEmpty()) {
       return Optional.of(settings.problem());
-    }
-    if (!sendsFlushes) {
-      return Optional.empty();
     }
     if (settings.losesCommits()) { // only a warning: the host may need this for its own writes
       logger.warn(

@@ -48,6 +48,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
@@ -63,15 +64,15 @@ import org.slf4j.LoggerFactory;
  *   <li>Check that a refused commit fails.
  *   <li>Reserve a key. Check that another user does not see the record, and that a duplicate is
  *       reported as in flight.
- *   <li>Through the maintenance pool, renew the lease, announce that the end of the call is
- *       awaited, and query whether the call is running. Through the store's pool, check the result.
+ *   <li>Renew the lease, announce that the end of the call is awaited, query whether the call is
+ *       running, and check the result.
  *   <li>Complete the call, which removes the announcement, and replay it.
  *   <li>Reserve another key, and release it.
  *   <li>Reserve two keys of two users by one statement, as for calls that run at the same time, and
  *       complete both by one statement.
  *   <li>If a procedure is transactional: claim a key with a transaction, which takes an advisory
- *       lock. If the store's pool has a second connection, check that a duplicate on it is refused,
- *       and that {@code in_flight} reports the call. Complete it, and replay it.
+ *       lock. If the service's pool has a second connection, check that a duplicate on it is
+ *       refused, and that {@code in_flight} reports the call. Complete it, and replay it.
  *   <li>If a procedure claims with its handler's first statement: send a claim with a statement.
  *       Complete it, and replay it. Check that the statement of a duplicate does not run.
  * </ol>
@@ -103,7 +104,6 @@ final class ProbeCall {
 
   private final TransactionalStore store;
   private final RecordDatabase database;
-  private final Jdbi maintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
 
   /** The keys of all trial calls. They are kept here because no index finds a user's records. */
@@ -124,14 +124,16 @@ final class ProbeCall {
     }
   }
 
-  /** The maintenance pool's changes, as the store's pool sees them. */
+  /** The changes by the functions for all users, as the call's user sees them. */
   private record State(boolean renewed, boolean awaited) {}
+
+  /** A running call, as a duplicate and a look-up see it. */
+  private record Seen(ClaimResult result, boolean running) {}
 
   ProbeCall(TransactionalStore store, RecordDatabase database) {
     this.store = store;
     this.claiming = store::claim;
     this.database = database;
-    this.maintenance = Jdbi.create(database.settings().maintenance());
   }
 
   /** Makes reserved calls, and returns the problems. Rethrows what is temporary. */
@@ -163,11 +165,10 @@ final class ProbeCall {
     return problemOf(
         database.settings().notifies(),
         () ->
-            maintenance.useHandle(
+            withHandle(
                 handle ->
                     PostgresCompletionWatch.tryListening(handle, database.settings().schema())),
-        "the maintenance pool's database has no LISTEN and pg_notify for the pool's role"
-            + " (%s); build the store with listen(false), so that servers poll instead");
+        "the database has no LISTEN and pg_notify for the role of the store's pool (%s); build the store with listen(false), so that servers poll instead");
   }
 
   private Optional<String> problemOfTimeLine() {
@@ -246,7 +247,7 @@ final class ProbeCall {
     check(
         store.claim(request) instanceof ClaimResult.InFlight,
         "a duplicate of a running trial call was not refused");
-    checkMaintenance(claim);
+    checkFunctions(claim);
     complete(claim);
     check(
         !state(claim).awaited(),
@@ -295,32 +296,23 @@ final class ProbeCall {
   }
 
   private void completeTransaction(ClaimRequest request) {
-    Claim claim = win(request);
-    try {
+    try (Claim claim = win(request)) {
       step = "refuse its duplicate";
-      if (keepsDuplicatesOut(request)) {
-        step = "report that it is running";
-        checkShown(request);
-      }
+      checkDuplicates(request);
       complete(claim);
-    } catch (RuntimeException failure) {
-      letGo(claim);
-      throw failure;
     }
   }
 
   private void completeLate(ClaimRequest request) {
     step = "claim a key with a statement";
-    PendingClaim claim = store.claimLater(request);
-    try {
+    try (PendingClaim claim = store.claimLater(request)) {
       Optional<Claim> won = runs(claim) ? claim.confirm() : Optional.empty();
       check(
           won.isPresent(),
           "the claim with the first statement of a trial call did not win its key");
-      complete(won.orElseThrow());
-    } catch (RuntimeException failure) {
-      claim.transaction().rollback();
-      throw failure;
+      try (Claim confirmed = won.orElseThrow()) {
+        complete(confirmed);
+      }
     }
     step = "stop a duplicate at its first statement";
     PendingClaim duplicate = store.claimLater(request);
@@ -382,99 +374,95 @@ final class ProbeCall {
             .formatted(database.settings().schema()));
   }
 
-  /** Checks the functions that work for all users, and whether the store's pool sees the result. */
-  private void checkMaintenance(Claim claim) {
-    step = "renew its lease through the maintenance pool";
+  /** Checks the functions that work for all users. */
+  private void checkFunctions(Claim claim) {
+    step = "renew its lease";
     boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
-    step = "announce through the maintenance pool that the end of the call is awaited";
+    step = "announce that the end of the call is awaited";
     if (database.settings().notifies()) {
       List<Long> locks = List.of(LockId.of(claim.request().key()));
-      maintenance.useHandle(
+      withHandle(
           handle ->
               PostgresCompletionWatch.announce(handle, load("maintenance/announce_waits"), locks));
     }
-    step = "query through the maintenance pool whether the call is running";
+    step = "query whether the call is running";
     boolean running = isRunning(claim.request().key());
-    step = "check the changes of the maintenance pool";
+    step = "check the result";
     State state = state(claim);
     check(
         owned && state.renewed() && state.awaited() == database.settings().notifies() && running,
-        ("the store's pool does not see the changes of the maintenance pool; both pools must lead"
-                + " to the same database, and the functions %s.renew_leases and in_flight must be"
-                + " those of the library's migrations")
+        ("the functions %s.renew_leases and in_flight have no effect; they must be those of the"
+                + " library's migrations")
             .formatted(database.settings().schema()));
   }
 
   private boolean isRunning(IdempotencyKey key) {
     Map<Long, IdempotencyKey> operation = Map.of(LockId.of(key), key);
-    return maintenance.withHandle(
-        handle ->
-            !PostgresCompletionWatch.running(handle, load("maintenance/in_flight"), operation)
+    return database.onConnection(
+        connection ->
+            !PostgresCompletionWatch.running(
+                    Jdbi.open(connection), load("maintenance/in_flight"), operation)
                 .isEmpty());
   }
 
-  /** Checks that a running call is visible to callers that do not claim, such as a look-up. */
-  private void checkShown(ClaimRequest request) {
-    check(
-        isRunning(request.key()),
-        ("%s.in_flight returns false for a running trial call, because its advisory lock is not"
-                + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function")
-            .formatted(database.settings().schema()));
+  private void withHandle(Consumer<Handle> work) {
+    boolean unused =
+        database.onConnection(
+            connection -> {
+              work.accept(Jdbi.open(connection));
+              return true;
+            });
   }
 
   /**
-   * Claims the same key on another connection of the store's pool, and checks that the claim is
-   * refused. Returns false, and logs a warning, if there is no other connection.
+   * Claims the same key on another thread, and so on another connection of the service's pool, and
+   * checks that the claim is refused, and that callers that do not claim are told of the running
+   * call. Logs a warning if there is no other connection.
    */
-  private boolean keepsDuplicatesOut(ClaimRequest request) {
-    FutureTask<ClaimResult> duplicate =
+  private void checkDuplicates(ClaimRequest request) {
+    FutureTask<Seen> duplicate =
         new FutureTask<>(
             () -> {
               ClaimResult result = claiming.apply(request);
               if (result instanceof ClaimResult.Won won) {
-                letGo(won.claim());
+                won.claim().close();
               }
-              return result;
+              return new Seen(result, isRunning(request.key()));
             });
     DaemonThreads.named("idempotency-probe").newThread(duplicate).start();
     try {
+      Seen seen = duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS);
       check(
-          duplicate.get(MAX_WAIT.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
+          seen.result() instanceof ClaimResult.InFlight,
           "an advisory lock does not keep duplicates of transactional calls out: two connections of"
-              + " the store's pool could hold the same lock at the same time. Check that no pooler"
-              + " pools statements. On a database without working advisory locks, procedures cannot"
-              + " be transactional: set Execution.RESERVED");
-      return true;
+              + " the service's pool could hold the same lock at the same time. Check that no"
+              + " pooler pools statements. On a database without working advisory locks, procedures"
+              + " cannot be transactional: set Execution.RESERVED");
+      check(
+          seen.running(),
+          ("%s.in_flight returns false for a running trial call, because its advisory lock is not"
+                  + " visible in pg_locks: grant SELECT on pg_locks to the owner of the function")
+              .formatted(database.settings().schema()));
     } catch (ExecutionException failed) {
-      if (!(failed.getCause() instanceof StoreException failure)) {
+      if (!(failed.getCause() instanceof RuntimeException failure)) {
         throw new IllegalStateException(failed.getCause());
       }
-      if (!failure.failureCause().isTemporary()) {
+      if (!causeOf(failure).isTemporary()) {
         throw failure;
       }
-      return warnOfNoSecondConnection();
+      warnOfNoSecondConnection();
     } catch (TimeoutException exhausted) {
-      return warnOfNoSecondConnection();
+      warnOfNoSecondConnection();
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
-      return false;
     }
   }
 
-  private static boolean warnOfNoSecondConnection() {
+  private static void warnOfNoSecondConnection() {
     logger.warn(
-        "the store's pool gave no second connection in time, so the check could not show that"
+        "the service's pool gave no second connection in time, so the check could not show that"
             + " an advisory lock keeps duplicates of transactional calls out; give the pool at"
             + " least two connections, and one more for each concurrent transactional call");
-    return false;
-  }
-
-  private static void letGo(Claim claim) {
-    try {
-      Settled unused = claim.release();
-    } catch (RuntimeException failure) {
-      logger.debug("could not end the transaction of a trial call", failure);
-    }
   }
 
   private State state(Claim claim) {
@@ -527,7 +515,7 @@ final class ProbeCall {
 
   private ClaimRequest request(Caller caller) {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
-    keys.add(key.stored());
+    keys.add(key.value());
     return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION, Optional.empty(), false);
   }
 

@@ -3,6 +3,8 @@ package io.github.grpcidempotency.postgres.internal.check;
 import com.google.common.base.Throwables;
 import com.google.common.collect.Comparators;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
+import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -14,9 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import javax.sql.DataSource;
 import org.jdbi.v3.core.ConnectionException;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionException;
 
@@ -25,11 +25,12 @@ import org.jdbi.v3.core.transaction.TransactionException;
  * at once:
  *
  * <ol>
- *   <li>Whether the pools can be used.
+ *   <li>Whether the store's own connections can be used.
  *   <li>Whether the schema, the role and its rights are correct.
  *   <li>If there is no problem so far: whether a trial call works from its claim to its replay.
  *   <li>Whether the schema and the outbox match each procedure.
- *   <li>Whether the host's transactions use the same database and the same role.
+ *   <li>If a procedure is transactional: whether handlers' transactions use the same database and
+ *       the same role.
  *   <li>If a procedure needs it: whether a claim can be sent with a handler's first statement.
  * </ol>
  */
@@ -52,17 +53,15 @@ public final class StartupCheck {
 
   /** Runs the checks of every store. A shard's database must contain the name of the shard. */
   public void run(Collection<RecordedProcedure> procedures, Optional<String> shard) {
-    DataSource pool = database.settings().pool();
-    DataSource maintenance = database.settings().maintenance();
-    PoolCheck.ofFlushes("the store's pool", pool).ifPresent(problems::add);
-    if (maintenance != pool) {
-      PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
-    }
+    PoolCheck.of("the store's pool", database.settings().connections().pool())
+        .ifPresent(problems::add);
     try {
+      Place place = database.onConnection(Place::of);
+      database.onConnection(Place::of).problemBeside(place).ifPresent(problems::add);
       if (checkSchema(procedures, shard)) {
         problems.addAll(probe().problemsOfReservations());
       }
-    } catch (ConnectionException unreachable) {
+    } catch (ConnectionException | TransactionException unreachable) {
       if (problems.isEmpty()) {
         throw unreachable;
       }
@@ -70,9 +69,21 @@ public final class StartupCheck {
     throwIfAny();
   }
 
-  /** Checks the host's transactions, if the store uses them, and tries a transactional call. */
+  /** Checks the transactions of handlers, and tries a transactional call. */
   public void runTransactions() {
-    problems.addAll(problemsOfHost());
+    StoreSettings settings = database.settings();
+    if (settings.hosts().isEmpty()) {
+      PoolCheck.of("the service's pool", settings.pool()).ifPresent(problems::add);
+      if (StoreConnections.isRouting(settings.pool())) {
+        problems.add(
+            "the service's data source chooses a database for each thread, and the store would take"
+                + " a transaction's connection before the handler runs: build the store with the"
+                + " HostTransactions of a transaction manager, or with the pool of one database");
+      }
+    }
+    if (problems.isEmpty()) {
+      problems.addAll(problemsOfHost());
+    }
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfTransactions());
     }
@@ -114,32 +125,37 @@ public final class StartupCheck {
   }
 
   private boolean checkSchema(Collection<RecordedProcedure> procedures, Optional<String> shard) {
-    try (Handle handle = Jdbi.open(database.settings().pool())) {
-      SchemaCheck check = new SchemaCheck(handle, database.settings().schema());
-      SchemaCheck.Tables tables = check.tables();
-      Optional<String> missing = check.missing(tables);
-      if (missing.isPresent()) {
-        problems.add(missing.get());
-        return false;
-      }
-      problems.addAll(check.problems());
-      if (!tables.readable()) {
-        return false;
-      }
-      shard.flatMap(check::otherShard).ifPresent(problems::add);
-      boolean sound = problems.isEmpty();
-      Map<String, String> columns = database.readResourceColumns(handle.getConnection());
-      for (RecordedProcedure procedure : procedures) {
-        check
-            .problemOfColumn(procedure, columns)
-            .or(
-                () ->
-                    sound
-                        ? check.brokenOutbox(procedure, database.sql(procedure).idType)
-                        : Optional.empty())
-            .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
-      }
-      return sound;
-    }
+    return database
+        .settings()
+        .connections()
+        .use(
+            connection -> {
+              SchemaCheck check =
+                  new SchemaCheck(Jdbi.open(connection), database.settings().schema());
+              SchemaCheck.Tables tables = check.tables();
+              Optional<String> missing = check.missing(tables);
+              if (missing.isPresent()) {
+                problems.add(missing.get());
+                return false;
+              }
+              problems.addAll(check.problems());
+              if (!tables.readable()) {
+                return false;
+              }
+              shard.flatMap(check::otherShard).ifPresent(problems::add);
+              boolean sound = problems.isEmpty();
+              Map<String, String> columns = database.readResourceColumns(connection);
+              for (RecordedProcedure procedure : procedures) {
+                check
+                    .problemOfColumn(procedure, columns)
+                    .or(
+                        () ->
+                            sound
+                                ? check.brokenOutbox(procedure, database.sql(procedure).idType)
+                                : Optional.empty())
+                    .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
+              }
+              return sound;
+            });
   }
 }

@@ -26,8 +26,10 @@ record BatchParameters<C>(List<C> calls, Function<C, IdempotencyKey> key, Functi
             "users",
             List.of(users).stream().distinct().map(UUID::toString).collect(joining(",", "{", "}")))
         .bind("ids", array(id, UUID[]::new))
-        .bind("keys", texts(call -> key.apply(call).stored()))
-        .bind("user_ids", users);
+        .bind("keys", texts(call -> key.apply(call).value()))
+        .bind("user_uuids", users)
+        .bindLate("tenants", () -> texts(call -> key.apply(call).caller().tenant().orElse("")))
+        .bindLate("projects", () -> texts(call -> key.apply(call).caller().project().orElse("")));
   }
 
   String[] texts(Function<C, @Nullable String> value) {

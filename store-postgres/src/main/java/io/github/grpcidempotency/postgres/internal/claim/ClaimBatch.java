@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.ClaimRequest;
 import java.sql.Connection;
@@ -46,6 +47,7 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
                         .bind(
                             "retentions", all.longs(call -> call.request().retention().toMillis()))
                         .bind("traces", all.bytes(call -> call.request().trace()))
+                        .bind("locks", all.longs(call -> LockId.of(call.request().key())))
                         .bind("lease_millis", database.lease().toMillis())
                         .bind("server", database.settings().serverName()),
                 row -> Inserted.read(row, sent)),

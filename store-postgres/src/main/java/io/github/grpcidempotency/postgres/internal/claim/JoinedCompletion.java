@@ -75,11 +75,14 @@ public final class JoinedCompletion {
   public void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = new JoinedAnswer(outcome, State.UNKNOWN);
     joined = Optional.of(answer);
+    boolean recorded = false;
     try {
       record(connection, reservation.sql().join.withCommit(), outcome);
-    } catch (RuntimeException failure) {
-      Driver.quietly("roll the handler's transaction back", connection::rollback);
-      throw failure;
+      recorded = true;
+    } finally {
+      if (!recorded) {
+        Driver.quietly("roll the handler's transaction back", connection::rollback);
+      }
     }
     answer.recorded();
     answer.ended(Completion.COMMITTED);

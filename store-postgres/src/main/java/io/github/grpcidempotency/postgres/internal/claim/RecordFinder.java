@@ -42,11 +42,15 @@ public final class RecordFinder {
    * that was committed before the lock was released.
    */
   public Optional<ClaimResult> findWithTransactions() {
-    boolean locked =
-        database
-            .onConnection(connection -> run(connection, database.sql().isInFlight, row -> true))
-            .isPresent();
+    boolean locked = isInFlight();
     return find().or(() -> locked ? Optional.of(ClaimResult.InFlight.unseen()) : Optional.empty());
+  }
+
+  /** Returns whether a reservation is live, or a transaction holds the key. */
+  boolean isInFlight() {
+    return database
+        .onConnection(connection -> run(connection, database.sql().isInFlight, row -> true))
+        .isPresent();
   }
 
   /**

@@ -14,23 +14,25 @@ import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * One claim of a reservation:
+ * One claim of a reservation. Each step is one statement:
  *
  * <ol>
  *   <li>If the call announces that it is a retry, read the key's row.
  *   <li>Otherwise, or if there is no row, insert the reservation: one flush, and usually the only
  *       one.
- *   <li>If a row already existed, read it in a second flush. Reading it in the first flush would
- *       add a fifteenth to the database's cost of every call.
+ *   <li>If nothing was inserted, there is a row, or a transactional call holds the key's lock. Read
+ *       the row in a second flush. Reading it in the first flush would add a fifteenth to the
+ *       database's cost of every call.
  *   <li>If the existing row has expired, replace it, or read the row of a faster claim.
  *   <li>If the existing row is the same request, abandoned by its owner, take it over.
  *   <li>If the existing row is gone, start again.
@@ -48,7 +50,7 @@ import org.jdbi.v3.core.JdbiException;
  * readable record is replayed, and a known holder keeps its key.
  */
 public final class ReservationAttempt {
-  private static final int MAX_ROUNDS = 10;
+  private static final int MAX_STEPS = 20;
 
   private final RecordDatabase database;
   private final ClaimRequest request;
@@ -56,10 +58,56 @@ public final class ReservationAttempt {
   private final RecordFinder finder;
   private final Set<UUID> ids = new HashSet<>();
 
-  private FailurePhase phase = FailurePhase.NOTHING_SENT;
-  private Optional<String> timeLine = Optional.empty();
-  private Optional<String> takenOverFrom = Optional.empty();
-  private long sentNanos;
+  /** The result of a statement. */
+  private sealed interface Step {
+    /** Returns what is known about the key if the next statement fails. */
+    FailurePhase known();
+  }
+
+  /** No row is known. */
+  private record Free(FailurePhase known) implements Step {}
+
+  /** A row exists, or did until now, or a transactional call holds the key. */
+  private record Taken() implements Step {
+    @Override
+    public FailurePhase known() {
+      return FailurePhase.ROW_SEEN;
+    }
+  }
+
+  /** The row of another claim. */
+  private record Found(RecordRow row) implements Step {
+    @Override
+    public FailurePhase known() {
+      return FailurePhase.ROW_SEEN;
+    }
+  }
+
+  /**
+   * A reservation of this claim.
+   *
+   * @param sent when its lease began, by {@link System#nanoTime}; empty if that is not known
+   */
+  private record Reserved(
+      UUID id,
+      int attempt,
+      Instant expires,
+      Optional<String> timeLine,
+      Optional<String> takenOverFrom,
+      Optional<Long> sent)
+      implements Step {
+    @Override
+    public FailurePhase known() {
+      return FailurePhase.ANSWER_LOST;
+    }
+  }
+
+  private record Ended(ClaimResult result) implements Step {
+    @Override
+    public FailurePhase known() {
+      throw new IllegalStateException("no statement follows");
+    }
+  }
 
   public ReservationAttempt(RecordDatabase database, ClaimRequest request) {
     this.database = database;
@@ -71,90 +119,203 @@ public final class ReservationAttempt {
   public ClaimResult run() {
     try {
       return claim();
-    } catch (JdbiException failure) {
-      StoreException given = Failures.of("could not claim the key", failure, phase);
-      if (FailureRemedy.of(phase, given.failureCause()) == FailureRemedy.FIND) {
-        return find(given);
+    } catch (StoreException failure) {
+      if (FailureRemedy.of(failure.phase(), failure.failureCause()) == FailureRemedy.FIND) {
+        return find(failure);
       }
-      throw given;
+      throw failure;
     }
   }
 
   private ClaimResult claim() {
-    Optional<RecordRow> found =
-        request.retry() ? finder.readBeforeClaim(request.gone()) : reserve(this::insert);
-    for (int round = 0; round < MAX_ROUNDS; round++) {
-      Optional<ClaimResult> result = found.flatMap(this::claimOver);
-      if (result.isPresent()) {
-        return result.get();
+    Free unknown = new Free(FailurePhase.NOTHING_SENT);
+    Step step =
+        request.retry()
+            ? send(unknown, () -> found(finder.readBeforeClaim(request.gone()), unknown))
+            : unknown;
+    for (int steps = 0; steps < MAX_STEPS; steps++) {
+      step = next(step);
+      if (step instanceof Ended ended) {
+        return ended.result();
       }
-      boolean expired = found.map(RecordRow::expired).orElse(false);
-      found = expired ? reserve(this::replaceExpired) : reserve(this::insert);
     }
-    return found
-        .filter(row -> !row.expired())
-        .<ClaimResult>map(row -> row.inFlight())
-        .orElseThrow(
-            () ->
-                new StoreException(
-                    "the key changed its owner too often during one claim; the client can retry",
-                    null,
-                    FailurePhase.ROW_SEEN,
-                    FailureCause.CONTENTION));
+    if (step instanceof Found other && !other.row().expired()) {
+      return other.row().inFlight();
+    }
+    throw new StoreException(
+        "the key changed its owner too often during one claim; the client can retry",
+        null,
+        step.known(),
+        FailureCause.CONTENTION);
+  }
+
+  private Step next(Step step) {
+    if (step instanceof Free free) {
+      return insert(free);
+    }
+    if (step instanceof Found other) {
+      return claimOver(other);
+    }
+    return step instanceof Reserved own ? win(own) : send(step, this::read);
   }
 
   /**
-   * Claims the key of a row: takes the row over if its owner has abandoned it. Returns the result;
-   * empty if the row has to be read again.
+   * Inserts the row, in a batch with other calls if there are any. If the answer is lost, inserts
+   * it once more, alone.
    */
-  private Optional<ClaimResult> claimOver(RecordRow row) {
-    if (ids.contains(row.id()) && row.isUntouched()) {
-      return win(row, row.attempt());
+  private Step insert(Free before) {
+    if (before.known() == FailurePhase.NOTHING_SENT) {
+      try {
+        return inserted(insertInBatch());
+      } catch (JdbiException failure) {
+        if (!Failures.isCutOff(failure)) {
+          throw failed(failure, before);
+        }
+      }
+      return insert(new Free(FailurePhase.ANSWER_LOST));
     }
-    phase = FailurePhase.ROW_SEEN;
-    if (row.expired()) {
-      return Optional.empty();
-    }
-    if (row.ended()) {
-      return Optional.of(row.recorded(request.procedure()));
-    }
-    if (row.isAbandoned() && row.isSameRequestAs(request)) {
-      return takeOver(row).flatMap(attempt -> win(row, attempt));
-    }
-    return Optional.of(row.inFlight());
+    return send(before, () -> inserted(insertAlone()));
   }
 
-  /** Returns the claim, unless its lease ended before the answer arrived. */
-  private Optional<ClaimResult> win(RecordRow row, int attempt) {
-    boolean sure = phase != FailurePhase.ANSWER_LOST && !isLate();
-    return sure || (extend(row.id(), attempt) && !isLate())
-        ? Optional.of(
-            new ClaimResult.Won(
-                new Reservation(
-                    database, request, row.id(), attempt, row.expires(), timeLine, takenOverFrom)))
-        : Optional.empty();
+  /** A call that is sent alone uses another id: its batch may have been committed. */
+  private Optional<Inserted> insertInBatch() {
+    return database
+        .batches()
+        .run(
+            new ClaimBatch(database, request.procedure().sameDatabase()),
+            new ClaimBatch.Call(request, newId()),
+            0,
+            request.gone(),
+            this::insertAlone);
+  }
+
+  private Optional<Inserted> insertAlone() {
+    UUID id = newId();
+    long sent = System.nanoTime();
+    return database.onConnection(
+        connection ->
+            StatementBatch.run(
+                connection,
+                sql.claim,
+                values -> bind(values, id),
+                row -> Inserted.read(row, sent)));
+  }
+
+  private Step inserted(Optional<Inserted> made) {
+    if (made.isEmpty()) {
+      return new Taken();
+    }
+    Inserted row = made.get();
+    database.ids().compareClock(row.expires().minus(request.retention()));
+    return new Reserved(
+        row.id(), 1, row.expires(), row.timeLine(), Optional.empty(), Optional.of(row.sent()));
+  }
+
+  private Step read() {
+    Optional<RecordRow> row = finder.read(request.gone());
+    return row.isEmpty() && finder.isInFlight()
+        ? new Ended(ClaimResult.InFlight.unseen())
+        : found(row, new Free(FailurePhase.ROW_SEEN));
+  }
+
+  private Step found(Optional<RecordRow> found, Step otherwise) {
+    if (found.isEmpty()) {
+      return otherwise;
+    }
+    RecordRow row = found.get();
+    return ids.contains(row.id()) && row.isUntouched()
+        ? new Reserved(
+            row.id(),
+            row.attempt(),
+            row.expires(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty())
+        : new Found(row);
+  }
+
+  /** Claims the key of a row that has expired, or that its owner has abandoned. */
+  private Step claimOver(Found other) {
+    RecordRow row = other.row();
+    if (row.expired()) {
+      return replace(other);
+    }
+    if (row.ended()) {
+      return new Ended(row.recorded(request.procedure()));
+    }
+    return row.isAbandoned() && row.isSameRequestAs(request)
+        ? takeOver(other)
+        : new Ended(row.inFlight());
+  }
+
+  private Step replace(Found expired) {
+    UUID id = newId();
+    return this.<Step>send(
+            expired,
+            sql.reclaim,
+            values -> bind(values, id),
+            (row, sent) -> {
+              if (!row.getBoolean("unlocked")) {
+                return new Ended(ClaimResult.InFlight.unseen());
+              }
+              RecordRow read = RecordRow.read(row);
+              return read.id().equals(id)
+                  ? new Reserved(
+                      id, 1, read.expires(), timeLine(row), Optional.empty(), Optional.of(sent))
+                  : new Found(read);
+            })
+        .orElseGet(Taken::new);
+  }
+
+  private Step takeOver(Found abandoned) {
+    RecordRow row = abandoned.row();
+    return this.<Step>send(
+            abandoned,
+            database.sql().takeOver,
+            values -> bind(values, row.id()).bind("attempt", row.attempt()),
+            (taken, sent) ->
+                new Reserved(
+                    row.id(),
+                    taken.getInt("attempt"),
+                    row.expires(),
+                    timeLine(taken),
+                    Optional.ofNullable(taken.getString("taken_over_from")),
+                    Optional.of(sent)))
+        .orElseGet(Taken::new);
+  }
+
+  /** Ends the claim, unless its lease may end before the first renewal. Then extends the lease. */
+  private Step win(Reserved own) {
+    if (own.sent().filter(sent -> !isLate(sent)).isPresent()) {
+      return new Ended(
+          new ClaimResult.Won(
+              new Reservation(
+                  database,
+                  request,
+                  own.id(),
+                  own.attempt(),
+                  own.expires(),
+                  own.timeLine(),
+                  own.takenOverFrom())));
+    }
+    return this.<Step>send(
+            own,
+            database.sql().extend,
+            values -> bind(values, own.id()).bind("attempt", own.attempt()),
+            (row, sent) ->
+                new Reserved(
+                    own.id(),
+                    own.attempt(),
+                    own.expires(),
+                    timeLine(row),
+                    own.takenOverFrom(),
+                    Optional.of(sent)))
+        .orElseGet(() -> new Free(FailurePhase.ANSWER_LOST));
   }
 
   /** Returns whether so much of the lease may have passed that the first renewal would be late. */
-  private boolean isLate() {
-    return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
-  }
-
-  /** Reserves with a new id. If the answer is lost, reserves once more with another id. */
-  private Optional<RecordRow> reserve(Function<UUID, Optional<RecordRow>> statements) {
-    try {
-      return statements.apply(newId());
-    } catch (JdbiException failure) {
-      FailureCause cause = Failures.causeOf(failure);
-      if (Failures.isCutOff(failure)) {
-        boolean again = FailureRemedy.of(phase, cause) == FailureRemedy.SEND_AGAIN;
-        phase = phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST;
-        if (again) {
-          return statements.apply(newId());
-        }
-      }
-      throw failure;
-    }
+  private boolean isLate(long sent) {
+    return System.nanoTime() - sent > database.lease().toNanos() / 3;
   }
 
   /** Reads without writing, because the store cannot be written. */
@@ -167,94 +328,44 @@ public final class ReservationAttempt {
     }
   }
 
+  /** Reads a row that a statement returned, and may use the time at which it was sent. */
+  private interface StepReader<T> {
+    T read(ResultSet row, long sent) throws SQLException;
+  }
+
+  private <T> Optional<T> send(
+      Step before, String statement, UnaryOperator<Parameters> bindings, StepReader<T> reader) {
+    return send(
+        before,
+        () ->
+            database.onConnection(
+                connection -> {
+                  long sent = System.nanoTime();
+                  return StatementBatch.run(
+                      connection, statement, bindings, row -> reader.read(row, sent));
+                }));
+  }
+
+  private <T> T send(Step before, Supplier<T> statement) {
+    try {
+      return statement.get();
+    } catch (JdbiException failure) {
+      throw failed(failure, before);
+    }
+  }
+
+  private StoreException failed(JdbiException failure, Step before) {
+    return database.failed("could not claim the key", failure, before.known());
+  }
+
+  private static Optional<String> timeLine(ResultSet row) throws SQLException {
+    return Optional.ofNullable(row.getString("time_line"));
+  }
+
   private UUID newId() {
     UUID id = database.ids().next();
     ids.add(id);
     return id;
-  }
-
-  /**
-   * Inserts the row, in a batch with other calls if there are any, or reads the existing row. A
-   * call that is sent alone uses another id, because it may have been in a batch whose commit is
-   * unknown.
-   */
-  private Optional<RecordRow> insert(UUID id) {
-    Optional<Inserted> inserted =
-        phase == FailurePhase.NOTHING_SENT
-            ? database
-                .batches()
-                .run(
-                    new ClaimBatch(database, request.procedure().sameDatabase()),
-                    new ClaimBatch.Call(request, id),
-                    0,
-                    request.gone(),
-                    () -> insertAlone(newId()))
-            : insertAlone(id);
-    return inserted.map(this::reserved).or(() -> finder.read(request.gone()));
-  }
-
-  private Optional<Inserted> insertAlone(UUID id) {
-    long sent = System.nanoTime();
-    return database.onConnection(
-        connection ->
-            StatementBatch.run(
-                connection,
-                sql.claim,
-                values -> bind(values, id),
-                row -> Inserted.read(row, sent)));
-  }
-
-  private RecordRow reserved(Inserted inserted) {
-    sentNanos = inserted.sent();
-    timeLine = inserted.timeLine();
-    database.ids().compareClock(inserted.expires().minus(request.retention()));
-    return RecordRow.reserved(inserted.id(), request, database.lease(), inserted.expires());
-  }
-
-  private Optional<RecordRow> replaceExpired(UUID id) {
-    return send(
-        sql.reclaim,
-        values -> bind(values, id),
-        row -> {
-          readTimeLine(row);
-          return RecordRow.read(row);
-        });
-  }
-
-  private Optional<Integer> takeOver(RecordRow row) {
-    return send(
-        database.sql().takeOver,
-        values -> bind(values, row.id()).bind("attempt", row.attempt()),
-        taken -> {
-          takenOverFrom = Optional.ofNullable(taken.getString("taken_over_from"));
-          return readAttempt(taken);
-        });
-  }
-
-  private int readAttempt(ResultSet row) throws SQLException {
-    readTimeLine(row);
-    return row.getInt("attempt");
-  }
-
-  private void readTimeLine(ResultSet row) throws SQLException {
-    timeLine = Optional.ofNullable(row.getString("time_line"));
-  }
-
-  private boolean extend(UUID operation, int attempt) {
-    return send(
-            database.sql().extend,
-            values -> bind(values, operation).bind("attempt", attempt),
-            this::readAttempt)
-        .isPresent();
-  }
-
-  private <T> Optional<T> send(
-      String statement, UnaryOperator<Parameters> bindings, StatementBatch.RowReader<T> reader) {
-    return database.onConnection(
-        connection -> {
-          sentNanos = System.nanoTime();
-          return StatementBatch.run(connection, statement, bindings, reader);
-        });
   }
 
   private Parameters bind(Parameters values, UUID operation) {

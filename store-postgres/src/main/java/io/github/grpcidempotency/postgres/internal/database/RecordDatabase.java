@@ -2,9 +2,7 @@ package io.github.grpcidempotency.postgres.internal.database;
 
 import static java.util.stream.Collectors.toMap;
 
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.batch.Batches;
-import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
@@ -26,10 +24,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.CloseException;
 import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.transaction.TransactionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,7 +34,7 @@ public final class RecordDatabase {
   private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
 
   private static final String NOT_ALONE =
-      "the store's pool gave a connection that is not in autocommit mode: either the"
+      "the service's pool gave a connection that is not in autocommit mode: either the"
           + " connection is part of a transaction of this thread, or the pool switches autocommit"
           + " off. Build the store with the HostTransactions of that transaction's manager, or"
           + " configure the pool to give connections in autocommit mode; Tomcat's pool needs"
@@ -52,6 +48,7 @@ public final class RecordDatabase {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final OperationIds ids = new OperationIds();
   private final Batches batches;
+  private final Outage outage;
 
   /**
    * Creates the database of a store.
@@ -62,7 +59,8 @@ public final class RecordDatabase {
     this.settings = settings;
     this.lease = lease;
     this.sql = new StoreSql(settings.schema(), settings.hosts().isPresent(), settings.timeLines());
-    this.batches = new Batches(settings.batches(), settings.smallestBatch(), this::onOneConnection);
+    this.outage = new Outage(settings.connections().pool());
+    this.batches = new Batches(settings.smallestBatch(), settings.connections()::use);
   }
 
   /** Takes a connection from a pool. The caller closes it. */
@@ -113,7 +111,7 @@ public final class RecordDatabase {
       try {
         Map<String, String> unused = onConnection(this::readResourceColumns);
       } catch (JdbiException failure) {
-        throw Failures.of(
+        throw failed(
             "could not read the types of the resource columns", failure, FailurePhase.NOTHING_SENT);
       }
     }
@@ -137,27 +135,14 @@ public final class RecordDatabase {
     return resourceColumns;
   }
 
-  /** Takes a connection that is not part of a transaction. The caller closes it. */
+  /** Takes a connection of the service's pool for a handler. The caller closes it. */
   public Connection connect() {
-    Connection connection = connect(settings.pool());
-    boolean alone = false;
-    try {
-      alone = connection.getAutoCommit();
-      if (!alone) {
-        throw new TransactionException(NOT_ALONE);
-      }
-      return connection;
-    } catch (SQLException failure) {
-      throw new TransactionException("could not use a connection of the store's pool", failure);
-    } finally {
-      if (!alone) {
-        Driver.quietly("return a connection to the store's pool", connection::close);
-      }
-    }
+    return StoreConnections.connect(settings.pool(), NOT_ALONE);
   }
 
   /**
-   * Runs work on one connection. Throws every failure of the database as a {@link StoreException}.
+   * Runs work on one of the store's own connections. Throws every failure of the database as a
+   * {@link StoreException}.
    */
   public <T> T inStore(String what, Function<Connection, T> work) {
     return inStore(what, () -> onConnection(work));
@@ -167,35 +152,21 @@ public final class RecordDatabase {
     try {
       return work.get();
     } catch (JdbiException failure) {
-      throw Failures.of("could not " + what, failure);
+      throw failed("could not " + what, failure, FailurePhase.HANDLER_DONE);
     }
+  }
+
+  /** Returns the store's exception for a failure of the database. */
+  public StoreException failed(String message, JdbiException failure, FailurePhase phase) {
+    return new StoreException(message, failure, phase, outage.causeOf(failure));
   }
 
   /**
-   * Runs work on one connection, and repeats it after a conflict with another transaction. The work
-   * is never part of a transaction that the current thread already has.
+   * Runs work on one of the store's own connections, and repeats it after a conflict with another
+   * transaction. The work must not ask for another connection.
    */
   public <T> T onConnection(Function<Connection, T> work) {
-    return outsideTransactions(() -> Contention.retrying(() -> once(work)));
-  }
-
-  /** Runs work as above, but once. */
-  private <T> T onOneConnection(Function<Connection, T> work) {
-    return outsideTransactions(() -> once(work));
-  }
-
-  private <T> T outsideTransactions(Supplier<T> statements) {
-    return settings.hosts().flatMap(HostTransactions::current).isPresent()
-        ? OwnThread.call(statements)
-        : statements.get();
-  }
-
-  private <T> T once(Function<Connection, T> work) {
-    try (Connection connection = connect()) {
-      return work.apply(connection);
-    } catch (SQLException failure) {
-      throw new CloseException("could not return a connection to the store's pool", failure);
-    }
+    return Contention.retrying(() -> settings.connections().use(work));
   }
 
   /**

@@ -13,17 +13,18 @@ import javax.sql.DataSource;
  * The settings of a store. Handlers get one of two exceptions if they have lost their claim; only
  * the package of the public API can call their constructors.
  *
+ * @param pool the service's pool, on whose connections handlers write through the claim
+ * @param connections the store's own connections, for all other statements
  * @param preempted creates the exception for a claim that was sent with the handler's first
  *     statement
  * @param lost creates the exception for a reservation that another server has taken over
  * @param notifies whether servers notify each other when an awaited operation ends
  * @param timeLines whether a reservation is bound to the time line of the database
- * @param batches whether reserved calls share statements
  * @param smallestBatch the smallest number of calls that are sent as a batch; 1 is for tests
  */
 public record StoreSettings(
     DataSource pool,
-    DataSource maintenance,
+    StoreConnections connections,
     Optional<HostTransactions> hosts,
     Handles handles,
     Function<SQLException, ClaimPreemptedException> preempted,
@@ -32,5 +33,4 @@ public record StoreSettings(
     String serverName,
     boolean notifies,
     boolean timeLines,
-    boolean batches,
     int smallestBatch) {}

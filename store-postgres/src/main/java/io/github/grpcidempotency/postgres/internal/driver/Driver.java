@@ -3,17 +3,24 @@ package io.github.grpcidempotency.postgres.internal.driver;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.Clob;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyManager;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.Parser;
 import org.postgresql.core.TransactionState;
+import org.postgresql.fastpath.Fastpath;
 import org.postgresql.jdbc.AutoSave;
+import org.postgresql.jdbc.PgBlob;
+import org.postgresql.jdbc.PgClob;
 import org.postgresql.jdbc.PreferQueryMode;
+import org.postgresql.largeobject.LargeObjectManager;
 import org.postgresql.util.PSQLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,13 +87,25 @@ public final class Driver {
     }
   }
 
-  /** Cancels the statement that another thread is running, if there is one. */
-  public static void cancel(Connection connection) {
-    quietly("cancel a statement", () -> connection.unwrap(PGConnection.class).cancelQuery());
+  /** Returns the driver's own connection, or the connection itself if it hides the driver's. */
+  public static Connection behind(Connection connection) {
+    try {
+      return connection.isWrapperFor(PGConnection.class)
+              && connection.unwrap(PGConnection.class) instanceof Connection driver
+          ? driver
+          : connection;
+    } catch (SQLException hidden) {
+      logger.debug("the connection does not unwrap to the driver's connection", hidden);
+      return connection;
+    }
   }
 
-  /** Closes a connection immediately, even during a statement. The pool replaces it. */
+  /**
+   * Closes a driver's connection immediately, even while another thread uses it. The server cancels
+   * the running statement, which would otherwise keep its locks until its end.
+   */
   public static void abort(Connection connection) {
+    quietly("cancel a statement", () -> connection.unwrap(PGConnection.class).cancelQuery());
     quietly("abort a connection", () -> connection.abort(Runnable::run));
   }
 
@@ -96,6 +115,8 @@ public final class Driver {
       action.run();
     } catch (SQLException broken) {
       logger.debug("could not {}", what, broken);
+    } catch (RuntimeException | Error defect) {
+      logger.warn("could not {}", what, defect);
     }
   }
 
@@ -151,6 +172,30 @@ public final class Driver {
               }
               return invoke(method, driver, arguments);
             });
+  }
+
+  /** Returns whether an object of the driver uses the connection and is no interface. */
+  public static boolean isTool(Object object) {
+    return object instanceof CopyManager
+        || object instanceof LargeObjectManager
+        || object instanceof Fastpath;
+  }
+
+  /** Creates such an object anew, so that it uses a view of the connection. */
+  public static Object toolOn(Connection view, Object tool) throws SQLException {
+    BaseConnection driver = view.unwrap(BaseConnection.class);
+    if (tool instanceof CopyManager) {
+      return new CopyManager(driver);
+    }
+    return tool instanceof Fastpath ? new Fastpath(driver) : new LargeObjectManager(driver);
+  }
+
+  /** Creates the large object of a column anew, so that it uses a view of the connection. */
+  public static Object largeObjectOn(Connection view, Object object, ResultSet row, Object column)
+      throws SQLException {
+    BaseConnection driver = view.unwrap(BaseConnection.class);
+    long id = column instanceof Integer index ? row.getLong(index) : row.getLong((String) column);
+    return object instanceof Clob ? new PgClob(driver, id) : new PgBlob(driver, id);
   }
 
   /** Calls a method of the driver, and throws what the method throws. */

@@ -32,7 +32,7 @@ public final class MigrationSql {
         .collect(
             Collectors.joining(
                 "\n\n",
-                "BEGIN;\n\n" + (after == 0 ? "CREATE SCHEMA ${schema};\n\n" : ""),
+                "BEGIN;\n\n" + (after == 0 ? "CREATE SCHEMA \"${schema}\";\n\n" : ""),
                 "\n\nCOMMIT;\n"))
         .replace("${schema}", schema);
   }

@@ -96,7 +96,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
             .flatMap(procedure -> procedure.resourceType().stream())
             .map(ResourceType::column)
             .distinct()
-            .map(column -> "CAST(k." + column + " AS text)")
+            .map(column -> "CAST(k.\"" + column + "\" AS text)")
             .collect(joining(", "));
     return SqlFile.load(
         "operation/select_operations",
@@ -179,14 +179,13 @@ public final class PostgresOperationCatalog implements OperationCatalog {
 
   private static Parameters scope(Parameters values, Caller caller, Set<String> procedures) {
     return values
-        .bind("user", caller.userId().toString())
-        .bind("namespace", caller.namespace())
+        .bindCaller(Optional.of(caller))
         .bind("procedures", procedures.toArray(String[]::new));
   }
 
   /** An operation's row, as {@code select_operations.sql} returns it. */
   private record OperationRow(
-      RecordRow content, String storedKey, Instant created, Optional<Instant> completed) {
+      RecordRow content, String key, Instant created, Optional<Instant> completed) {
 
     static OperationRow read(ResultSet row) throws SQLException {
       return new OperationRow(
@@ -210,7 +209,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
           resource(caller).flatMap(resource -> Optional.ofNullable(statuses.get(resource)));
       return new StoredOperation(
           content.id(),
-          IdempotencyKey.ofStored(caller, storedKey),
+          new IdempotencyKey(caller, key),
           content.procedure(),
           created,
           completed,

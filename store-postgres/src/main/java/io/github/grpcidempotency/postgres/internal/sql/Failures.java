@@ -63,11 +63,7 @@ public final class Failures {
 
   /** Returns the store's exception for an operation that is not a claim. */
   public static StoreException of(String message, JdbiException failure) {
-    return of(message, failure, FailurePhase.HANDLER_DONE);
-  }
-
-  public static StoreException of(String message, JdbiException failure, FailurePhase phase) {
-    return new StoreException(message, failure, phase, causeOf(failure));
+    return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
   }
 
   /**
@@ -87,7 +83,7 @@ public final class Failures {
             "the host's transaction manager could not begin a transaction", failure);
   }
 
-  public static JdbiException ofCommit(RuntimeException failure) {
+  public static JdbiException ofCommit(Throwable failure) {
     return failure instanceof JdbiException known
         ? known
         : new TransactionException(
@@ -104,6 +100,7 @@ public final class Failures {
     return failure.getCause() instanceof SQLException thrown ? thrown : new SQLException(failure);
   }
 
+  /** Returns the cause; never {@code NO_CONNECTION}, of which no failure alone is a proof. */
   public static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);
     if (SHUTDOWNS.contains(state)) {
@@ -141,18 +138,20 @@ public final class Failures {
     };
   }
 
+  private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
+    return state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)
+        ? FailureCause.POOL_EXHAUSTED
+        : FailureCause.NO_LOGIN;
+  }
+
   /**
-   * The database counts as unreachable for all servers only if no TCP connection can be made. A
+   * Returns whether an attempt to connect failed because a host accepted no TCP connection. A
    * refused login shows that the database answers. An accepted connection shows that a server
    * exists, even if that server does not answer.
    */
-  private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
-    if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
-      return FailureCause.POOL_EXHAUSTED;
-    }
-    return Throwables.getCausalChain(failure).stream().anyMatch(Failures::isFailureToConnect)
-        ? FailureCause.NO_CONNECTION
-        : FailureCause.NO_LOGIN;
+  public static boolean mayBeOutage(JdbiException failure) {
+    return causeOf(failure) == FailureCause.NO_LOGIN
+        && Throwables.getCausalChain(failure).stream().anyMatch(Failures::isFailureToConnect);
   }
 
   /**

@@ -8,21 +8,18 @@ import java.util.Map;
  *
  * @param alone the statements without a commit
  * @param withCommit the statements with the commit
- * @param afterwards the statements that record the answer on a connection in autocommit mode, after
- *     the transaction ended without the record; empty if there is nothing to record
  */
-public record LastStatements(String alone, String withCommit, String afterwards) {
+public record LastStatements(String alone, String withCommit) {
   private static final String COMMIT = "COMMIT";
-  private static final String USER = "SELECT set_config('app.current_user_id', :user, true);\n";
 
   /** For a transaction that has nothing left to do but commit. */
-  public static final LastStatements NONE = new LastStatements("", COMMIT, "");
+  public static final LastStatements NONE = new LastStatements("", COMMIT);
 
   /** Loads the statements from a file that ends in {@code ${commit}}. */
   static LastStatements load(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);
     String alone = SqlFile.loadRestoring(name, all);
     all.put("commit", COMMIT);
-    return new LastStatements(alone, SqlFile.load(name, all), USER + alone);
+    return new LastStatements(alone, SqlFile.load(name, all));
   }
 }

@@ -70,15 +70,17 @@ public final class Parameters {
   }
 
   public Parameters bindCaller(Caller caller) {
-    return bind("user", caller.userId().toString())
-        .bind("tenant", caller.tenant().orElse(""))
-        .bind("project", caller.project().orElse(""));
+    return bindCaller(Optional.of(caller));
   }
 
   public Parameters bindKey(IdempotencyKey key) {
-    return bindCaller(key.caller())
-        .bind("key", key.stored())
-        .bindLate("lock", () -> LockId.of(key));
+    return bindCaller(key.caller()).bind("key", key.value()).bindLate("lock", () -> LockId.of(key));
+  }
+
+  public Parameters bindCaller(Optional<Caller> caller) {
+    return bind("user", caller.map(Caller::userId).map(UUID::toString).orElse(""))
+        .bind("tenant", caller.flatMap(Caller::tenant).orElse(""))
+        .bind("project", caller.flatMap(Caller::project).orElse(""));
   }
 
   public Parameters bindOperation(ClaimRequest request, UUID id) {

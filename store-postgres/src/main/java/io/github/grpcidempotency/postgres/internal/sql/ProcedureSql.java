@@ -76,7 +76,8 @@ public final class ProcedureSql {
     this.idType = idType;
     String value = resource(idType);
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
-    Optional<String> created = column.filter(name -> !procedure.deletes());
+    Optional<String> created =
+        column.filter(name -> !procedure.deletes()).map(ProcedureSql::quoted);
     Optional<String> deleted = column.filter(name -> procedure.deletes());
     String resource =
         created.map(name -> name + " = " + value + ",").orElse("")
@@ -140,6 +141,10 @@ public final class ProcedureSql {
             : Optional.of(SqlFile.load("settle/complete_batch", batch));
   }
 
+  private static String quoted(String column) {
+    return '"' + column + '"';
+  }
+
   private static Map<String, String> with(Map<String, String> parts, String name, String value) {
     Map<String, String> changed = new HashMap<>(parts);
     changed.put(name, value);
@@ -176,7 +181,7 @@ public final class ProcedureSql {
   private static String selectRecord(
       RecordedProcedure procedure, String status, Map<String, String> parts) {
     String resource =
-        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::text");
+        procedure.resourceType().map(type -> "k." + quoted(type.column())).orElse("NULL::text");
     return SqlFile.load(
         "claim/select_record", with(with(parts, "resource", resource), "status", status));
   }

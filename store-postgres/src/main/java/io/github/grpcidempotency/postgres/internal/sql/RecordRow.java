@@ -70,27 +70,6 @@ public record RecordRow(
         bytes(row.getBytes("trace")));
   }
 
-  /** Returns the row that a claim has just inserted. */
-  public static RecordRow reserved(UUID id, ClaimRequest request, Duration lease, Instant expires) {
-    return new RecordRow(
-        id,
-        request.procedure().name(),
-        request.fingerprint(),
-        1,
-        expires,
-        Optional.empty(),
-        Optional.empty(),
-        false,
-        false,
-        false,
-        lease,
-        Optional.empty(),
-        false,
-        Optional.empty(),
-        true,
-        request.trace());
-  }
-
   /** Returns the time in an id, which is a UUIDv7. */
   private static Instant claimed(UUID id) {
     return Instant.ofEpochMilli(id.getMostSignificantBits() >>> 16);

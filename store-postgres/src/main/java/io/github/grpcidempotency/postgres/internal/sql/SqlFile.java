@@ -14,6 +14,10 @@ import java.util.regex.Pattern;
  * A statement from a folder of {@code postgres/sql}, with its {@code ${names}} replaced. The
  * database copies a statement's text at every execution, so comments and indentation are removed.
  *
+ * <p>Every file may use {@code ${caller}}, which lets row-level security show the rows of the
+ * caller, until the end of the transaction, and {@code ${same_key}}, which selects the row {@code
+ * k} of a key and its caller. The schema's name is written in quotation marks.
+ *
  * <p>Every file may use two settings, which last until the end of the transaction. {@code
  * ${lock_timeout}} limits the wait for a locked row. {@code ${generic_plans}} makes PostgreSQL use
  * one plan for all values: a statement that knows its key needs no other, but PostgreSQL would plan
@@ -33,11 +37,22 @@ public final class SqlFile {
    */
   private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
 
+  static final String CALLER =
+      "set_config('app.current_user_id', :user, true),"
+          + " set_config('idempotency.tenant', :tenant, true),"
+          + " set_config('idempotency.project', :project, true)";
+
+  private static final String SAME_KEY =
+      "k.idempotency_key = :key AND k.user_uuid = CAST(:user AS uuid)"
+          + " AND k.tenant = :tenant AND k.project = :project";
+
   private static final String GENERIC_PLANS =
       "set_config('plan_cache_mode', 'force_generic_plan', true)";
 
   private static final Map<String, String> SETTINGS =
       ImmutableMap.<String, String>builder()
+          .put("caller", CALLER)
+          .put("same_key", SAME_KEY)
           .put("lock_timeout", LOCK_TIMEOUT)
           .put("short_lock_timeout", "set_config('lock_timeout', '100ms', true)")
           .put("generic_plans", GENERIC_PLANS)

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -21,6 +22,7 @@ import org.jdbi.v3.core.Handle;
 public abstract sealed class HandlerTransaction implements StoreTransaction
     permits OpenTransaction, HostedTransaction {
   private final Connection connection;
+  private final Connection driver;
   final GuardedConnection guard;
   private final Handles handles;
   private volatile boolean taken;
@@ -28,6 +30,7 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
 
   HandlerTransaction(Connection connection, Handles handles) {
     this.connection = connection;
+    this.driver = Driver.behind(connection);
     this.guard = new GuardedConnection(connection);
     this.handles = handles;
   }
@@ -37,19 +40,22 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
     Optional<HostTransactions> hosts = database.settings().hosts();
     return hosts.isPresent()
         ? HostedTransaction.begin(database, hosts.get(), name)
-        : new OpenTransaction(database, database.connect());
+        : OpenTransaction.on(database);
   }
 
   /** Opens a transaction and runs its first statements. Rolls back if they fail. */
   public static HandlerTransaction openWith(
       RecordDatabase database, String name, Function<Connection, ?> firstStatements) {
     HandlerTransaction transaction = open(database, name);
+    boolean begun = false;
     try {
       Object unused = transaction.begin(firstStatements);
+      begun = true;
       return transaction;
-    } catch (RuntimeException failure) {
-      transaction.rollback();
-      throw failure;
+    } finally {
+      if (!begun) {
+        transaction.rollback();
+      }
     }
   }
 
@@ -115,6 +121,11 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   final void takeOver(HandlerTransaction earlier) {
     taken |= earlier.taken;
     rollbackOnly |= earlier.rollbackOnly;
+  }
+
+  /** Ends the connection, so that nothing remains of the transaction. */
+  final void abort() {
+    Driver.abort(driver);
   }
 
   @Override

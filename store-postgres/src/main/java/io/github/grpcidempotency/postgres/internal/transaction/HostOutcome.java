@@ -31,7 +31,7 @@ final class HostOutcome {
   private final Connection connection;
   private volatile Optional<Completion> ended = Optional.empty();
   private volatile Optional<Boolean> used = Optional.empty();
-  private Optional<RuntimeException> flushFailure = Optional.empty();
+  private Optional<Throwable> flushFailure = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
 
   HostOutcome(Connection connection) {
@@ -43,7 +43,7 @@ final class HostOutcome {
   }
 
   /** The host could not write the changes that it had deferred. */
-  void flushFailed(RuntimeException failure) {
+  void flushFailed(Throwable failure) {
     flushFailure = Optional.of(failure);
   }
 
@@ -114,7 +114,7 @@ final class HostOutcome {
     };
   }
 
-  Settled afterFailure(RuntimeException failure, boolean mustRecord) {
+  Settled afterFailure(Throwable failure, boolean mustRecord) {
     if (recordFailure.isPresent()) {
       return afterRecordFailure(recordFailure.get());
     }

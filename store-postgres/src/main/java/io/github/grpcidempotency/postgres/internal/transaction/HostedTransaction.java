@@ -45,6 +45,10 @@ public final class HostedTransaction extends HandlerTransaction {
   private final HostTransaction.Begun host;
   private final Thread owner = Thread.currentThread();
   private final AtomicBoolean over = new AtomicBoolean();
+
+  /** The handler has returned to the transaction's thread. Guarded by this object's monitor. */
+  private boolean returned;
+
   private volatile boolean beside;
   private final HostOutcome outcome;
   private Optional<StatementCarrier> carrier = Optional.empty();
@@ -59,20 +63,22 @@ public final class HostedTransaction extends HandlerTransaction {
 
   /** Begins a transaction on the current thread. */
   static HostedTransaction begin(RecordDatabase database, HostTransactions hosts, String name) {
-    HostTransaction.Begun host;
     try {
-      host = hosts.begin(name);
+      HostTransaction.Begun host = hosts.begin(name);
+      boolean owned = false;
+      try {
+        Connection connection = host.connection();
+        checkManaged(connection);
+        HostedTransaction begun = new HostedTransaction(database, host, connection);
+        host.afterCompletion(begun.outcome::ended);
+        owned = true;
+        return begun;
+      } finally {
+        if (!owned) {
+          rollBack(host);
+        }
+      }
     } catch (RuntimeException failure) {
-      throw Failures.ofBegin(failure);
-    }
-    try {
-      Connection connection = host.connection();
-      checkManaged(connection);
-      HostedTransaction begun = new HostedTransaction(database, host, connection);
-      host.afterCompletion(begun.outcome::ended);
-      return begun;
-    } catch (RuntimeException failure) {
-      rollBack(host);
       throw Failures.ofBegin(failure);
     }
   }
@@ -115,7 +121,7 @@ public final class HostedTransaction extends HandlerTransaction {
       host.flush();
     } catch (ClaimPreemptedException known) {
       return;
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       outcome.flushFailed(failure);
     }
     try {
@@ -176,9 +182,12 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   private Settled finish(Optional<Runnable> record) {
-    guard.end();
+    endUse();
     checkThread();
     try {
+      if (!guard.awaitUnused()) {
+        throw FailedCommit.stillInUse();
+      }
       Optional<Settled> ended = outcome.settledWithoutCommit(isRollbackOnly());
       return ended.isPresent() ? ended.get() : commit(record);
     } finally {
@@ -192,7 +201,7 @@ public final class HostedTransaction extends HandlerTransaction {
       record.ifPresent(host::beforeCommit);
       completion = host.commit();
       over.set(true);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       return outcome.afterFailure(failure, record.isPresent());
     }
     return outcome.afterCommit(completion, record.isPresent());
@@ -210,24 +219,42 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   public void rollback() {
-    guard.end();
-    if (Thread.currentThread() != owner) {
-      setRollbackOnly();
-      logger.error(
-          "the transaction was marked for rollback, because only the thread {} can roll it back",
-          owner,
-          new IllegalStateException(NOT_ITS_OWNER));
-      return;
+    close();
+  }
+
+  /**
+   * Rolls back on the transaction's own thread, which the handler has left. On another thread, only
+   * the connection is ended, and the transaction's thread must call this method, too.
+   */
+  @Override
+  public void close() {
+    setRollbackOnly();
+    endUse();
+    if (Thread.currentThread() == owner) {
+      rollBackUnlessOver();
     }
-    rollBackUnlessOver();
   }
 
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
-    guard.end();
+    close();
     checkThread();
-    rollBackUnlessOver();
     return database.onConnection(work);
+  }
+
+  /**
+   * Ends the handler's use. If another thread than the transaction's calls this method, or the
+   * handler's threads are still using the connection, the connection is aborted, unless the host
+   * has already been told to end the transaction: it may have given the connection to somebody
+   * else.
+   */
+  private synchronized void endUse() {
+    guard.end();
+    if (Thread.currentThread() == owner) {
+      returned = true;
+    } else if (!returned) {
+      abort();
+    }
   }
 
   private void checkThread() {
@@ -239,15 +266,21 @@ public final class HostedTransaction extends HandlerTransaction {
 
   private void rollBackUnlessOver() {
     if (!over.getAndSet(true)) {
-      carrier.ifPresent(StatementCarrier::forget);
-      rollBack(host);
+      try {
+        if (!guard.isUnused()) {
+          abort();
+        }
+        carrier.ifPresent(StatementCarrier::forget);
+      } finally {
+        rollBack(host);
+      }
     }
   }
 
   private static void rollBack(HostTransaction.Begun host) {
     try {
       host.rollback();
-    } catch (RuntimeException broken) {
+    } catch (RuntimeException | Error broken) {
       logger.error(
           "the host's rollback has thrown an exception; HostTransaction.Begun.rollback"
               + " must not throw",

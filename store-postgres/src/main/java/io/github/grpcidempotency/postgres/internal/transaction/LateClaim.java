@@ -55,6 +55,7 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   private final Thread thread = Thread.currentThread();
   private volatile State state = State.WAITING;
   private volatile Optional<TransactionalClaim> won = Optional.empty();
+  private volatile boolean confirmed;
 
   private enum State {
     /** Nothing was sent. */
@@ -80,13 +81,16 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     // Before the transaction takes its connection, because this may need a connection, too.
     LateClaimSql sql = database.sql(request.procedure()).claimLate;
     HandlerTransaction transaction = HandlerTransaction.open(database, request.procedure().name());
-    LateClaim claim = new LateClaim(database, request, sql, transaction);
+    boolean owned = false;
     try {
+      LateClaim claim = new LateClaim(database, request, sql, transaction);
       transaction.carryFirst(claim);
+      owned = true;
       return claim;
-    } catch (RuntimeException failure) {
-      transaction.rollback();
-      throw failure;
+    } finally {
+      if (!owned) {
+        transaction.rollback();
+      }
     }
   }
 
@@ -113,15 +117,24 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
   @Override
   public Optional<Claim> confirm() {
     opened.guard.end();
+    try {
+      Optional<Claim> claim = confirmWon();
+      confirmed = claim.isPresent();
+      return claim;
+    } finally {
+      if (!confirmed) {
+        opened.rollback();
+      }
+    }
+  }
+
+  private Optional<Claim> confirmWon() {
     if (state == State.WAITING && opened instanceof HostedTransaction hosted) {
       hosted.sendLeading();
     }
     return switch (state) {
       case WON -> Optional.of(won.orElseThrow());
-      case PREEMPTED -> {
-        opened.rollback();
-        yield Optional.empty();
-      }
+      case PREEMPTED -> Optional.empty();
       case WAITING -> claimByItself(opened instanceof HostedTransaction);
       case FAILED -> claimByItself(true);
     };
@@ -148,6 +161,13 @@ public final class LateClaim implements PendingClaim, LeadingStatements {
     }
     win(claim);
     return Optional.of(claim);
+  }
+
+  @Override
+  public void close() {
+    if (!confirmed) {
+      opened.close();
+    }
   }
 
   /**

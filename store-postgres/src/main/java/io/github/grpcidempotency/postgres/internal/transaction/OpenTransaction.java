@@ -10,10 +10,8 @@ import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -21,17 +19,33 @@ import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A pool's connection with a transaction open on it. */
+/**
+ * A pool's connection with a transaction open on it. The connection is given back only if no thread
+ * can be using it: the handler's use has ended, and no thread is in a call that began earlier.
+ * Otherwise it is aborted, and its pool, which gets a closed connection, replaces it.
+ */
 final class OpenTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
-  /** The maximum time for which the end of a transaction waits for another thread's statement. */
-  private static final Duration MAX_WAIT = Duration.ofSeconds(5);
-
   private final RecordDatabase database;
-  private final AtomicBoolean givenBack = new AtomicBoolean();
+  private final AtomicBoolean over = new AtomicBoolean();
 
-  OpenTransaction(RecordDatabase database, Connection connection) {
+  /** Opens a transaction on a connection of the pool. */
+  static OpenTransaction on(RecordDatabase database) {
+    Connection connection = database.connect();
+    boolean owned = false;
+    try {
+      OpenTransaction opened = new OpenTransaction(database, connection);
+      owned = true;
+      return opened;
+    } finally {
+      if (!owned) {
+        close(connection);
+      }
+    }
+  }
+
+  private OpenTransaction(RecordDatabase database, Connection connection) {
     super(connection, database.settings().handles());
     this.database = database;
   }
@@ -53,7 +67,7 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   void preempted(ClaimPreemptedException refusal) {
     guard.preempt(refusal);
-    giveBack(false);
+    Driver.quietly("roll a preempted claim back", unguarded()::rollback);
   }
 
   @Override
@@ -61,13 +75,13 @@ final class OpenTransaction extends HandlerTransaction {
     guard.end();
     boolean committed = false;
     try {
-      if (!guard.awaitUnused(MAX_WAIT)) {
+      if (!guard.awaitUnused()) {
         throw FailedCommit.stillInUse();
       }
       Driver.Transaction state =
           Driver.transactionOf(unguarded()).orElseThrow(FailedCommit::closed);
       if (state == Driver.Transaction.NONE) {
-        throw endedEarly(statements, values);
+        throw FailedCommit.endedByHandler();
       }
       if (isRollbackOnly()) {
         return Settled.ROLLED_BACK;
@@ -85,33 +99,6 @@ final class OpenTransaction extends HandlerTransaction {
     }
   }
 
-  /**
-   * Handles a transaction that the handler has ended itself. If the handler committed, every retry
-   * would repeat its writes, so the answer is recorded now. If the handler rolled back, and the
-   * answer refers to a resource that the handler created, the database refuses the record. Returns
-   * the exception for the handler's mistake.
-   */
-  private TransactionMisuseException endedEarly(
-      LastStatements statements, UnaryOperator<Parameters> values) {
-    if (statements.afterwards().isEmpty() || isRollbackOnly()) {
-      return FailedCommit.endedByHandler();
-    }
-    try {
-      unguarded().setAutoCommit(true);
-      StatementBatch.run(unguarded(), statements.afterwards(), values);
-    } catch (JdbiException | SQLException unrecorded) {
-      logger.error(
-          "the handler has committed its transaction itself, and the answer could not be"
-              + " recorded",
-          unrecorded);
-      return FailedCommit.endedByHandler();
-    }
-    return new TransactionMisuseException(
-        "the handler has ended its transaction itself; its answer was recorded afterwards, so"
-            + " that a retry does not run the handler again. Leave the end of the transaction to"
-            + " the interceptor");
-  }
-
   @Override
   public Settled commit() {
     return finish(LastStatements.NONE, values -> values);
@@ -124,9 +111,20 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   @Override
+  public void close() {
+    guard.end();
+    if (!isTaken()) {
+      giveBack(false);
+    } else if (!over.getAndSet(true)) {
+      abort();
+      close(unguarded());
+    }
+  }
+
+  @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
     guard.end();
-    if (!stopStatement()) {
+    if (over.get() || !guard.isUnused()) {
       giveBack(false);
       return database.onConnection(work);
     }
@@ -141,46 +139,32 @@ final class OpenTransaction extends HandlerTransaction {
     }
   }
 
-  /**
-   * Rolls back unless the transaction is committed, and returns the connection to the pool once no
-   * thread uses it and the driver reports no open transaction. Otherwise, the connection is aborted
-   * and the pool replaces it: a late statement of the handler must not run within the next call
-   * that gets the connection.
-   */
   private void giveBack(boolean committed) {
-    if (givenBack.getAndSet(true)) {
+    if (over.getAndSet(true)) {
       return;
     }
-    try (Connection connection = unguarded()) {
-      boolean over = committed && !Driver.isKnownOpen(connection);
-      if (!over && !(stopStatement() && rollBack(connection))) {
-        Driver.abort(connection);
-      }
-    } catch (SQLException closed) {
-      logger.debug("a connection was closed before it was returned to the pool", closed);
-    }
-  }
-
-  /**
-   * Cancels the running statement of another thread, if any. Returns whether no statement is
-   * running afterwards.
-   */
-  private boolean stopStatement() {
-    if (guard.awaitUnused(Duration.ZERO)) {
-      return true;
-    }
-    Driver.cancel(unguarded());
-    return guard.awaitUnused(MAX_WAIT);
-  }
-
-  /** Rolls back if a transaction is open. Returns whether none is known to be open afterwards. */
-  private static boolean rollBack(Connection connection) {
+    boolean free = false;
     try {
-      if (Driver.isKnownOpen(connection)) {
-        connection.setAutoCommit(false);
-        connection.rollback();
+      free = guard.isUnused() && (committed || rollBack());
+    } finally {
+      if (!free) {
+        abort();
       }
-      return !Driver.isKnownOpen(connection);
+      close(unguarded());
+    }
+  }
+
+  private static void close(Connection connection) {
+    Driver.quietly("return a connection to the store's pool", connection::close);
+  }
+
+  /** Rolls back what has begun. Returns whether nothing remains. */
+  private boolean rollBack() {
+    try {
+      if (!unguarded().getAutoCommit()) {
+        unguarded().rollback();
+      }
+      return true;
     } catch (SQLException unreachable) {
       logger.debug(
           "a transaction could not be rolled back; the connection is closed, so the"

@@ -11,8 +11,9 @@ import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.FailureRemedy;
+import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -44,7 +45,6 @@ public final class TransactionAttempt {
   private final ClaimRequest request;
   private final ProcedureSql sql;
   private final UUID id;
-  private FailurePhase phase = FailurePhase.NOTHING_SENT;
 
   /** The result of the statement that takes the lock. */
   private record Lock(boolean won, Instant expires, boolean readOnly) {
@@ -68,33 +68,41 @@ public final class TransactionAttempt {
   }
 
   public ClaimResult run() {
+    Optional<RecordRow> found = request.retry() ? find() : Optional.empty();
+    return found
+        .filter(RecordRow::isRecord)
+        .<ClaimResult>map(row -> row.recorded(request.procedure()))
+        .orElseGet(
+            () -> claim(found.isPresent() ? FailurePhase.ROW_SEEN : FailurePhase.NOTHING_SENT));
+  }
+
+  private Optional<RecordRow> find() {
     try {
-      Optional<RecordRow> recorded = request.retry() ? findRecord() : Optional.empty();
-      return recorded.isPresent()
-          ? recorded.get().recorded(request.procedure())
-          : claimAgainIfCut();
+      return new RecordFinder(database, request.key(), request.procedure())
+          .readBeforeClaim(request.gone());
     } catch (JdbiException failure) {
-      throw Failures.of("could not claim the key", failure, phase);
+      throw failed(failure, FailurePhase.NOTHING_SENT);
     }
   }
 
-  private Optional<RecordRow> findRecord() {
-    return new RecordFinder(database, request.key(), request.procedure())
-        .readBeforeClaim(request.gone())
-        .filter(RecordRow::isRecord);
-  }
-
-  private ClaimResult claimAgainIfCut() {
+  /** Claims the key, and once more if the connection breaks. */
+  private ClaimResult claim(FailurePhase known) {
     try {
       return Contention.retrying(this::claim);
     } catch (JdbiException failure) {
-      if (!Failures.isCutOff(failure)
-          || FailureRemedy.of(phase, Failures.causeOf(failure)) != FailureRemedy.SEND_AGAIN) {
-        throw failure;
+      if (!Failures.isCutOff(failure)) {
+        throw failed(failure, known);
       }
-      phase = FailurePhase.ANSWER_LOST;
-      return Contention.retrying(this::claim);
     }
+    try {
+      return Contention.retrying(this::claim);
+    } catch (JdbiException failure) {
+      throw failed(failure, known == FailurePhase.NOTHING_SENT ? FailurePhase.ANSWER_LOST : known);
+    }
+  }
+
+  private StoreException failed(JdbiException failure, FailurePhase phase) {
+    return database.failed("could not claim the key", failure, phase);
   }
 
   private ClaimResult claim() {
@@ -175,12 +183,17 @@ public final class TransactionAttempt {
    * index reports that later.
    */
   private boolean deleteIfEndedOrAbandoned(HandlerTransaction transaction, RecordRow row) {
-    phase = FailurePhase.ROW_SEEN;
-    if (row.expired()) {
-      boolean unused = delete(transaction, row.id());
-      return true;
+    if (!row.expired() && !(row.isAbandoned() && row.isSameRequestAs(request))) {
+      return false;
     }
-    return row.isAbandoned() && row.isSameRequestAs(request) && delete(transaction, row.id());
+    try {
+      return delete(transaction, row.id()) || row.expired();
+    } catch (JdbiException failure) {
+      if (Failures.causeOf(failure) == FailureCause.CONTENTION) {
+        throw failure; // nothing was done, and the claim begins again
+      }
+      throw failed(failure, FailurePhase.ROW_SEEN);
+    }
   }
 
   /**

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.postgres.internal.watch;
 
 import com.google.common.primitives.Longs;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
@@ -9,20 +11,22 @@ import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.store.support.RepeatedTask;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
-import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -32,17 +36,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects when operations of other servers end. It uses a separate connection in two ways: {@code
- * LISTEN}, and a query for all watched operations, every second and whenever an operation is added.
- * A pooler loses notifications. The watch detects a pooler if the answering backend is not the one
- * that the driver knows, or if a notification that the watch sends to itself does not arrive. Then,
- * and also if it is configured not to listen, the watch polls ten times a second instead.
+ * Detects when operations of other servers end, for all engines of a store. It uses one of the
+ * store's connections in two ways: {@code LISTEN}, and a query for all watched operations, every
+ * second and whenever an operation is added. A pooler loses notifications. The watch detects a
+ * pooler if the answering backend is not the one that the driver knows, or if a notification that
+ * the watch sends to itself does not arrive. Then, and also if it is configured not to listen, the
+ * watch polls ten times a second instead.
  *
  * <p>One daemon thread, which starts with the first watched operation. When no operation has been
- * watched for a while, the thread returns its connection and sleeps, because a listener that does
- * not read fills the database's notification queue.
+ * watched for a while, the thread returns its connection and ends, because a listener that does not
+ * read fills the database's notification queue.
  */
-public final class PostgresCompletionWatch implements CompletionWatch {
+public final class PostgresCompletionWatch implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(PostgresCompletionWatch.class);
   private static final Duration TICK = Duration.ofMillis(50);
   private static final Duration POLL_WHEN_NOTIFIED = Duration.ofSeconds(1);
@@ -51,33 +56,61 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
   private static final Duration IDLE_LIMIT = Duration.ofSeconds(5);
 
-  private final Jdbi jdbi;
+  private final StoreConnections connections;
+
+  /** The schema's name, because no longer name fits if that name is as long as possible. */
   private final String channel;
+
   private final String announceSql;
   private final String inFlightSql;
   private final boolean listens;
-  private final Consumer<IdempotencyKey> ended;
-  private final Map<Long, IdempotencyKey> watched = new ConcurrentHashMap<>();
+  private final Map<Long, Watched> watched = new ConcurrentHashMap<>();
   private final Set<Long> unannounced = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean added = new AtomicBoolean();
-  private final Thread thread;
-  private final CountDownLatch closed = new CountDownLatch(1);
-  private boolean started;
+
+  /** Whether the thread runs. Guarded by this. */
+  private boolean running;
+
+  private volatile boolean closed;
+
+  /** An operation, and the engines that wait for its end. */
+  private record Watched(IdempotencyKey key, Set<Subscription> by) {}
+
+  /** What one engine watches. */
+  private final class Subscription implements CompletionWatch {
+    private final Consumer<IdempotencyKey> ended;
+
+    Subscription(Consumer<IdempotencyKey> ended) {
+      this.ended = ended;
+    }
+
+    @Override
+    public void add(IdempotencyKey key) {
+      watch(key, this);
+    }
+
+    @Override
+    public void remove(IdempotencyKey key) {
+      forget(LockId.of(key), this);
+    }
+
+    @Override
+    public void close() {
+      watched.keySet().forEach(lock -> forget(lock, this));
+    }
+  }
 
   /**
    * Creates the watch.
    *
    * @param listens whether to use {@code LISTEN}
    */
-  public PostgresCompletionWatch(
-      DataSource dataSource, String schema, boolean listens, Consumer<IdempotencyKey> ended) {
-    this.jdbi = Jdbi.create(dataSource);
-    this.channel = channel(schema);
+  public PostgresCompletionWatch(StoreConnections connections, String schema, boolean listens) {
+    this.connections = connections;
+    this.channel = schema;
     this.listens = listens;
     this.announceSql = SqlFile.load("maintenance/announce_waits", Map.of("schema", schema));
     this.inFlightSql = SqlFile.load("maintenance/in_flight", Map.of("schema", schema));
-    this.ended = ended;
-    this.thread = DaemonThreads.named("idempotency-watch").newThread(this::run);
   }
 
   /**
@@ -86,10 +119,9 @@ public final class PostgresCompletionWatch implements CompletionWatch {
    */
   public static void tryListening(Handle handle, String schema) {
     if (isBackendOf(handle, driverOf(handle))) {
-      handle.execute(
-          "LISTEN %1$s; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(channel(schema)));
+      handle.execute("LISTEN \"%1$s\"; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(schema));
     } else {
-      handle.execute("SELECT pg_notify(?, '')", channel(schema));
+      handle.execute("SELECT pg_notify(?, '')", schema);
     }
   }
 
@@ -101,10 +133,6 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     }
   }
 
-  private static String channel(String schema) {
-    return schema + "_ended";
-  }
-
   /**
    * Returns whether the driver is connected to the backend that answers, so that no pooler is
    * between.
@@ -114,83 +142,100 @@ public final class PostgresCompletionWatch implements CompletionWatch {
         == connection.getBackendPID();
   }
 
+  /**
+   * Returns the watch of one engine.
+   *
+   * @param ended is called on the watch's thread; must not block
+   */
+  public CompletionWatch subscribe(Consumer<IdempotencyKey> ended) {
+    return new Subscription(ended);
+  }
+
+  /** Ends the watch of every engine. */
   @Override
-  public synchronized void add(IdempotencyKey key) {
-    long lock = LockId.of(key);
-    if (watched.putIfAbsent(lock, key) == null) {
+  public void close() {
+    closed = true;
+  }
+
+  private synchronized void watch(IdempotencyKey key, Subscription by) {
+    Long lock = LockId.of(key);
+    Watched known =
+        watched.computeIfAbsent(lock, absent -> new Watched(key, ConcurrentHashMap.newKeySet()));
+    if (known.by().add(by)) {
       unannounced.add(lock);
       added.set(true);
     }
-    if (!started) {
-      started = true;
-      thread.start();
+    if (!running) {
+      DaemonThreads.named("idempotency-watch").newThread(this::run).start();
+      running = true;
     }
-    notifyAll();
   }
 
-  @Override
-  public void remove(IdempotencyKey key) {
-    long lock = LockId.of(key);
-    watched.remove(lock);
-    unannounced.remove(lock);
-  }
-
-  @Override
-  public synchronized void close() {
-    closed.countDown();
-    notifyAll();
+  private synchronized void forget(Long lock, Subscription by) {
+    Watched known = watched.get(lock);
+    if (known != null && known.by().remove(by) && known.by().isEmpty()) {
+      watched.remove(lock);
+      unannounced.remove(lock);
+    }
   }
 
   private void run() {
     RepeatedTask watching =
         RepeatedTask.of(
             "watch other servers' operations", RateLimitedLog.of(logger), this::watchUntilIdle);
+    while (isNeeded()) {
+      if (!watching.succeeds()) {
+        LockSupport.parkNanos(AFTER_OUTAGE.toNanos());
+      }
+    }
+  }
+
+  /** Returns whether there is an operation to watch. Otherwise, the thread ends. */
+  private synchronized boolean isNeeded() {
+    running = !watched.isEmpty() && !closed;
+    return running;
+  }
+
+  private void watchUntilIdle() {
     try {
-      while (awaitWork()) {
-        if (!watching.succeeds()) {
-          boolean unused = closed.await(AFTER_OUTAGE.toMillis(), TimeUnit.MILLISECONDS);
-        }
+      boolean unused = connections.use(this::watchUntilIdle);
+    } catch (JdbiException failure) {
+      if (!closed) {
+        throw failure;
       }
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
     }
   }
 
-  /** Waits until there is an operation to watch. Returns false if the watch was closed. */
-  private synchronized boolean awaitWork() throws InterruptedException {
-    while (watched.isEmpty() && !isClosed()) {
-      wait();
+  private boolean watchUntilIdle(Connection connection) {
+    try (Handle handle = Jdbi.open(connection)) {
+      watchUntilIdle(handle);
+      return true;
+    } catch (SQLException failure) {
+      throw Failures.asJdbiException(failure);
     }
-    return !isClosed();
   }
 
-  private boolean isClosed() {
-    return closed.getCount() == 0;
-  }
-
-  private void watchUntilIdle() throws SQLException {
-    try (Handle handle = jdbi.open()) {
-      PGConnection connection = driverOf(handle);
-      boolean notified = listens && listen(handle, connection);
-      Duration pollInterval = notified ? POLL_WHEN_NOTIFIED : POLL_OTHERWISE;
-      unannounced.addAll(watched.keySet());
-      long lastPoll = System.nanoTime();
-      long lastWork = lastPoll;
-      while (!isClosed() && System.nanoTime() - lastWork < IDLE_LIMIT.toNanos()) {
-        boolean asked = added.getAndSet(false);
-        announce(handle, notified);
-        if (asked || System.nanoTime() - lastPoll > pollInterval.toNanos()) {
-          lastPoll = System.nanoTime();
-          poll(handle);
-        }
-        if (!watched.isEmpty()) {
-          lastWork = System.nanoTime();
-        }
-        receive(connection, TICK);
+  private void watchUntilIdle(Handle handle) throws SQLException {
+    PGConnection connection = driverOf(handle);
+    boolean notified = listens && listen(handle, connection);
+    Duration pollInterval = notified ? POLL_WHEN_NOTIFIED : POLL_OTHERWISE;
+    unannounced.addAll(watched.keySet());
+    long lastPoll = System.nanoTime();
+    long lastWork = lastPoll;
+    while (!closed && System.nanoTime() - lastWork < IDLE_LIMIT.toNanos()) {
+      boolean asked = added.getAndSet(false);
+      announce(handle, notified);
+      if (asked || System.nanoTime() - lastPoll > pollInterval.toNanos()) {
+        lastPoll = System.nanoTime();
+        poll(handle);
       }
-      if (listens) {
-        handle.execute("UNLISTEN *");
+      if (!watched.isEmpty()) {
+        lastWork = System.nanoTime();
       }
+      receive(connection, TICK);
+    }
+    if (listens) {
+      handle.execute("UNLISTEN *");
     }
   }
 
@@ -198,14 +243,9 @@ public final class PostgresCompletionWatch implements CompletionWatch {
     if (!isBackendOf(handle, connection)) {
       return false;
     }
-    handle.execute("LISTEN " + channel);
+    handle.execute("LISTEN \"" + channel + '"');
     String echo = UUID.randomUUID().toString();
-    try {
-      jdbi.useHandle(other -> other.execute("SELECT pg_notify(?, ?)", channel, echo));
-    } catch (JdbiException exhausted) {
-      logger.debug("the pool gave no second connection to test notifications with", exhausted);
-      return false;
-    }
+    handle.execute("SELECT pg_notify(?, ?)", channel, echo);
     long end = System.nanoTime() + ECHO_LIMIT.toNanos();
     while (System.nanoTime() < end) {
       if (receive(connection, ECHO_LIMIT).contains(echo)) {
@@ -224,13 +264,20 @@ public final class PostgresCompletionWatch implements CompletionWatch {
       Handle handle, String inFlightSql, Map<Long, IdempotencyKey> operations) {
     List<Long> locks = List.copyOf(operations.keySet());
     List<IdempotencyKey> keys = locks.stream().map(operations::get).toList();
+    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
     return handle
         .createQuery(inFlightSql)
-        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
-        .bindArray("users", UUID.class, keys.stream().map(key -> key.caller().userId()).toList())
+        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::value).toList())
+        .bindArray("users", UUID.class, callers.stream().map(Caller::userId).toList())
+        .bindArray("tenants", String.class, names(callers, Caller::tenant))
+        .bindArray("projects", String.class, names(callers, Caller::project))
         .bindArray("locks", Long.class, locks)
         .mapTo(Long.class)
         .set();
+  }
+
+  private static List<String> names(List<Caller> callers, Function<Caller, Optional<String>> name) {
+    return callers.stream().map(name).map(given -> given.orElse("")).toList();
   }
 
   private void announce(Handle handle, boolean notified) {
@@ -251,7 +298,8 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   }
 
   private void poll(Handle handle) {
-    Map<Long, IdempotencyKey> asked = Map.copyOf(watched);
+    Map<Long, IdempotencyKey> asked = new HashMap<>();
+    watched.forEach((lock, operation) -> asked.put(lock, operation.key()));
     if (!asked.isEmpty()) {
       Set<Long> running = running(handle, inFlightSql, asked);
       asked.keySet().stream().filter(lock -> !running.contains(lock)).forEach(this::notifyEnded);
@@ -259,10 +307,10 @@ public final class PostgresCompletionWatch implements CompletionWatch {
   }
 
   private void notifyEnded(long lock) {
-    IdempotencyKey key = watched.get(lock);
-    if (key != null) {
+    Watched operation = watched.get(lock);
+    if (operation != null) {
       unannounced.add(lock);
-      ended.accept(key);
+      operation.by().forEach(engine -> engine.ended.accept(operation.key()));
     }
   }
 }

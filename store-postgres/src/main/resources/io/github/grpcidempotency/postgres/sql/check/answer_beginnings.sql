@@ -1,1 +1,1 @@
-SELECT beginning FROM ${schema}.answer_beginnings(:procedure) AS beginning
+SELECT beginning FROM "${schema}".answer_beginnings(:procedure) AS beginning

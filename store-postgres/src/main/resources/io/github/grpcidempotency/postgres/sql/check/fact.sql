@@ -1,1 +1,1 @@
-SELECT f.value FROM ${schema}.idempotency_facts AS f WHERE f.name = :name
+SELECT f.value FROM "${schema}".idempotency_facts AS f WHERE f.name = :name

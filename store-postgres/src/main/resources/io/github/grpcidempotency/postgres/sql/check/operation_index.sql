@@ -6,6 +6,6 @@ SELECT EXISTS (
     JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
    WHERE n.nspname = :schema
      AND t.relname = 'idempotency_keys'
-     AND a.attname = 'user_id'
+     AND a.attname = 'user_uuid'
      AND i.indisvalid
 )

@@ -1,4 +1,4 @@
 SELECT set_config('app.current_user_id', :user, true),
        set_config('app.current_user_ids', '{' || :user || '}', true);
 
-SELECT k.id FROM ${schema}.idempotency_keys AS k WHERE k.id = :id
+SELECT k.id FROM "${schema}".idempotency_keys AS k WHERE k.id = :id

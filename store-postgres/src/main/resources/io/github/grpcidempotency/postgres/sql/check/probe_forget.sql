@@ -1,7 +1,7 @@
-SELECT set_config('app.current_user_id', :user, true);
+SELECT ${caller};
 
-DELETE FROM ${schema}.idempotency_waits AS w WHERE w.lock_id = :lock;
+DELETE FROM "${schema}".idempotency_waits AS w WHERE w.lock_id = :lock;
 
-DELETE FROM ${schema}.idempotency_keys AS k
+DELETE FROM "${schema}".idempotency_keys AS k
  WHERE k.idempotency_key = ANY (:keys)
-   AND k.user_id = CAST(:user AS uuid)
+   AND k.user_uuid = CAST(:user AS uuid)

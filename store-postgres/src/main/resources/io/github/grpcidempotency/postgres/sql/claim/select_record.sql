@@ -32,8 +32,7 @@ SELECT idempotency_record_id AS id,
            k.trace AS idempotency_record_trace,
            k.names_resource AS idempotency_record_names_resource,
            ${resource} AS idempotency_record_resource
-      FROM ${schema}.idempotency_keys AS k
-     WHERE k.idempotency_key = :key
-       AND k.user_id = CAST(:user AS uuid)
+      FROM "${schema}".idempotency_keys AS k
+     WHERE ${same_key}
      LIMIT 1 -- makes the generic plan of a partitioned table as cheap, in the planner's estimate, as it is
   ) AS idempotency_record

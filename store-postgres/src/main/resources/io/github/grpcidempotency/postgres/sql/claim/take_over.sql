@@ -1,11 +1,10 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};
+SELECT ${caller}, ${lock_timeout}, ${generic_plans};
 
 WITH abandoned AS (
   SELECT k.server
-    FROM ${schema}.idempotency_keys AS k
+    FROM "${schema}".idempotency_keys AS k
    WHERE k.id = :id
-     AND k.idempotency_key = :key
-     AND k.user_id = CAST(:user AS uuid)
+     AND ${same_key}
      AND k.attempt = :attempt
      AND k.procedure = :procedure
      AND k.hash_version = :hash_version
@@ -14,7 +13,7 @@ WITH abandoned AS (
      AND k.lease_expires <= now()
      FOR UPDATE SKIP LOCKED -- a transaction that is about to complete the row
 )
-UPDATE ${schema}.idempotency_keys AS k
+UPDATE "${schema}".idempotency_keys AS k
    SET attempt = k.attempt + 1,
        outcome_unknown = false,
        lease_expires = now() + :lease_millis * interval '1 millisecond',
@@ -24,6 +23,5 @@ UPDATE ${schema}.idempotency_keys AS k
        trace = CAST(:trace AS bytea)
   FROM abandoned
  WHERE k.id = :id
-   AND k.idempotency_key = :key
-   AND k.user_id = CAST(:user AS uuid)
+   AND ${same_key}
 RETURNING k.attempt, ${time_line} AS time_line, abandoned.server AS taken_over_from

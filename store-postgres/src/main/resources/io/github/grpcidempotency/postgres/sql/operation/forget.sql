@@ -1,10 +1,10 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
+SELECT ${caller}, ${lock_timeout};
 
-DELETE FROM ${schema}.idempotency_keys AS k
+DELETE FROM "${schema}".idempotency_keys AS k
  WHERE k.id = :id
-   AND k.user_id = CAST(:user AS uuid)
-   AND CASE WHEN strpos(k.idempotency_key, ':') = 0 THEN ''
-            ELSE split_part(k.idempotency_key, ':', 1) END = :namespace
+   AND k.user_uuid = CAST(:user AS uuid)
+   AND k.tenant = :tenant
+   AND k.project = :project
    AND k.procedure = ANY (:procedures)
    AND k.completed IS NOT NULL
 RETURNING k.id

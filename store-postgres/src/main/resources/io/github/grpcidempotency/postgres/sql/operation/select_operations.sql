@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
+SELECT ${caller}, ${lock_timeout};
 
 SELECT k.id,
        k.idempotency_key,
@@ -19,10 +19,10 @@ SELECT k.id,
        NULL::text[] AS outbox_status,
        k.created,
        k.completed
-  FROM ${schema}.idempotency_keys AS k
- WHERE k.user_id = CAST(:user AS uuid)
-   AND CASE WHEN strpos(k.idempotency_key, ':') = 0 THEN ''
-            ELSE split_part(k.idempotency_key, ':', 1) END = :namespace
+  FROM "${schema}".idempotency_keys AS k
+ WHERE k.user_uuid = CAST(:user AS uuid)
+   AND k.tenant = :tenant
+   AND k.project = :project
    AND k.procedure = ANY (:procedures)
    AND (k.expires > now() OR (k.completed IS NULL AND k.lease_expires > now()))
    AND ${which}

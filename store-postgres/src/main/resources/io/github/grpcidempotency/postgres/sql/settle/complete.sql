@@ -1,3 +1,3 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};${wake}${reference}
+SELECT ${caller}, ${lock_timeout}, ${generic_plans};${wake}${reference}
 
 ${update}

@@ -1,9 +1,8 @@
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans};
+SELECT ${caller}, ${lock_timeout}, ${generic_plans};
 
 SELECT k.id
-  FROM ${schema}.idempotency_keys AS k
+  FROM "${schema}".idempotency_keys AS k
  WHERE k.id = :id
-   AND k.idempotency_key = :key
-   AND k.user_id = CAST(:user AS uuid)
+   AND ${same_key}
    AND k.attempt = :attempt
    AND k.completed IS NOT NULL

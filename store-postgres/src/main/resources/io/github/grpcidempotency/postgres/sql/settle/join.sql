@@ -1,13 +1,13 @@
 -- A repeatable read or serializable transaction must have locked the row itself.
-SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}, ${generic_plans},
+SELECT ${caller}, ${lock_timeout}, ${generic_plans},
        CASE
          WHEN current_setting('transaction_isolation') NOT LIKE 'read %'
               AND (pg_current_xact_id_if_assigned()::text = CAST(:locked_by AS text)) IS NOT TRUE
-         THEN ${schema}.refuse_commit('${snapshot}')
+         THEN "${schema}".refuse_commit('${snapshot}')
        END;${wake}${reference}
 
 WITH done AS (
   ${update}
 )
-SELECT ${schema}.refuse_commit('${lost}') WHERE NOT EXISTS (SELECT FROM done);
+SELECT "${schema}".refuse_commit('${lost}') WHERE NOT EXISTS (SELECT FROM done);
 ${commit}

@@ -1,16 +1,15 @@
 -- Runs in the handler's own transaction, with that transaction's lock_timeout. If the lock is refused, the
 -- transaction has failed, so the handler cannot commit it.
-SELECT set_config('app.current_user_id', :user, true);
+SELECT ${caller};
 
 WITH locked AS (
   SELECT CAST(pg_current_xact_id() AS text) AS transaction
-    FROM ${schema}.idempotency_keys AS k
+    FROM "${schema}".idempotency_keys AS k
    WHERE k.id = :id
-     AND k.idempotency_key = :key
-     AND k.user_id = CAST(:user AS uuid)
+     AND ${same_key}
      AND k.attempt = :attempt
      AND k.completed IS NULL
      FOR NO KEY UPDATE
 )
 SELECT (SELECT transaction FROM locked) AS transaction,
-       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN ${schema}.refuse_commit('${lost}') END
+       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN "${schema}".refuse_commit('${lost}') END

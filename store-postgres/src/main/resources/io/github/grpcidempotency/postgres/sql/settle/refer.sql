@@ -1,1 +1,1 @@
-SELECT ${schema}.refer_if_it_stands(:id, ${attempt}, '${column}', ${value});
+SELECT "${schema}".refer_if_it_stands(:id, ${attempt}, '${column}', ${value});

@@ -1,12 +1,11 @@
-UPDATE ${schema}.idempotency_keys AS k
+UPDATE "${schema}".idempotency_keys AS k
    SET response_bytes = :response,
        status_bytes = :status,
        ${resource}
        outcome_unknown = false,
        completed = now()
  WHERE k.id = :id
-   AND k.idempotency_key = :key
-   AND k.user_id = CAST(:user AS uuid)
+   AND ${same_key}
    AND k.attempt = :attempt
    AND k.completed IS NULL
    ${time_line}

@@ -1,3 +1,3 @@
 ${begin}
 
-SELECT set_config('app.current_user_id', :user, true)
+SELECT ${caller}

@@ -1,6 +1,6 @@
 ${begin}
 
-SELECT set_config('app.current_user_id', :user, true),
+SELECT ${caller},
        pg_try_advisory_xact_lock(:lock) AS locked,
        now() + :retention_millis * interval '1 millisecond' AS expires,
        current_setting('transaction_read_only')::boolean AS read_only;

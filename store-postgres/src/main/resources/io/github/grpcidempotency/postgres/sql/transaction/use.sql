@@ -18,5 +18,5 @@ SELECT CASE
        CASE
          WHEN now() + :retention_millis * interval '1 millisecond'
               IS DISTINCT FROM CAST(:expires AS timestamptz)
-         THEN ${schema}.refuse_commit('${ended}')
+         THEN "${schema}".refuse_commit('${ended}')
        END;

@@ -102,8 +102,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
         List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.FIRST_STATEMENT)) {
       ways.add(replay(variant.id(), variant.label(), variant.method()));
     }
-    for (Variant variant :
-        List.of(Variant.RESERVED, Variant.RESERVED_ALONE, Variant.TRANSACTIONAL)) {
+    for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL)) {
       ways.add(
           new Way(
               "hinted-replay-of-" + variant.id(),

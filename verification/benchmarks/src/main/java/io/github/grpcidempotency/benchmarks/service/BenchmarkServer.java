@@ -34,8 +34,8 @@ public final class BenchmarkServer implements AutoCloseable {
 
   private final HikariDataSource pool;
   private final Peers peers;
-  private final IdempotencyInterceptor batched;
-  private final IdempotencyInterceptor alone;
+  private final PostgresIdempotencyStore store;
+  private final IdempotencyInterceptor interceptor;
   private final Server server;
 
   private interface Create {
@@ -46,23 +46,18 @@ public final class BenchmarkServer implements AutoCloseable {
     this.pool = pool;
     Handler handler = new Handler(pool, USER);
     this.peers = new Peers(database, pool, handler);
-    this.batched = interceptor(true, PostgresIdempotencyStore.builder(pool));
-    this.alone = interceptor(false, PostgresIdempotencyStore.builder(pool).batches(false));
+    this.store = PostgresIdempotencyStore.builder(pool).build();
+    this.interceptor =
+        IdempotencyInterceptor.builder(
+                ProcedureOf.everyVariant(), () -> Optional.of(Caller.of(USER)))
+            .store(store)
+            .build();
     this.server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(service(handler, peers))
             .intercept(new RequestKey())
-            .intercept(batched)
-            .intercept(alone)
+            .intercept(interceptor)
             .build();
-  }
-
-  private static IdempotencyInterceptor interceptor(
-      boolean batched, PostgresIdempotencyStore.Builder store) {
-    return IdempotencyInterceptor.builder(
-            ProcedureOf.everyVariant(batched), () -> Optional.of(Caller.of(USER)))
-        .store(store.build())
-        .build();
   }
 
   /** Starts a server with a pool whose round trips have an additional delay. */
@@ -109,7 +104,7 @@ public final class BenchmarkServer implements AutoCloseable {
     return server.getPort();
   }
 
-  /** Returns the pool that handlers and library share. */
+  /** Returns the pool of the handlers. */
   public DataSource pool() {
     return pool;
   }
@@ -124,8 +119,8 @@ public final class BenchmarkServer implements AutoCloseable {
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     }
-    batched.close();
-    alone.close();
+    interceptor.close();
+    store.close();
     peers.close();
     pool.close();
   }

@@ -30,11 +30,11 @@ public final class ProcedureOf {
 
   private ProcedureOf() {}
 
-  /** Returns the descriptors of all variants that the library executes with or without batches. */
-  static Procedures everyVariant(boolean batched) {
+  /** Returns the descriptors of all variants that the library executes. */
+  static Procedures everyVariant() {
     return Procedures.of(
         Arrays.stream(Variant.values())
-            .filter(variant -> variant.execution().isPresent() && variant.isBatched() == batched)
+            .filter(variant -> variant.execution().isPresent())
             .map(ProcedureOf::variant)
             .toArray(Procedure[]::new));
   }

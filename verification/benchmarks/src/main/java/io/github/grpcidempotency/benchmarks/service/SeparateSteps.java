@@ -20,12 +20,12 @@ final class SeparateSteps {
       """
       SELECT request_hash, response_bytes
         FROM idempotency.idempotency_keys
-       WHERE idempotency_key = ? AND user_id = ? AND expires > now()
+       WHERE idempotency_key = ? AND user_uuid = ? AND expires > now()
       """;
   private static final String RESERVE =
       """
       INSERT INTO idempotency.idempotency_keys
-        (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires)
+        (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, lease_expires, expires)
       VALUES (?, ?, ?, ?, ?, 1, now() + interval '30 seconds', now() + interval '1 day')
       """;
   private static final String COMPLETE =

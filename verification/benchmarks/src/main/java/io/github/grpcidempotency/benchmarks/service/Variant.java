@@ -16,7 +16,6 @@ public enum Variant {
   BARE_RECORD("bare, and the least record, which protects nothing", Optional.empty()),
   SEPARATE("separate look-up, reserve, complete", Optional.empty()),
   RESERVED("reserved", Optional.of(Execution.RESERVED)),
-  RESERVED_ALONE("reserved, without batches", Optional.of(Execution.RESERVED)),
   RESERVED_SAME_DATABASE("reserved, same database", Optional.of(Execution.RESERVED)),
   JOINED_COMMIT(
       "reserved, same database, joined completion and commit", Optional.of(Execution.RESERVED)),
@@ -54,11 +53,6 @@ public enum Variant {
   /** Returns whether its procedure declares that all effects are in the store's database. */
   boolean isSameDatabase() {
     return this == RESERVED_SAME_DATABASE || this == JOINED_COMMIT;
-  }
-
-  /** Returns whether concurrent calls share statements, as is the default. */
-  boolean isBatched() {
-    return this != RESERVED_ALONE;
   }
 
   /** Returns whether this library runs it. */

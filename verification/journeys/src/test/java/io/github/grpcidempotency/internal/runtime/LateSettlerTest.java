@@ -33,7 +33,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -53,11 +52,6 @@ class LateSettlerTest {
 
   private volatile Optional<FailureCause> outage = Optional.of(FailureCause.NO_CONNECTION);
   private final AtomicInteger attempts = new AtomicInteger();
-
-  @AfterEach
-  void stop() {
-    leases.close();
-  }
 
   @Test
   void aFailureThatStaysIsGivenUpAfterSomeAttempts() {
@@ -154,7 +148,7 @@ class LateSettlerTest {
 
   @Test
   void aKeyWhoseOutcomeIsUnknownIsLeftToItsLease() {
-    try (LateSettler settler = new LateSettler(leases)) {
+    try (LateSettler settler = new LateSettler()) {
       Claim unknown = fail(settler, Code.UNKNOWN);
       Claim released = fail(settler, Code.UNAVAILABLE);
       outage = Optional.empty();
@@ -169,7 +163,7 @@ class LateSettlerTest {
   private Claim fail(LateSettler settler, Code code) {
     Operation operation = claim(Duration.ofDays(1), true);
     assertThat(
-            new Settler(leases, settler)
+            new Settler(settler)
                 .fail(
                     operation,
                     new HandlerError(code, false),
@@ -181,7 +175,7 @@ class LateSettlerTest {
   }
 
   private LateSettler recorder(Limits limits) {
-    return new LateSettler(leases, limits);
+    return new LateSettler(limits);
   }
 
   /** Claims a key whose answer could not be recorded. */
@@ -214,8 +208,8 @@ class LateSettlerTest {
             listeners,
             new DecisionLog(Optional.empty()),
             Engines.describe(request.procedure(), Entry.CALL));
-    Operation operation = new Operation(request, claim, events);
-    leases.track(operation);
+    Operation operation = new Operation(leases, request, claim, events, System.nanoTime());
+    operation.renew();
     return operation;
   }
 

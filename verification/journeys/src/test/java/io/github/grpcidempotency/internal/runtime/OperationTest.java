@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
@@ -24,6 +24,7 @@ import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -31,6 +32,7 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ForwardingClaim;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -84,22 +86,64 @@ class OperationTest {
   }
 
   @Test
+  void aResponseThatIsTooLargeIsRefusedBeforeItIsSerialized() {
+    Operation operation = win(request(createThing()));
+
+    assertThat(settler().complete(operation, unserializable(100 << 20)))
+        .isEqualTo(Claim.Settled.DONE);
+
+    assertThat(store.find(KEY, RecordedProcedure.of(operation.procedure())))
+        .get()
+        .isInstanceOfSatisfying(
+            ClaimResult.Recorded.class,
+            recorded ->
+                assertThat(recorded.outcome())
+                    .isEqualTo(new RecordedOutcome.Reference(Optional.empty())));
+  }
+
+  @Test
+  void aResponseForWhichThereIsNoMemoryLeavesARecordWithoutIt() {
+    Operation operation = win(request(createThing()));
+
+    assertThat(settler().complete(operation, unserializable(1))).isEqualTo(Claim.Settled.DONE);
+
+    assertThat(engines.of(KEY.caller()).claim(operation.request(), () -> false))
+        .isInstanceOf(ClaimResult.Recorded.class);
+  }
+
+  /** Returns a message of a size, for which there is no memory. */
+  private static Message unserializable(int size) {
+    return (Message)
+        Proxy.newProxyInstance(
+            OperationTest.class.getClassLoader(),
+            new Class<?>[] {Message.class},
+            (proxy, method, arguments) ->
+                switch (method.getName()) {
+                  case "getSerializedSize" -> size;
+                  case "toByteString" -> throw new OutOfMemoryError("Java heap space");
+                  default -> method.invoke(Thing.getDefaultInstance(), arguments);
+                });
+  }
+
+  @Test
   void aTransactionEndsWhereItsAnswerCannotBeSealed() {
     Transaction transaction = new Transaction();
     KeyedRequest request = request(createThing().protect(new Failing()));
     Operation operation =
-        new Operation(
-            request,
-            new ForwardingClaim(win(request).claim()) {
-              @Override
-              public Optional<StoreTransaction> transaction() {
-                return Optional.of(transaction);
-              }
-            },
-            eventsOf(request));
+        engines
+            .of(KEY.caller())
+            .own(
+                new ForwardingClaim(win(request).claim()) {
+                  @Override
+                  public Optional<StoreTransaction> transaction() {
+                    return Optional.of(transaction);
+                  }
+                },
+                request,
+                eventsOf(request));
 
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> Settler.settleClaim(operation, Settlement.COMPLETE, () -> ERROR));
+        .isThrownBy(() -> settler().complete(operation, RESPONSE));
 
     assertThat(transaction.rolledBack).isTrue();
   }
@@ -155,7 +199,13 @@ class OperationTest {
   private Operation win(KeyedRequest request) {
     ClaimResult result = engines.of(KEY.caller()).claim(request, () -> false);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
-    return new Operation(request, ((ClaimResult.Won) result).claim(), eventsOf(request));
+    return engines
+        .of(KEY.caller())
+        .own(((ClaimResult.Won) result).claim(), request, eventsOf(request));
+  }
+
+  private Settler settler() {
+    return engines.of(KEY.caller()).settler();
   }
 
   private CallEvents eventsOf(KeyedRequest request) {
@@ -218,6 +268,11 @@ class OperationTest {
     @Override
     public void rollback() {
       rolledBack = true;
+    }
+
+    @Override
+    public void close() {
+      rollback();
     }
   }
 }

@@ -3,8 +3,8 @@ package io.github.grpcidempotency.torture.failover;
 import com.google.common.base.Joiner;
 import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.fault.Signals;
+import io.github.grpcidempotency.test.Program;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -28,7 +28,6 @@ import org.awaitility.core.ConditionTimeoutException;
  * for several threads.
  */
 public final class PatroniCluster implements AutoCloseable {
-  private static final Path HAPROXY = Path.of("/usr/sbin/haproxy");
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final Duration PATIENCE_WITH_REWIND = Duration.ofSeconds(45);
   private static final Duration POLL = Duration.ofMillis(200);
@@ -44,27 +43,18 @@ public final class PatroniCluster implements AutoCloseable {
   private final List<PatroniNode> nodes;
   private final int haproxyPort;
 
-  private PatroniCluster(boolean synchronous, String commit, Path programs, Path logs) {
+  private PatroniCluster(boolean synchronous, String commit, Path logs) {
     this.workplace = new Workplace(logs);
     this.synchronous = synchronous;
     int etcdPort = Workplace.freePort();
-    this.etcd = workplace.start("etcd", etcd(etcdPort));
+    this.etcd = workplace.start("etcd", Program.ETCD, etcd(etcdPort));
     this.nodes =
         IntStream.rangeClosed(1, NODES)
             .mapToObj(
-                number ->
-                    new PatroniNode(
-                        workplace, "n" + number, etcdPort, programs, synchronous, commit))
+                number -> new PatroniNode(workplace, "n" + number, etcdPort, synchronous, commit))
             .toList();
     this.haproxyPort = startHaproxy();
     awaitHealth();
-  }
-
-  /** Whether what it needs is installed. */
-  public static boolean isInstalled() {
-    return Workplace.postgresPrograms().isPresent()
-        && Stream.of(Path.of("/usr/bin/patroni"), Path.of("/usr/bin/etcd"), HAPROXY)
-            .allMatch(Files::exists);
   }
 
   /**
@@ -75,22 +65,21 @@ public final class PatroniCluster implements AutoCloseable {
    * @param logs the directory for what its processes say
    */
   public static PatroniCluster start(boolean synchronous, String commit, Path logs) {
-    return new PatroniCluster(
-        synchronous, commit, Workplace.postgresPrograms().orElseThrow(), logs);
+    return new PatroniCluster(synchronous, commit, logs);
   }
 
-  private List<String> etcd(int port) {
+  private String[] etcd(int port) {
     String client = "http://127.0.0.1:" + port;
     String peer = "http://127.0.0.1:" + Workplace.freePort();
-    return List.of(
-        "etcd",
-        "--data-dir=" + workplace.directory("etcd"),
-        "--enable-v2=true",
-        "--listen-client-urls=" + client,
-        "--advertise-client-urls=" + client,
-        "--listen-peer-urls=" + peer,
-        "--initial-advertise-peer-urls=" + peer,
-        "--initial-cluster=default=" + peer);
+    return new String[] {
+      "--data-dir=" + workplace.directory("etcd"),
+      "--enable-v2=true",
+      "--listen-client-urls=" + client,
+      "--advertise-client-urls=" + client,
+      "--listen-peer-urls=" + peer,
+      "--initial-advertise-peer-urls=" + peer,
+      "--initial-cluster=default=" + peer
+    };
   }
 
   /** Its checks ask Patroni, and it cuts the connections to a node that has lost the lead. */
@@ -118,7 +107,7 @@ public final class PatroniCluster implements AutoCloseable {
               .formatted(node.name(), node.port(), node.restPort()));
     }
     Path file = workplace.file("haproxy.cfg", settings.toString());
-    Process unused = workplace.start("haproxy", List.of(HAPROXY.toString(), "-f", file.toString()));
+    Process unused = workplace.start("haproxy", Program.HAPROXY, "-f", file.toString());
     return port;
   }
 

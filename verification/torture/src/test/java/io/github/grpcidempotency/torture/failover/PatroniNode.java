@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture.failover;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import io.github.grpcidempotency.fault.Signals;
+import io.github.grpcidempotency.test.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -35,23 +36,16 @@ final class PatroniNode {
   private final Path data;
   private final Process manager;
 
-  PatroniNode(
-      Workplace workplace,
-      String name,
-      int etcdPort,
-      Path programs,
-      boolean synchronous,
-      String commit) {
+  PatroniNode(Workplace workplace, String name, int etcdPort, boolean synchronous, String commit) {
     this.workplace = workplace;
     this.name = name;
     this.data = workplace.directory(name).resolve("data");
-    Path settings =
-        workplace.file(name + ".yml", settings(etcdPort, programs, synchronous, commit));
-    this.manager = workplace.start(name, List.of("patroni", settings.toString()));
+    Path settings = workplace.file(name + ".yml", settings(etcdPort, synchronous, commit));
+    this.manager = workplace.start(name, Program.PATRONI, settings.toString());
   }
 
   /** Times are short, so that a run has many failovers; their proportions are Patroni's advice. */
-  private String settings(int etcdPort, Path programs, boolean synchronous, String commit) {
+  private String settings(int etcdPort, boolean synchronous, String commit) {
     return """
         scope: torture
         name: %1$s
@@ -96,7 +90,15 @@ final class PatroniNode {
             - host replication all 127.0.0.1/32 trust
         """
         .formatted(
-            name, restPort, etcdPort, synchronous, port, data, programs, data.getParent(), commit);
+            name,
+            restPort,
+            etcdPort,
+            synchronous,
+            port,
+            data,
+            Program.POSTGRES.path().getParent(),
+            data.getParent(),
+            commit);
   }
 
   String name() {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture.failover;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import io.github.grpcidempotency.fault.Signals;
+import io.github.grpcidempotency.test.Program;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,11 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -26,7 +25,6 @@ import java.util.stream.Stream;
 final class Workplace implements AutoCloseable {
   private static final File NOTHING = new File("/dev/null");
   private static final String USER = "postgres";
-  private static final Path VERSIONS = Path.of("/usr/lib/postgresql");
   private static final boolean ROOT = System.getProperty("user.name").equals("root");
 
   private final Path directory;
@@ -48,25 +46,6 @@ final class Workplace implements AutoCloseable {
       throw new UncheckedIOException(failure);
     }
     Runtime.getRuntime().addShutdownHook(new Thread(this::killAll));
-  }
-
-  /** Returns where the newest installed PostgreSQL has its programs. */
-  static Optional<Path> postgresPrograms() {
-    if (!Files.isDirectory(VERSIONS)) {
-      return Optional.empty();
-    }
-    try (Stream<Path> versions = Files.list(VERSIONS)) {
-      return versions
-          .filter(version -> Files.isExecutable(version.resolve("bin/postgres")))
-          .max(Comparator.comparingInt(Workplace::number))
-          .map(version -> version.resolve("bin"));
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
-  }
-
-  private static int number(Path version) {
-    return Integer.parseInt(VERSIONS.relativize(version).toString());
   }
 
   static int freePort() {
@@ -94,14 +73,15 @@ final class Workplace implements AutoCloseable {
   }
 
   /** Starts a process that a terminal's signals do not reach. Its output goes to {@link #log}. */
-  Process start(String name, List<String> command) {
-    List<String> all = new ArrayList<>(List.of("setsid"));
+  Process start(String name, Program program, String... arguments) {
+    List<String> all = new ArrayList<>();
     if (ROOT) {
       all.addAll(List.of("setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"));
     }
-    all.addAll(command);
+    all.addAll(program.process(arguments).command());
     ProcessBuilder builder =
-        new ProcessBuilder(all)
+        Program.SETSID
+            .process(all)
             .directory(directory.toFile())
             .redirectInput(NOTHING) // a backend whose postmaster was killed may read it to its end
             .redirectErrorStream(true)

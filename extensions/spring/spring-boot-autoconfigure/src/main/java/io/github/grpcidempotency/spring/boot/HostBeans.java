@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.BeanUtils;
@@ -24,6 +25,9 @@ final class HostBeans {
   /** The qualifier of the beans for the library. */
   static final String QUALIFIER = "idempotency";
 
+  /** The qualifier of the pool for the store's own statements. */
+  static final String CONNECTIONS = "idempotency-connections";
+
   private final ConfigurableListableBeanFactory beans;
 
   HostBeans(ConfigurableListableBeanFactory beans) {
@@ -39,6 +43,18 @@ final class HostBeans {
     return choose(DataSource.class, true, name -> true)
         .map(name -> beans.getBean(name, DataSource.class))
         .orElseThrow(() -> new SetupException(List.of("there is no DataSource bean: declare one")));
+  }
+
+  /** Returns the pool for the store's own statements; empty if the application declares none. */
+  Optional<DataSource> connections() {
+    return Stream.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, DataSource.class))
+        .filter(name -> isMarked(name, CONNECTIONS))
+        .map(name -> beans.getBean(name, DataSource.class))
+        .findFirst();
+  }
+
+  private boolean isMarked(String name, String qualifier) {
+    return BeanFactoryAnnotationUtils.isQualifierMatch(qualifier::equals, name, beans);
   }
 
   /**
@@ -87,12 +103,11 @@ final class HostBeans {
     List<String> primary = new ArrayList<>();
     for (String name :
         BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, eager)) {
-      boolean isMarked =
-          BeanFactoryAnnotationUtils.isQualifierMatch(QUALIFIER::equals, name, beans);
+      boolean isMarked = isMarked(name, QUALIFIER);
       if (isMarked) {
         marked.add(name);
       }
-      if (isMarked || (isCandidate(name) && fits.test(name))) {
+      if (isMarked || (isCandidate(name) && !isMarked(name, CONNECTIONS) && fits.test(name))) {
         all.add(name);
         if (isPrimary(name)) {
           primary.add(name);

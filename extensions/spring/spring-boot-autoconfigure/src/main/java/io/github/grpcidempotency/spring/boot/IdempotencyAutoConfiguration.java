@@ -4,6 +4,7 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
 import io.grpc.BindableService;
@@ -14,7 +15,6 @@ import java.util.Set;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -145,7 +145,7 @@ public final class IdempotencyAutoConfiguration {
     }
   }
 
-  /** Deletes expired records, unless the application has a sweeper of its own. */
+  /** Deletes a PostgreSQL store's expired records, unless the application has its own sweeper. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBean(DataSource.class)
   @ConditionalOnMissingBean(ExpirySweeper.class)
@@ -159,21 +159,23 @@ public final class IdempotencyAutoConfiguration {
     SweeperLifecycle idempotencySweeperLifecycle(
         IdempotencyProperties properties,
         FoundProcedures found,
-        ConfigurableListableBeanFactory beans,
+        ObjectProvider<IdempotencyStore> store,
         ObjectProvider<IdempotencyListener> listeners) {
       return new SweeperLifecycle(
-          () -> sweeper(properties, new HostBeans(beans).dataSource(), listeners),
+          () ->
+              Optional.ofNullable(store.getIfUnique())
+                  .filter(PostgresIdempotencyStore.class::isInstance)
+                  .map(PostgresIdempotencyStore.class::cast)
+                  .map(swept -> sweeper(properties, swept, listeners)),
           !found.isEmpty());
     }
 
     private static ExpirySweeper sweeper(
         IdempotencyProperties properties,
-        DataSource dataSource,
+        PostgresIdempotencyStore store,
         ObjectProvider<IdempotencyListener> listeners) {
       ExpirySweeper.Builder builder =
-          ExpirySweeper.builder(dataSource)
-              .schema(properties.schema())
-              .interval(properties.sweeper().interval());
+          ExpirySweeper.builder(store).interval(properties.sweeper().interval());
       listeners.orderedStream().forEach(builder::listener);
       return builder.build();
     }

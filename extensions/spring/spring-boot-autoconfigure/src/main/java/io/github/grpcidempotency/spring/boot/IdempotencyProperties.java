@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
 import java.nio.charset.StandardCharsets;
@@ -26,7 +25,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  * @param interceptorOrder Order of the interceptor among the server's. It must run inside Spring's
  *     observation, exception mapping and authentication.
  * @param hostTransactions Whether transactional handlers run in Spring's transactions.
- * @param callLimit Maximum running time of the handler of a call without a deadline.
+ * @param callLimit Maximum running time of a handler, if its call has no longer deadline.
  * @param wrapDataSource Whether to wrap the data source of the records, so that claims can be sent
  *     with a handler's first statement.
  * @param migration The migration of the library's schema.
@@ -130,9 +129,10 @@ record IdempotencyProperties(
      * @throws IllegalArgumentException naming the property
      */
     Sweeper {
-      check(
-          "sweeper.interval",
-          () -> ExpirySweeper.builder(new DriverManagerDataSource()).interval(interval));
+      if (interval.isZero() || interval.isNegative()) {
+        throw new IllegalArgumentException(
+            PREFIX + ".sweeper.interval: the interval must be positive, not " + interval);
+      }
     }
   }
 

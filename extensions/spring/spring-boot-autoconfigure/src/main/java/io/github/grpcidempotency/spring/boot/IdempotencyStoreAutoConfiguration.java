@@ -100,6 +100,7 @@ public final class IdempotencyStoreAutoConfiguration {
             .lease(properties.lease());
     hostTransactions(properties, host, dataSource, transactions)
         .ifPresent(builder::hostTransactions);
+    host.connections().ifPresent(builder::connections);
     return builder.build();
   }
 

@@ -49,7 +49,7 @@ final class SchemaMigration implements InitializingBean {
       IdempotencySchema.migrate(owner, properties.schema());
       if (properties.services().operations()) {
         new JdbcTemplate(owner)
-            .execute("SELECT %s.add_operation_index()".formatted(properties.schema()));
+            .execute("SELECT \"%s\".add_operation_index()".formatted(properties.schema()));
       }
     } catch (IllegalStateException noFlyway) {
       throw problem(String.valueOf(noFlyway.getMessage()));

@@ -6,15 +6,15 @@ import java.util.function.Supplier;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Sweeps while the context runs. A sweeper cannot be started twice, so each start of the context
- * creates a new one.
+ * Sweeps while the context runs, if there is a store to sweep. A sweeper cannot be started twice,
+ * so each start of the context creates a new one.
  */
 final class SweeperLifecycle implements SmartLifecycle {
-  private final Supplier<ExpirySweeper> sweepers;
+  private final Supplier<Optional<ExpirySweeper>> sweepers;
   private final boolean startsWithContext;
   private Optional<ExpirySweeper> running = Optional.empty();
 
-  SweeperLifecycle(Supplier<ExpirySweeper> sweepers, boolean startsWithContext) {
+  SweeperLifecycle(Supplier<Optional<ExpirySweeper>> sweepers, boolean startsWithContext) {
     this.sweepers = sweepers;
     this.startsWithContext = startsWithContext;
   }
@@ -34,7 +34,7 @@ final class SweeperLifecycle implements SmartLifecycle {
   @Override
   public synchronized void start() {
     if (running.isEmpty()) {
-      running = Optional.of(sweepers.get().start());
+      running = sweepers.get().map(ExpirySweeper::start);
     }
   }
 

@@ -13,6 +13,7 @@ import javax.sql.DataSource;
 import org.assertj.core.api.Assertions;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ListAssert;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerAutoConfiguration;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerObservationAutoConfiguration;
@@ -21,7 +22,6 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /** Contexts without a database: what is wired, and what stops a start. */
 final class Runners {
@@ -66,7 +66,9 @@ final class Runners {
 
   /** A data source that would fail as soon as it is used. */
   static DataSource unreachable() {
-    return new DriverManagerDataSource("jdbc:postgresql://localhost:1/none");
+    PGSimpleDataSource nowhere = new PGSimpleDataSource();
+    nowhere.setUrl("jdbc:postgresql://localhost:1/none");
+    return nowhere;
   }
 
   /** Returns the problems that stopped a start. */

@@ -419,7 +419,7 @@ class ThingApplicationTest {
   private static List<UUID> records(ThingClient client) {
     return new JdbcTemplate(database.superuser())
         .queryForList(
-            "SELECT user_id FROM idempotency.idempotency_keys WHERE idempotency_key = ?",
+            "SELECT user_uuid FROM idempotency.idempotency_keys WHERE idempotency_key = ?",
             UUID.class,
             client.key());
   }

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.micrometer.DatabaseMetrics;
 import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
 import io.github.grpcidempotency.opentelemetry.OpenTelemetryListener;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -304,7 +305,12 @@ class WiringTest {
         .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
     complete()
         .withBean(DataSource.class, Runners::unreachable)
-        .withBean(ExpirySweeper.class, () -> ExpirySweeper.builder(Runners.unreachable()).build())
+        .withBean(
+            ExpirySweeper.class,
+            () ->
+                ExpirySweeper.builder(
+                        PostgresIdempotencyStore.builder(Runners.unreachable()).build())
+                    .build())
         .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
   }
 

@@ -17,8 +17,9 @@ import org.slf4j.spi.LoggingEventBuilder;
  * were left out. A line consists of the message and the first line of the root cause's message.
  * Every occurrence is logged with its stack trace at debug level.
  *
- * <p>Thread-safe. Not for use by services. Use a separate instance for each object that logs, so
- * that the lines of one object do not suppress those of another.
+ * <p>Thread-safe. Never throws: a failure of the logger must not end the work that it is about. Not
+ * for use by services. Use a separate instance for each object that logs, so that the lines of one
+ * object do not suppress those of another.
  */
 public final class RateLimitedLog {
   private static final Duration INTERVAL = Duration.ofSeconds(10);
@@ -50,7 +51,7 @@ public final class RateLimitedLog {
    *     from a small set, not an id
    */
   public void warn(String subject, @Nullable Throwable cause, String message) {
-    log(Level.WARN, subject, cause, message);
+    guarded(() -> log(Level.WARN, subject, cause, message));
   }
 
   /**
@@ -60,7 +61,7 @@ public final class RateLimitedLog {
    *     from a small set, not an id
    */
   public void error(String subject, @Nullable Throwable cause, String message) {
-    log(Level.ERROR, subject, cause, message);
+    guarded(() -> log(Level.ERROR, subject, cause, message));
   }
 
   /** Returns whether the logger writes lines of a level. */
@@ -82,6 +83,15 @@ public final class RateLimitedLog {
       @Nullable Throwable cause,
       String message,
       Supplier<Map<String, Object>> pairs) {
+    guarded(() -> writePairs(level, subject, cause, message, pairs));
+  }
+
+  private void writePairs(
+      Level level,
+      String subject,
+      @Nullable Throwable cause,
+      String message,
+      Supplier<Map<String, Object>> pairs) {
     OptionalLong leftOut =
         level == Level.DEBUG || !logger.isEnabledForLevel(level)
             ? OptionalLong.empty()
@@ -98,6 +108,14 @@ public final class RateLimitedLog {
       line = line.setCause(cause);
     }
     line.log(line(message, cause, leftOut.orElse(0)));
+  }
+
+  private static void guarded(Runnable line) {
+    try {
+      line.run();
+    } catch (Throwable unwritten) {
+      // A second attempt to write would fail as well.
+    }
   }
 
   private void log(Level level, String name, @Nullable Throwable cause, String message) {

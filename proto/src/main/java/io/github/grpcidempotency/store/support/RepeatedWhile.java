@@ -1,0 +1,54 @@
+package io.github.grpcidempotency.store.support;
+
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Repeats a task at an interval while there is something to do. Thread-safe. Not for use by
+ * services.
+ */
+public final class RepeatedWhile {
+  private final ScheduledExecutorService timer;
+  private final Duration interval;
+  private final RepeatedTask task;
+  private final BooleanSupplier needed;
+  private @Nullable ScheduledFuture<?> repetition;
+
+  /**
+   * Creates the repetition, which does not start by itself.
+   *
+   * @param needed returns whether there is still something to do
+   */
+  public RepeatedWhile(
+      ScheduledExecutorService timer,
+      Duration interval,
+      RepeatedTask task,
+      BooleanSupplier needed) {
+    this.timer = timer;
+    this.interval = interval;
+    this.task = task.then(this::stopUnlessNeeded);
+    this.needed = needed;
+  }
+
+  /**
+   * Starts to repeat the task, if it is not repeated already. Called after there is something to
+   * do.
+   *
+   * @throws OutOfMemoryError if there is no thread for the task
+   */
+  public synchronized void start() {
+    if (repetition == null) {
+      repetition = task.start(timer, interval, interval);
+    }
+  }
+
+  private synchronized void stopUnlessNeeded() {
+    if (repetition != null && !needed.getAsBoolean()) {
+      boolean unused = repetition.cancel(/* mayInterruptIfRunning= */ false);
+      repetition = null;
+    }
+  }
+}

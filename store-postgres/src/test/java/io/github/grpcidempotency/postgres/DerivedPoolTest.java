@@ -1,0 +1,139 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
+import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.procedure.SetupException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** The pool that a store derives from the service's. */
+class DerivedPoolTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  @Test
+  void aDerivedPoolHasTheServicesSettingsButItsOwnNameAndSize() throws SQLException {
+    try (HikariDataSource service = pool("derived");
+        StoreConnections own = StoreConnections.deriveFrom(new IdempotencyDataSource(service))) {
+      HikariDataSource derived = own.pool().unwrap(HikariDataSource.class);
+
+      assertThat(derived.getPoolName()).isEqualTo("shop-idempotency");
+      assertThat(derived.getMaximumPoolSize()).isEqualTo(StoreConnections.SIZE);
+      assertThat(derived.isAutoCommit()).isTrue();
+      assertThat(derived.isReadOnly()).isFalse();
+      assertThat(derived.getTransactionIsolation()).isNull();
+      assertThat(derived.getExceptionOverrideClassName()).isEqualTo(EvictReadOnly.class.getName());
+      assertThat(text(own, "SHOW search_path")).isEqualTo("app");
+      assertThat(text(own, "SHOW application_name")).isEqualTo("derived");
+    }
+  }
+
+  @Test
+  void aDerivedPoolIsClosedWithItsStoreAndTheServicesPoolIsNot() throws SQLException {
+    try (HikariDataSource service = pool("closed")) {
+      try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(service).build()) {
+        Things.win(store, Things.claimOf(UUID.randomUUID(), Things.CREATE_THING));
+        assertThat(connectionsOf("closed")).isPositive();
+      }
+
+      await().until(() -> connectionsOf("closed") == 0);
+      try (Connection connection = service.getConnection()) {
+        assertThat(connection.isValid(1)).isTrue();
+      }
+    }
+  }
+
+  /** As when a password is changed while the service runs. */
+  @Test
+  void aDerivedPoolUsesTheServicesPresentUserAndPassword() {
+    database.execute("CREATE ROLE new_app LOGIN IN ROLE things_app");
+    try (HikariDataSource service = pool("rotated");
+        StoreConnections own = StoreConnections.deriveFrom(service)) {
+      service.getHikariConfigMXBean().setUsername("new_app");
+
+      assertThat(text(own, "SELECT current_user")).isEqualTo("new_app");
+    } finally {
+      database.execute("DROP ROLE new_app");
+    }
+  }
+
+  @Test
+  void aGivenPoolWithTooFewConnectionsIsRefused() {
+    try (HikariDataSource small = database.newAppPool(3)) {
+      assertThatThrownBy(
+              () -> PostgresIdempotencyStore.builder(database.app()).connections(small).build())
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("the store's pool has 3 connections and needs 4");
+    }
+  }
+
+  @Test
+  void aServiceWithoutHikariNeedsNoClassOfHikari() {
+    try (ServerProcess process =
+        ServerProcess.start(
+            part -> !part.contains("HikariCP"), WithoutHikari.class, database.appUrl())) {
+      assertThat(process.awaitLine("claimed")).isEqualTo("Won, InFlight");
+    }
+  }
+
+  /** The process of the test above. */
+  static final class WithoutHikari {
+    private WithoutHikari() {}
+
+    @SuppressWarnings("SystemOut") // the test that started this process reads it
+    public static void main(String[] arguments) {
+      PGSimpleDataSource service = new PGSimpleDataSource();
+      service.setUrl(arguments[0]);
+      try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(service).build()) {
+        var request = Things.claimOf(UUID.randomUUID(), Things.CREATE_THING);
+        System.out.println(
+            "claimed "
+                + store.claim(request).getClass().getSimpleName()
+                + ", "
+                + store.claim(request).getClass().getSimpleName());
+      }
+    }
+  }
+
+  private static HikariDataSource pool(String application) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.appUrl() + "&ApplicationName=" + application);
+    config.setPoolName("shop");
+    config.setMaximumPoolSize(2);
+    config.setMinimumIdle(0);
+    config.setReadOnly(true);
+    config.setAutoCommit(false);
+    config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+    config.setConnectionInitSql("SET search_path = app");
+    config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
+    return new HikariDataSource(config);
+  }
+
+  private static String text(StoreConnections own, String query) {
+    return own.use(
+        connection -> {
+          Optional<String> text =
+              StatementBatch.run(connection, query, values -> values, row -> row.getString(1));
+          return text.orElseThrow();
+        });
+  }
+
+  private static int connectionsOf(String application) {
+    return database.one(
+        Integer.class,
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = ?",
+        application);
+  }
+}
