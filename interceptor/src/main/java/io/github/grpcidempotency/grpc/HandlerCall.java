@@ -78,6 +78,9 @@ final class HandlerCall<RequestT, ResponseT>
   public void close(Status status, Metadata trailers) {
     checkState(!closed, "call already closed");
     closed = true;
+    if (status.getCode() == Status.Code.UNKNOWN && status.getCause() != null) {
+      run.logException(status.getCause());
+    }
     if (!broken) {
       boolean unanswered = status.isOk() && message.isEmpty();
       run.answered(

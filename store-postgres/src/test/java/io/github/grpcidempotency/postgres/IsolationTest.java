@@ -384,6 +384,7 @@ class IsolationTest {
                 "select_record",
                 ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema)),
             entry("durability", ""),
+            entry("settings", ""),
             entry("time_line", name.startsWith("claim/") ? "CAST(NULL AS text)" : ""),
             entry("wake", ""),
             entry("resource", name.startsWith("operation/") ? "k.thing_id" : ""),

@@ -190,6 +190,17 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
     }
   }
 
+  /**
+   * Logs an exception that a stub has turned into an answer: the client gets {@code UNKNOWN}
+   * without a description, and gRPC logs nothing.
+   */
+  public final void logException(Throwable thrown) {
+    log.warn(
+        procedure.name() + " unknown",
+        thrown,
+        "%s: the handler of %s ended with an exception".formatted(procedure.name(), subject()));
+  }
+
   private void returned() {
     if (!phase.compareAndSet(Phase.HOLDING, Phase.RETURNED) || !confirmOrStartOver()) {
       return;

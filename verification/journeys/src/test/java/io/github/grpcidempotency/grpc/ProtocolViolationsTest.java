@@ -3,6 +3,7 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -118,6 +119,21 @@ class ProtocolViolationsTest extends CallTest {
     assertThat(seen.status().getDescription()).isEqualTo(description);
     assertThat(seen.trailers().get(WireMetadata.OPERATION)).isNotNull();
     assertThat(nextThrown()).as("thrown at the handler").isEmpty();
+  }
+
+  /** As a stub for coroutines does with every exception of its handler. */
+  @Test
+  void anExceptionThatAHandlerSendsWithoutAStatusIsLogged() {
+    ThingServer server =
+        start((request, observer) -> observer.onError(new IllegalStateException("a defect")));
+    try (LogLines log = LogLines.listen()) {
+      Seen seen = keyed(server).end();
+
+      assertThat(seen.code()).isEqualTo(Status.Code.UNKNOWN);
+      assertThat(log.warnings())
+          .anyMatch(
+              line -> line.contains("ended with an exception") && line.contains("CreateThing"));
+    }
   }
 
   static Stream<RawHandler> rawHandlers() {
