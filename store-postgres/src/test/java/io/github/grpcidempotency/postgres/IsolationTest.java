@@ -136,6 +136,7 @@ class IsolationTest {
           "check/pool",
           "check/schema",
           "check/tables",
+          "transaction/may_record",
           "transaction/rollback_with_status",
           "transaction/use");
 
