@@ -277,7 +277,11 @@ public final class PostgresIdempotencyStore
     return database.lease();
   }
 
-  /** Closes the connections that the store has derived from the service's pool. */
+  /**
+   * Closes the connections that the store has derived from the service's pool. Reserved handlers
+   * that still run keep these connections until they end, so that their leases are renewed and their
+   * answers recorded.
+   */
   @Override
   public void close() {
     watch.close();

@@ -137,6 +137,7 @@ class IsolationTest {
           "check/pool",
           "check/schema",
           "check/tables",
+          "transaction/may_record",
           "transaction/rollback_with_status",
           "transaction/use");
 

@@ -67,6 +67,7 @@ class LockedRowsTest {
           "transaction/claim.sql",
           "transaction/claim_late.sql",
           "transaction/delete_ended.sql",
+          "transaction/may_record.sql",
           "transaction/rollback_with_status.sql",
           "transaction/use.sql");
 

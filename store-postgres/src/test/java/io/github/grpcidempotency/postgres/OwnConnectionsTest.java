@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
@@ -79,6 +80,37 @@ class OwnConnectionsTest {
       assertThat(duplicate.join().bytes()).isEqualTo(others.join().bytes());
       assertThat(another.runs()).isEqualTo(1);
     }
+  }
+
+  @Test
+  void aHandlerThatStillRunsWhenItsStoreIsClosedKeepsItsKeyAndIsRecorded() {
+    try (Gate gate = Gate.shut(database.superuser());
+        HikariDataSource pool = database.newAppPool(2);
+        ThingServer another = PostgresThingServer.on(database.app()).lease(LEASE).start();
+        ThingClient toAnother = ThingClient.to(another.port())) {
+      ThingServer server = PostgresThingServer.on(pool).lease(LEASE).start();
+      try (ThingClient toServer = ThingClient.to(server.port()).like(toAnother)) {
+        CompletableFuture<Reply> cut = toServer.startThing(Things.waitingAt(gate));
+        gate.awaitWaiting(1);
+        server.close();
+        assertThat(cut.join().isOk()).isFalse();
+      }
+      database.letPass(HELD);
+
+      assertThat(toAnother.within(LEASE).createThing(Things.waitingAt(gate)).isOk()).isFalse();
+      gate.open();
+
+      assertThat(Things.untilAnswered(toAnother, Things.waitingAt(gate)).isOk()).isTrue();
+      assertThat(another.runs()).isZero();
+      Awaitility.await().until(() -> !hasStoreConnections(pool));
+    }
+  }
+
+  /** Returns whether the pool that a store has derived from a pool still has a thread. */
+  private static boolean hasStoreConnections(HikariDataSource pool) {
+    String derived = pool.getPoolName() + "-idempotency";
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().startsWith(derived + ":housekeeper"));
   }
 
   private static ThingServer attaching(HikariDataSource pool) {

@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
@@ -34,6 +35,7 @@ public final class Reservation extends PostgresClaim {
   private final Optional<String> timeLine;
   private final Optional<String> takenOverFrom;
   private final JoinedCompletion joined = new JoinedCompletion(this);
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
    * Creates a claim of a row that this server has reserved.
@@ -53,6 +55,7 @@ public final class Reservation extends PostgresClaim {
     this.sql = database.sql(request.procedure());
     this.timeLine = timeLine;
     this.takenOverFrom = takenOverFrom;
+    database.settings().connections().retain();
   }
 
   /** Creates a claim of a row that was inserted. */
@@ -103,6 +106,14 @@ public final class Reservation extends PostgresClaim {
                 onOtherConnection(
                     "mark the outcome as unknown",
                     connection -> settled(connection, markUnknown(connection))));
+  }
+
+  /** The reservation itself stays until its lease ends, if it is not settled. */
+  @Override
+  public void close() {
+    if (!closed.getAndSet(true)) {
+      database.settings().connections().release();
+    }
   }
 
   @Override

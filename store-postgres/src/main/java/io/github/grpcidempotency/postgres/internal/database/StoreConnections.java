@@ -63,6 +63,12 @@ public final class StoreConnections implements AutoCloseable {
   private final Places statements = new Places(SIZE - 1);
   private final Places renewals = new Places(1);
 
+  /** The reservations that have not ended. Guarded by this. */
+  private int retained;
+
+  /** Whether the store is closed. Guarded by this. */
+  private boolean closed;
+
   /** The failures to make a connection so far, and the last of them. Guarded by this. */
   private long failures;
 
@@ -257,9 +263,32 @@ public final class StoreConnections implements AutoCloseable {
     notifyAll();
   }
 
-  /** Closes the pool, if the store owns it. */
+  /** Keeps the pool open for a reservation until {@link #release}, even if the store is closed. */
+  public synchronized void retain() {
+    retained++;
+  }
+
+  /** Called when a reservation has ended. The last one closes the pool of a closed store. */
+  public void release() {
+    if (endsNow(/* closes= */ false)) {
+      end.run();
+    }
+  }
+
+  /**
+   * Closes the pool, if the store owns it. Reservations whose handlers still run keep the pool open:
+   * otherwise their leases would end, and their answers could not be recorded.
+   */
   @Override
   public void close() {
-    end.run();
+    if (endsNow(/* closes= */ true)) {
+      end.run();
+    }
+  }
+
+  private synchronized boolean endsNow(boolean closes) {
+    closed |= closes;
+    retained -= closes ? 0 : 1;
+    return closed && retained == 0;
   }
 }

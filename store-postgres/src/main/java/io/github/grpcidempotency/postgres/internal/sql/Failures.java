@@ -26,6 +26,7 @@ import org.postgresql.util.ServerErrorMessage;
 /** Classifies failures of the database, by SQLSTATE and by the step that failed. */
 public final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
+  private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String INVALID_TEXT = "22P02";
   private static final String SERIALIZATION_FAILURE = "40001";
   private static final String TOO_MANY_CONNECTIONS = "53300";
@@ -43,9 +44,6 @@ public final class Failures {
 
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
-
-  /** {@code insufficient_privilege}, {@code read_only_sql_transaction}. */
-  private static final Set<String> FORBIDDEN = Set.of("42501", "25006");
 
   /** The PostgreSQL routine that reports that a new row violates a policy. */
   private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
@@ -241,12 +239,12 @@ public final class Failures {
   }
 
   /**
-   * Returns whether the current role, or the access mode of the transaction, does not allow a
-   * statement. In a transaction that has claimed a key, only its own statements can have changed
-   * these.
+   * Returns whether the current role must not run a statement: it lacks a right, or the statement
+   * needs row-level security to be on.
    */
-  public static boolean isForbidden(JdbiException failure) {
-    return isConnected(failure) && FORBIDDEN.contains(sqlState(failure));
+  public static boolean isForbidden(StoreException failure) {
+    return failure.failureCause() == FailureCause.BROKEN
+        && sqlState(failure).equals(INSUFFICIENT_PRIVILEGE);
   }
 
   /** Returns whether a text could not be converted, such as an empty tenant to a number. */

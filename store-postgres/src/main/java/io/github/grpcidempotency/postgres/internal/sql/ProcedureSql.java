@@ -36,6 +36,7 @@ public final class ProcedureSql {
   public final String releaseBatch;
   public final String release;
   public final String recordFailure;
+  public final String mayRecord;
   public final ResourceIdType idType;
 
   /** Reads the record without the outbox query, because that has failed. */
@@ -121,6 +122,7 @@ public final class ProcedureSql {
             "settle/complete",
             with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
     this.join = LastStatements.load("settle/join", parts);
+    this.mayRecord = SqlFile.load("transaction/may_record", parts);
     this.recordFailure = SqlFile.load("transaction/record_failure", parts);
     this.record =
         LastStatements.load(

@@ -26,14 +26,8 @@ final class FailedCommit {
           "the record of the answer was refused, so its transaction was rolled back", failure);
       throw endedByHandler();
     }
-    if (Failures.isForbidden(failure)) {
-      logger.error(
-          "the record of the answer was refused, so its transaction was rolled back", failure);
-      throw new TransactionMisuseException(
-          "the record of the answer may not be written in the handler's transaction, which was"
-              + " rolled back: the handler has changed the role, the access mode or row_security"
-              + " of its transaction, for example with SET LOCAL ROLE, or the application's role"
-              + " has lost a right. Restore what the handler has changed before it answers");
+    if (Failures.causeOf(failure) == FailureCause.READ_ONLY) {
+      throw forbidden(failure); // the transaction was not read-only when it claimed
     }
     if (Failures.causeOf(failure) != FailureCause.OTHER) {
       throw Failures.of("could not commit the transaction", failure);
@@ -51,6 +45,17 @@ final class FailedCommit {
         "the handler has ended its transaction, or has changed app.current_user_id: what the"
             + " handler committed has no record. Leave the end of the transaction to the"
             + " interceptor, and do not set app.current_user_id");
+  }
+
+  /** Returns the exception for a handler that has taken the right to write from its transaction. */
+  static TransactionMisuseException forbidden(RuntimeException failure) {
+    logger.error(
+        "the record of the answer was refused, so its transaction was rolled back", failure);
+    return new TransactionMisuseException(
+        "the record of the answer may not be written in the handler's transaction, which was rolled"
+            + " back: the handler has changed the role, the access mode or row_security of its"
+            + " transaction, for example with SET LOCAL ROLE. Restore what the handler has changed"
+            + " before it answers");
   }
 
   /** Returns the exception for a handler whose threads, or whose COPY, go on after its answer. */

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -64,7 +65,33 @@ final class TransactionalClaim extends PostgresClaim {
       transaction.rollback();
       return FailedCommit.failedStatement();
     }
-    return transaction.finish(sql.record, values -> bind(values.bindOutcome(outcome)));
+    try {
+      return transaction.finish(sql.record, values -> bind(values.bindOutcome(outcome)));
+    } catch (StoreException failure) {
+      throw Failures.isForbidden(failure) && mayRecord()
+          ? FailedCommit.forbidden(failure)
+          : failure;
+    }
+  }
+
+  /**
+   * Returns whether the application's role has the rights that its transaction lacked: then the
+   * handler has changed the role of the transaction.
+   */
+  private boolean mayRecord() {
+    try {
+      return transaction
+          .rollbackAnd(
+              connection ->
+                  StatementBatch.run(
+                      connection,
+                      sql.mayRecord,
+                      values -> values,
+                      row -> row.getBoolean("may_record")))
+          .orElse(false);
+    } catch (JdbiException unreachable) {
+      return false;
+    }
   }
 
   @Override
