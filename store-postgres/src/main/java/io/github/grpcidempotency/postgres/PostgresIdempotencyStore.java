@@ -155,7 +155,11 @@ public final class PostgresIdempotencyStore
 
   @Override
   public ClaimResult claim(ClaimRequest request) {
-    return new ReservationAttempt(database, request).run();
+    ClaimResult result = new ReservationAttempt(database, request).run();
+    if (result instanceof ClaimResult.Won) {
+      settings.connections().retain(); // until the claim is closed
+    }
+    return result;
   }
 
   @Override
@@ -279,8 +283,8 @@ public final class PostgresIdempotencyStore
 
   /**
    * Closes the connections that the store has derived from the service's pool. Reserved handlers
-   * that still run keep these connections until they end, so that their leases are renewed and their
-   * answers recorded.
+   * that still run keep these connections until they end, so that their leases are renewed and
+   * their answers recorded.
    */
   @Override
   public void close() {

@@ -241,23 +241,25 @@ final class ProbeCall {
   }
 
   private void completeReserved(ClaimRequest request) {
-    Claim claim = win(request);
-    checkHidden(claim);
-    step = "detect a running call";
-    check(
-        store.claim(request) instanceof ClaimResult.InFlight,
-        "a duplicate of a running trial call was not refused");
-    checkFunctions(claim);
-    complete(claim);
-    check(
-        !state(claim).awaited(),
-        "the end of a trial call did not notify the calls that wait for it");
+    try (Claim claim = win(request)) {
+      checkHidden(claim);
+      step = "detect a running call";
+      check(
+          store.claim(request) instanceof ClaimResult.InFlight,
+          "a duplicate of a running trial call was not refused");
+      checkFunctions(claim);
+      complete(claim);
+      check(
+          !state(claim).awaited(),
+          "the end of a trial call did not notify the calls that wait for it");
+    }
   }
 
   private void releaseReserved(ClaimRequest request) {
-    Claim claim = win(request);
-    step = "release its key";
-    check(claim.release() == Settled.DONE, "the key of a trial call was not released");
+    try (Claim claim = win(request)) {
+      step = "release its key";
+      check(claim.release() == Settled.DONE, "the key of a trial call was not released");
+    }
   }
 
   private void completeSeveral(ClaimRequest request) {

@@ -55,7 +55,6 @@ public final class Reservation extends PostgresClaim {
     this.sql = database.sql(request.procedure());
     this.timeLine = timeLine;
     this.takenOverFrom = takenOverFrom;
-    database.settings().connections().retain();
   }
 
   /** Creates a claim of a row that was inserted. */
