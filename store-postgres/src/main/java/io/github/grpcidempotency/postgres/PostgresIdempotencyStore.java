@@ -279,8 +279,8 @@ public final class PostgresIdempotencyStore
 
   /**
    * Closes the connections that the store has derived from the service's pool. Reserved handlers
-   * that still run keep these connections until they end, so that their leases are renewed and their
-   * answers recorded.
+   * that still run keep these connections until they end, so that their leases are renewed and
+   * their answers recorded.
    */
   @Override
   public void close() {

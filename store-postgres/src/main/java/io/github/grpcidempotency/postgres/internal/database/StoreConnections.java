@@ -276,8 +276,8 @@ public final class StoreConnections implements AutoCloseable {
   }
 
   /**
-   * Closes the pool, if the store owns it. Reservations whose handlers still run keep the pool open:
-   * otherwise their leases would end, and their answers could not be recorded.
+   * Closes the pool, if the store owns it. Reservations whose handlers still run keep the pool
+   * open: otherwise their leases would end, and their answers could not be recorded.
    */
   @Override
   public void close() {
