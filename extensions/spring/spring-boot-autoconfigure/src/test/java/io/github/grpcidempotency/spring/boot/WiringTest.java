@@ -284,7 +284,18 @@ class WiringTest {
 
   @Test
   void theSweeperRunsWhileTheContextDoesUnlessThereIsAnother() {
-    complete()
+    withService()
+        .withBean(
+            IdempotencyInterceptor.class,
+            () ->
+                IdempotencyInterceptor.builder(
+                        Procedures.builder()
+                            .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
+                            .build(),
+                        Optional::empty)
+                    .withoutStore()
+                    .build())
+        .withBean(CallerResolver.class, () -> Optional::empty)
         .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
         .withBean(DataSource.class, Runners::unreachable)
         .run(
