@@ -96,13 +96,15 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
     CallOptions counted =
         chosen.map(intent -> options.withStreamTracerFactory(intent.streams())).orElse(options);
-    boolean isProtected = KeyPlan.isProtected(method, chosen.isPresent());
+    KeyPlan plan = KeyPlan.of(method, chosen.isPresent());
     return new MarkedCall<>(
         next.newCall(method, counted),
-        KeyPlan.of(method, chosen.isPresent()),
+        plan,
         chosen,
-        isProtected && required,
-        unprotected.filter(listener -> isProtected).map(listener -> () -> listener.accept(method)));
+        plan.takesKeys() && required,
+        unprotected
+            .filter(listener -> plan.takesKeys())
+            .map(listener -> () -> listener.accept(method)));
   }
 
   /**

@@ -159,11 +159,12 @@ record KeyPlan(List<Place> places) {
   }
 
   /**
-   * Returns whether the server should protect a call, because the method is declared idempotent or
-   * the call has an intent. A handler that manages keys itself does not use the library.
+   * Returns whether calls can have a key, so that the server should protect them: the method is
+   * declared idempotent, or the call has an intent. A handler that manages keys itself does not use
+   * the library.
    */
-  static boolean isProtected(MethodDescriptor<?, ?> method, boolean chosen) {
-    return !of(method, chosen).places.isEmpty();
+  boolean takesKeys() {
+    return !places.isEmpty();
   }
 
   /**
@@ -175,7 +176,7 @@ record KeyPlan(List<Place> places) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
       throw new IllegalArgumentException(method.getFullMethodName() + " is not unary");
     }
-    if (of(method, true).places.isEmpty()) {
+    if (!of(method, true).takesKeys()) {
       throw new IllegalArgumentException(
           method.getFullMethodName()
               + " must not be called twice: its calls carry no key, because its option prohibits"

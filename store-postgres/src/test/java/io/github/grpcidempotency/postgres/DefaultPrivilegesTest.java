@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.stream.Stream;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -120,28 +118,5 @@ class DefaultPrivilegesTest {
 
   private List<String> rightsOf(String role) {
     return database.list(String.class, RIGHTS.formatted(role));
-  }
-
-  /** As when two servers start together: each calls the function after its migration. */
-  @ParameterizedTest
-  @ValueSource(strings = {"add_operation_index()", "add_in_flight_index()"})
-  void twoServersThatStartTogetherBothHaveTheIndex(String function) {
-    IdempotencySchema.migrate(database.owner());
-    TestDatabase.runHostMigration(database.owner());
-    new KeyTable(database).add(200_000, java.time.Duration.ofDays(1));
-    Jdbi owner = Jdbi.create(database.owner());
-
-    List<CompletableFuture<Void>> starting =
-        Stream.generate(
-                () ->
-                    CompletableFuture.runAsync(
-                        () ->
-                            owner.useHandle(
-                                handle -> handle.execute("SELECT idempotency." + function))))
-            .limit(3)
-            .toList();
-
-    assertThat(starting)
-        .allSatisfy(server -> assertThat(server).succeedsWithin(java.time.Duration.ofMinutes(1)));
   }
 }

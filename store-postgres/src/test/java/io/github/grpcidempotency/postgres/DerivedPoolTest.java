@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.metrics.IMetricsTracker;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
@@ -13,8 +14,10 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -59,13 +62,35 @@ class DerivedPoolTest {
   @Test
   void aDerivedPoolUsesTheServicesPresentUserAndPassword() {
     database.execute("CREATE ROLE new_app LOGIN IN ROLE things_app");
-    try (HikariDataSource service = pool("rotated");
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(database.as("things_app"));
+    config.setMinimumIdle(0);
+    try (HikariDataSource service = new HikariDataSource(config);
         StoreConnections own = StoreConnections.deriveFrom(service)) {
       service.getHikariConfigMXBean().setUsername("new_app");
 
       assertThat(text(own, "SELECT current_user")).isEqualTo("new_app");
     } finally {
       database.execute("DROP ROLE new_app");
+    }
+  }
+
+  /** As Spring Boot does. */
+  @Test
+  void metricsThatTheServiceSetsLaterMeasureTheDerivedPoolByItsName() {
+    List<String> measured = new CopyOnWriteArrayList<>();
+    try (HikariDataSource service = pool("measured");
+        StoreConnections own = StoreConnections.deriveFrom(service)) {
+      assertThat(text(own, "SELECT 'before'")).isEqualTo("before");
+
+      service.setMetricsTrackerFactory(
+          (name, statistics) -> {
+            measured.add(name);
+            return new IMetricsTracker() {};
+          });
+
+      assertThat(text(own, "SELECT 'after'")).isEqualTo("after");
+      assertThat(measured).contains("shop", "shop-idempotency");
     }
   }
 

@@ -17,11 +17,14 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class IdempotencySchemaTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
@@ -157,6 +160,30 @@ class IdempotencySchemaTest {
                         .mapTo(String.class)
                         .list());
     assertThat(facts).contains("version");
+  }
+
+  /** Each server calls the function after its migration. */
+  @ParameterizedTest
+  @ValueSource(strings = {"add_operation_index", "add_tenant_index", "add_in_flight_index"})
+  void serversThatStartTogetherAllHaveTheirIndex(String function) {
+    try (TestDatabase own = TestDatabase.create()) {
+      new KeyTable(own).add(100_000, Duration.ofDays(1));
+      List<CompletableFuture<Integer>> starting =
+          Stream.generate(
+                  () ->
+                      CompletableFuture.supplyAsync(
+                          () ->
+                              Jdbi.create(own.owner())
+                                  .withHandle(
+                                      handle ->
+                                          handle.execute(
+                                              "SELECT idempotency.%s()".formatted(function)))))
+              .limit(3)
+              .toList();
+
+      assertThat(starting)
+          .allSatisfy(server -> assertThat(server).succeedsWithin(Duration.ofMinutes(1)));
+    }
   }
 
   /** As the page about backups says. */

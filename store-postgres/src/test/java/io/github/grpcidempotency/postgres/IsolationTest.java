@@ -8,6 +8,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
@@ -525,6 +526,7 @@ class IsolationTest {
         .bind("hash_versions", new Integer[] {request.fingerprint().version()})
         .bind("retentions", new Long[] {request.retention().toMillis()})
         .bind("traces", new byte[1][])
+        .bind("locks", new Long[] {LockId.of(request.key())})
         .bind("lease_millis", 60_000)
         .bind("server", "a server")
         .bind("attempts", new Integer[] {1})

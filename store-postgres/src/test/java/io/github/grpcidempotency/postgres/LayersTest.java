@@ -135,8 +135,7 @@ class LayersTest {
         .that(
             not(
                 resideInAPackage(API + ".hikari")
-                    .or(nameStartingWith(INTERNAL + "database.HikariPools"))
-                    .or(nameStartingWith(INTERNAL + "database.HikariUrl"))))
+                    .or(nameStartingWith(INTERNAL + "database.HikariPools"))))
         .should()
         .dependOnClassesThat(resideInAnyPackage("com.zaxxer..", API + ".hikari"))
         .check(MAIN);

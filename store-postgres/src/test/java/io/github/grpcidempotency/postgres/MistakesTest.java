@@ -180,6 +180,13 @@ class MistakesTest {
   }
 
   @Test
+  void theRoleHasRightsThatOnlyTheOwnerNeeds() {
+    mistake.isFoundAtStartUp(
+        problems(
+            broken("GRANT INSERT ON idempotency.idempotency_audit TO things_app"), writing()));
+  }
+
+  @Test
   void thePoolSwitchesAutocommitOff() {
     HikariConfig settings = new HikariConfig();
     settings.setJdbcUrl(database.jdbcUrl("things_app"));

@@ -179,10 +179,12 @@ class JtaCallsTest {
 
   /** The caller's transaction would decide about the reservation. */
   @Test
-  void workWithinATransactionOfWhichTheStoreHasNoHostIsRefused() throws Exception {
+  void connectionsThatJoinTheCallersTransactionAreRefused() throws Exception {
     Procedure kind = Procedure.named("jobs/make-thing").execution(Execution.RESERVED).build();
     try (IdempotentWork work =
-        IdempotentWork.builder(PostgresIdempotencyStore.builder(host.pool).build(), kind).build()) {
+        IdempotentWork.builder(
+                PostgresIdempotencyStore.builder(host.pool).connections(host.pool).build(), kind)
+            .build()) {
       host.manager.begin();
       try {
         assertThatThrownBy(
@@ -223,7 +225,7 @@ class JtaCallsTest {
                 throw new IllegalStateException(failure);
               }
             });
-    try (ThingServer server = late(PostgresIdempotencyStore.builder(host.pool), handler)) {
+    try (ThingServer server = late(builder(), handler)) {
       ThingClient client = ThingClient.on(server.channel());
       assertThat(client.createThing(REQUEST).isOk()).isTrue();
     }
@@ -249,7 +251,7 @@ class JtaCallsTest {
             () -> {
               DataSource dataSource = wrapped ? new IdempotencyDataSource(host.pool) : host.pool;
               late(
-                      PostgresIdempotencyStore.builder(host.pool)
+                      builder()
                           .hostTransactions(
                               JtaTransactions.of(host.manager, host.registry, dataSource)),
                       ThingHandler::answer)
@@ -305,7 +307,11 @@ class JtaCallsTest {
   }
 
   private static PostgresIdempotencyStore store() {
-    return PostgresIdempotencyStore.builder(host.pool).hostTransactions(host.transactions).build();
+    return builder().hostTransactions(host.transactions).build();
+  }
+
+  private static PostgresIdempotencyStore.Builder builder() {
+    return PostgresIdempotencyStore.builder(host.pool).connections(database.pool());
   }
 
   private static void addThings(DataSource owner) {

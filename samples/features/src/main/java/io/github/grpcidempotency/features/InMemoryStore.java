@@ -28,7 +28,7 @@ final class InMemoryStore extends PaymentServiceGrpc.PaymentServiceImplBase {
         Procedures.builder().addAnnotated(PaymentServiceGrpc.getServiceDescriptor()).build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(procedures, Shop::caller).store(store).build();
-    try (Shop shop = Shop.open(new InMemoryStore(), idempotency)) {
+    try (Shop shop = Shop.open(new InMemoryStore(), idempotency, () -> {})) {
       PaymentServiceBlockingStub stub =
           Intent.create().on(PaymentServiceGrpc.newBlockingStub(shop.channel()));
       ChargeCardRequest request = ChargeCardRequest.newBuilder().setCents(995).build();

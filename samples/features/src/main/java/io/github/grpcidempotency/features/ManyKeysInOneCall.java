@@ -59,8 +59,8 @@ final class ManyKeysInOneCall extends OrderServiceGrpc.OrderServiceImplBase {
     OrderLine tea = OrderLine.newBuilder().setToken("1").setItem("tea").build();
     OrderLine cup = OrderLine.newBuilder().setToken("2").setItem("cup").build();
     OrderLine pot = OrderLine.newBuilder().setToken("3").setItem("pot").build();
-    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-    try (IdempotentWork lines = IdempotentWork.builder(store, LINE).build();
+    try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+        IdempotentWork lines = IdempotentWork.builder(store, LINE).build();
         Shop shop = Shop.open(pool, new ManyKeysInOneCall(lines))) {
       OrderServiceGrpc.OrderServiceBlockingStub stub =
           OrderServiceGrpc.newBlockingStub(shop.channel());

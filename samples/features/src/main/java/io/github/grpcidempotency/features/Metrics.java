@@ -21,12 +21,13 @@ final class Metrics {
   static List<Order> run(DataSource pool, MeterRegistry registry) throws IOException {
     Procedures procedures =
         Procedures.builder().addAnnotated(OrderServiceGrpc.getServiceDescriptor()).build();
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(procedures, Shop::caller)
-            .store(PostgresIdempotencyStore.builder(pool).build())
+            .store(store)
             .listener(IdempotencyMetrics.builder(registry).build())
             .build();
-    try (Shop shop = Shop.open(new TransactionalHandler(), idempotency)) {
+    try (Shop shop = Shop.open(new TransactionalHandler(), idempotency, store::close)) {
       OrderServiceBlockingStub stub =
           Intent.create().on(OrderServiceGrpc.newBlockingStub(shop.channel()));
       CreateOrderRequest book = CreateOrderRequest.newBuilder().setItem("book").build();

@@ -22,7 +22,8 @@ import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 
 /** The common part of the samples: migrations, a server on a socket, and a channel to it. */
-record Shop(IdempotencyInterceptor idempotency, Server server, ManagedChannel channel)
+record Shop(
+    IdempotencyInterceptor idempotency, Server server, ManagedChannel channel, Runnable closeStore)
     implements AutoCloseable {
   private static final String INTENTS = "io/github/grpcidempotency/client/migration";
 
@@ -42,14 +43,15 @@ record Shop(IdempotencyInterceptor idempotency, Server server, ManagedChannel ch
     Procedures.Builder all =
         Procedures.builder().addAnnotated(handlers.bindService().getServiceDescriptor());
     List.of(procedures).forEach(all::add);
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     return open(
         handlers,
-        IdempotencyInterceptor.builder(all.build(), Shop::caller)
-            .store(PostgresIdempotencyStore.builder(pool).build())
-            .build());
+        IdempotencyInterceptor.builder(all.build(), Shop::caller).store(store).build(),
+        store::close);
   }
 
-  static Shop open(BindableService handlers, IdempotencyInterceptor idempotency)
+  static Shop open(
+      BindableService handlers, IdempotencyInterceptor idempotency, Runnable closeStore)
       throws IOException {
     Server server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
@@ -64,7 +66,7 @@ record Shop(IdempotencyInterceptor idempotency, Server server, ManagedChannel ch
         Grpc.newChannelBuilder(target, InsecureChannelCredentials.create())
             .intercept(IdempotencyClientInterceptor.create()) // sends the keys
             .build();
-    return new Shop(idempotency, server, channel);
+    return new Shop(idempotency, server, channel, closeStore);
   }
 
   /** Stands for your authentication, which returns the user of the current call. */
@@ -82,5 +84,6 @@ record Shop(IdempotencyInterceptor idempotency, Server server, ManagedChannel ch
     channel.shutdownNow();
     idempotency.drain(Duration.ofSeconds(5), server);
     idempotency.close();
+    closeStore.run();
   }
 }

@@ -51,12 +51,13 @@ final class WaitingDuplicate extends PaymentServiceGrpc.PaymentServiceImplBase
 
   static List<Reply<Charge>> run(DataSource pool) throws IOException {
     WaitingDuplicate handler = new WaitingDuplicate();
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(Procedures.of(CHARGE_CARD), Shop::caller)
-            .store(PostgresIdempotencyStore.builder(pool).build())
+            .store(store)
             .listener(handler)
             .build();
-    try (Shop shop = Shop.open(handler, idempotency)) {
+    try (Shop shop = Shop.open(handler, idempotency, store::close)) {
       PaymentServiceFutureStub stub =
           Intent.create().on(PaymentServiceGrpc.newFutureStub(shop.channel()));
       ChargeCardRequest request = ChargeCardRequest.newBuilder().setCents(995).build();

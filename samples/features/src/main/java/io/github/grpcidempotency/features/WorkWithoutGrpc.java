@@ -41,9 +41,8 @@ final class WorkWithoutGrpc {
   }
 
   static List<WorkResult<Int64Value>> run(DataSource pool) throws Exception {
-    try (IdempotentWork work =
-        IdempotentWork.builder(PostgresIdempotencyStore.builder(pool).build(), CLOSE_MONTH)
-            .build()) {
+    try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+        IdempotentWork work = IdempotentWork.builder(store, CLOSE_MONTH).build()) {
       WorkWithoutGrpc jobs = new WorkWithoutGrpc(work);
       Instant due = Instant.parse("2026-12-01T00:00:00Z");
       return List.of(jobs.closeMonth(due), jobs.closeMonth(due));

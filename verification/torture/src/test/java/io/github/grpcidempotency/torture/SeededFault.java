@@ -493,8 +493,8 @@ enum SeededFault {
               sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
               sql(
                   "transaction/claim_late",
-                  "WHERE k.idempotency_key",
-                  "WHERE false AND k.idempotency_key"))
+                  "WHERE ${same_key}",
+                  "WHERE false AND ${same_key}"))
           .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
 
   /** A first statement that has failed counts as one that was never sent. */
@@ -525,11 +525,11 @@ enum SeededFault {
           .of(Form.SAME_DATABASE)
           .by(
               store(
-                  "internal/database/OwnThread",
-                  "return CompletableFuture.supplyAsync(work, THREADS).join();",
-                  "return work.get();"),
-              store(
                   "internal/database/RecordDatabase",
+                  "settings.connections().use(work)",
+                  "settings.connections().through(any -> settings.pool()).use(work)"),
+              store(
+                  "internal/database/StoreConnections",
                   "alone = connection.getAutoCommit();",
                   "alone = connection.getAutoCommit() || !connection.isClosed();"))
           .running(

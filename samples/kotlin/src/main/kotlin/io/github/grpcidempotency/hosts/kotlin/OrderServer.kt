@@ -14,11 +14,13 @@ import javax.sql.DataSource
 
 /** A server whose methods are safe to retry. */
 class OrderServer(pool: DataSource, service: BindableService) : AutoCloseable {
+    private val store = PostgresIdempotencyStore.builder(pool).build()
+
     private val idempotency =
         IdempotencyInterceptor.builder(
             Procedures.builder().addAnnotated(OrderServiceGrpc.getServiceDescriptor()).build(),
         ) { Optional.ofNullable(Authentication.SUBJECT.get()).map(Caller::ofSubject) }
-            .store(PostgresIdempotencyStore.builder(pool).build())
+            .store(store)
             .build() // checks schema, roles and descriptors, and lists all that is wrong
 
     private val server =
@@ -35,5 +37,6 @@ class OrderServer(pool: DataSource, service: BindableService) : AutoCloseable {
     override fun close() {
         idempotency.drain(Duration.ofSeconds(5), server)
         idempotency.close()
+        store.close()
     }
 }

@@ -12,6 +12,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.quarkus.agroal.DataSource;
 import io.quarkus.grpc.GlobalInterceptor;
 import io.quarkus.runtime.BlockingOperationControl;
 import io.quarkus.security.identity.SecurityIdentity;
@@ -31,25 +32,27 @@ import java.util.Optional;
 class Idempotency implements ServerInterceptor, Prioritized {
   private final Procedures procedures;
   private final IdempotencyInterceptor interceptor;
+  private final PostgresIdempotencyStore store;
   private final ExpirySweeper sweeper;
 
   Idempotency(
       Procedures procedures,
       Migration migration,
       AgroalDataSource pool,
+      @DataSource("idempotency") AgroalDataSource connections,
       TransactionManager transactions,
       TransactionSynchronizationRegistry synchronizations,
       SecurityIdentity identity) {
     migration.run();
     this.procedures = procedures;
-    this.interceptor =
-        IdempotencyInterceptor.builder(procedures, () -> caller(identity))
-            .store(
-                PostgresIdempotencyStore.builder(pool)
-                    .hostTransactions(JtaTransactions.of(transactions, synchronizations, pool))
-                    .build())
+    this.store =
+        PostgresIdempotencyStore.builder(pool)
+            .connections(connections)
+            .hostTransactions(JtaTransactions.of(transactions, synchronizations, pool))
             .build();
-    this.sweeper = ExpirySweeper.builder(pool).build().start();
+    this.interceptor =
+        IdempotencyInterceptor.builder(procedures, () -> caller(identity)).store(store).build();
+    this.sweeper = ExpirySweeper.builder(store).build().start();
   }
 
   private static Optional<Caller> caller(SecurityIdentity identity) {
@@ -92,5 +95,6 @@ class Idempotency implements ServerInterceptor, Prioritized {
   void close() {
     interceptor.close();
     sweeper.close();
+    store.close();
   }
 }

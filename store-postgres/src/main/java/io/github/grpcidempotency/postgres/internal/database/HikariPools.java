@@ -3,17 +3,25 @@ package io.github.grpcidempotency.postgres.internal.database;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.github.grpcidempotency.procedure.SetupException;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Properties;
 import javax.sql.DataSource;
 
 /**
  * Derives the store's own pool from the service's HikariCP pool. Only this class depends on
- * HikariCP, and it is used only if the service's class path has HikariCP.
+ * HikariCP, which the service's class path may lack.
  */
 final class HikariPools {
   private static final String SUFFIX = "-idempotency";
+
+  private static final boolean PRESENT =
+      StoreConnections.classOf(
+              "com.zaxxer.hikari.HikariDataSource", HikariPools.class.getClassLoader())
+          .isPresent();
 
   private HikariPools() {}
 
@@ -36,6 +44,21 @@ final class HikariPools {
     }
 
     @Override
+    public Connection getConnection() throws SQLException {
+      if (getMetricsTrackerFactory() == null && service.getMetricsTrackerFactory() != null) {
+        takeMetrics();
+      }
+      return super.getConnection();
+    }
+
+    /** Frameworks such as Spring Boot set the metrics of the service's pool after the start. */
+    private synchronized void takeMetrics() {
+      if (getMetricsTrackerFactory() == null) {
+        setMetricsTrackerFactory(service.getMetricsTrackerFactory());
+      }
+    }
+
+    @Override
     public Credentials getCredentials() {
       return service.getCredentials();
     }
@@ -46,7 +69,7 @@ final class HikariPools {
    * empty if the service has another kind of pool.
    */
   static Optional<StoreConnections> deriveFrom(DataSource service) {
-    return StoreConnections.unwrap(service, HikariDataSource.class)
+    return hikari(service)
         .map(
             hikari -> {
               Derived pool = new Derived(hikari);
@@ -56,9 +79,19 @@ final class HikariPools {
             });
   }
 
+  /** Returns what the driver reads from a pool's URL; empty for another kind of pool. */
+  static Optional<Properties> urlOf(DataSource pool) {
+    return hikari(pool)
+        .flatMap(hikari -> Outage.parse(hikari.getJdbcUrl(), hikari.getDataSourceProperties()));
+  }
+
+  private static Optional<HikariDataSource> hikari(DataSource pool) {
+    return PRESENT ? StoreConnections.unwrap(pool, HikariDataSource.class) : Optional.empty();
+  }
+
   /** Throws if a pool of HikariCP has too few connections for a store. */
   static void checkSize(DataSource given) {
-    StoreConnections.unwrap(given, HikariDataSource.class)
+    hikari(given)
         .filter(pool -> pool.getMaximumPoolSize() < StoreConnections.SIZE)
         .ifPresent(
             small -> {

@@ -174,8 +174,8 @@ final class Outage {
     try {
       return pool.isWrapperFor(BaseDataSource.class)
           ? parse(pool.unwrap(BaseDataSource.class).getUrl(), new Properties())
-          : HikariUrl.of(pool);
-    } catch (SQLException | NoClassDefFoundError unknown) { // HikariCP is optional
+          : HikariPools.urlOf(pool);
+    } catch (SQLException unknown) {
       return Optional.empty();
     }
   }

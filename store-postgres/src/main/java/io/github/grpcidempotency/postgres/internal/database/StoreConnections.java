@@ -57,10 +57,6 @@ public final class StoreConnections implements AutoCloseable {
   private static final String ROUTING =
       "org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource";
 
-  private static final boolean HAS_HIKARI =
-      classOf("com.zaxxer.hikari.HikariDataSource", StoreConnections.class.getClassLoader())
-          .isPresent();
-
   private final DataSource pool;
   private final Runnable end;
   private final long maxWaitNanos;
@@ -100,9 +96,7 @@ public final class StoreConnections implements AutoCloseable {
    */
   public static StoreConnections of(DataSource pool) {
     refuseRouting(pool);
-    if (HAS_HIKARI) {
-      HikariPools.checkSize(pool);
-    }
+    HikariPools.checkSize(pool);
     return new StoreConnections(pool, () -> {}, MAX_WAIT);
   }
 
@@ -114,16 +108,11 @@ public final class StoreConnections implements AutoCloseable {
    */
   public static StoreConnections deriveFrom(DataSource service) {
     refuseRouting(service);
-    Optional<StoreConnections> derived =
-        HAS_HIKARI ? HikariPools.deriveFrom(service) : Optional.empty();
-    return derived.orElseGet(
-        () ->
-            unwrap(service, PGSimpleDataSource.class)
-                .map(StoreConnections::of)
-                .orElseThrow(
-                    () ->
-                        new SetupException(
-                            List.of(UNKNOWN_KIND.formatted(service.getClass().getName())))));
+    return HikariPools.deriveFrom(service)
+        .or(() -> unwrap(service, PGSimpleDataSource.class).map(StoreConnections::of))
+        .orElseThrow(
+            () ->
+                new SetupException(List.of(UNKNOWN_KIND.formatted(service.getClass().getName()))));
   }
 
   /** Returns whether a data source of Spring chooses a database for each thread. */
@@ -155,7 +144,7 @@ public final class StoreConnections implements AutoCloseable {
     }
   }
 
-  private static Optional<Class<?>> classOf(String name, @Nullable ClassLoader loader) {
+  static Optional<Class<?>> classOf(String name, @Nullable ClassLoader loader) {
     try {
       return Optional.of(Class.forName(name, false, loader));
     } catch (ClassNotFoundException missing) {

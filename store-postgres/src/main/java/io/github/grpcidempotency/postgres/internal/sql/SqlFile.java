@@ -37,7 +37,7 @@ public final class SqlFile {
    */
   private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
 
-  static final String CALLER =
+  private static final String CALLER =
       "set_config('app.current_user_id', :user, true),"
           + " set_config('idempotency.tenant', :tenant, true),"
           + " set_config('idempotency.project', :project, true)";

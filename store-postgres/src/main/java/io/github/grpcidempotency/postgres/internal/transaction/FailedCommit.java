@@ -58,12 +58,12 @@ final class FailedCommit {
             + " before it answers");
   }
 
-  /** Returns the exception for a handler whose threads go on after its answer. */
+  /** Returns the exception for a handler whose threads, or whose COPY, go on after its answer. */
   static TransactionMisuseException stillInUse() {
     return new TransactionMisuseException(
-        "the handler answered OK while another thread was still using its transaction: the"
-            + " transaction was rolled back. Let the handler wait for its threads before it"
-            + " answers");
+        "the handler answered OK while another thread, or a COPY, was still using its transaction:"
+            + " the transaction was rolled back. Let the handler wait for its threads, and end its"
+            + " COPY, before it answers");
   }
 
   /** Settles a call whose handler answered OK after a failed statement. */

@@ -22,12 +22,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.copy.CopyOperation;
 import org.postgresql.util.PSQLState;
 
 /**
@@ -66,6 +69,9 @@ final class GuardedConnection {
 
   /** The driver's objects that are no interfaces, made anew so that they use this guard. */
   private final Map<Class<?>, Object> tools = new ConcurrentHashMap<>();
+
+  /** The driver makes every other statement wait for the end of these, even for ever. */
+  private final Queue<CopyOperation> copies = new ConcurrentLinkedQueue<>();
 
   /** Each thread that calls the driver holds the read lock. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
@@ -109,14 +115,15 @@ final class GuardedConnection {
     ended = true;
   }
 
-  /** Returns whether no other thread is calling the driver. */
+  /** Returns whether no other thread is calling the driver, and no {@code COPY} is under way. */
   boolean isUnused() {
-    return use.getReadLockCount() == use.getReadHoldCount();
+    return use.getReadLockCount() == use.getReadHoldCount()
+        && copies.stream().noneMatch(CopyOperation::isActive);
   }
 
   /**
-   * Waits until no other thread is calling the driver. Once the handler's use has ended, no other
-   * thread starts a call to the driver. Returns false if one is still calling it.
+   * Waits until the connection {@linkplain #isUnused is unused}. Once the handler's use has ended,
+   * no other thread starts a call to the driver. Returns false if the wait was too short.
    */
   boolean awaitUnused() {
     if (isUnused()) {
@@ -127,7 +134,7 @@ final class GuardedConnection {
       if (unused) {
         use.writeLock().unlock();
       }
-      return unused;
+      return unused && isUnused();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return false;
@@ -287,6 +294,9 @@ final class GuardedConnection {
       }
       if (method.getName().equals("getStatement") && creator instanceof Statement) {
         return creator;
+      }
+      if (result instanceof CopyOperation copy) {
+        copies.add(copy);
       }
       if (Driver.isTool(result)) {
         return tool(result);
