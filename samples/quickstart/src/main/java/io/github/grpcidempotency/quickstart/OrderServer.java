@@ -11,15 +11,11 @@ import io.github.grpcidempotency.resource.*;
 import io.grpc.*;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.*;
 import javax.sql.DataSource;
 
 /** A server whose methods are safe to retry. */
-record OrderServer(
-    Server server,
-    IdempotencyInterceptor idempotency,
-    ExpirySweeper sweeper,
-    PostgresIdempotencyStore store) {
+record OrderServer(Server server, IdempotencyInterceptor idempotency, List<Runnable> closing) {
   static final Metadata.Key<String> SUBJECT_HEADER =
       Metadata.Key.of("subject", Metadata.ASCII_STRING_MARSHALLER);
   private static final Context.Key<String> SUBJECT = Context.key("subject");
@@ -53,7 +49,7 @@ record OrderServer(
             .intercept(authentication) // added last, so called first
             .build()
             .start();
-    return new OrderServer(server, idempotency, sweeper, store);
+    return new OrderServer(server, idempotency, List.of(sweeper::close, store::close));
   }
 
   /** Stands for authentication and accepts everybody: yours verifies a token. */
@@ -66,7 +62,6 @@ record OrderServer(
   void stop() {
     idempotency.drain(Duration.ofSeconds(5), server);
     idempotency.close();
-    sweeper.close();
-    store.close();
+    closing.forEach(Runnable::run);
   }
 }
