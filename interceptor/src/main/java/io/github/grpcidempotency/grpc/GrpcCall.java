@@ -247,7 +247,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     handler = null;
     try {
       stopped.ifPresent(ServerCall.Listener::onCancel);
-    } catch (RuntimeException thrown) {
+    } catch (Throwable thrown) {
       logger.debug("a handler threw when its call was cancelled", thrown);
     }
   }

@@ -80,7 +80,7 @@ public final class Shards {
       name =
           Objects.requireNonNull(
               choice.apply(caller), "the function that chooses shards returned null");
-    } catch (RuntimeException failed) {
+    } catch (Throwable failed) {
       log.warn("choice", failed, "the function that chooses shards failed; the call is refused");
       return Optional.empty();
     }

@@ -234,7 +234,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     } catch (RefusedException refused) {
       refuse(refused.refusal(), Optional.of(id), refused.getCause());
       return;
-    } catch (Exception unreadable) {
+    } catch (Throwable unreadable) {
       refuse(Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(id), unreadable);
       return;
     }

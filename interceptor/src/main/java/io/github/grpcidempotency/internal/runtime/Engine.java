@@ -136,7 +136,7 @@ public final class Engine implements AutoCloseable {
       return call.get();
     } catch (StoreException | CancellationException known) {
       throw known;
-    } catch (RuntimeException defect) {
+    } catch (RuntimeException | Error defect) {
       throw unexpected(defect);
     }
   }
@@ -223,7 +223,7 @@ public final class Engine implements AutoCloseable {
     }
     try {
       return store.retain(request, recorded);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) {
       events.retentionFailed(recorded.operationId(), failure);
       return recorded.expires();
     }
