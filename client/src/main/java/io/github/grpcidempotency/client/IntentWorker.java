@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.client;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.client.IntentRoute.Limits;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
 import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.AbstractStub;

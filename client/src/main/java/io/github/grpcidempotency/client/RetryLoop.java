@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.client;
 
-import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyListener;
@@ -35,7 +36,6 @@ import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
-import io.github.grpcidempotency.store.support.DaemonThreads;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;

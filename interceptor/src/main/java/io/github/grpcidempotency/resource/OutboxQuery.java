@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.resource;
 
-import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -2,8 +2,8 @@ package io.github.grpcidempotency.store;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.work;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.call.KeyedCall;
@@ -23,7 +24,6 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
-import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
@@ -11,9 +14,6 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;

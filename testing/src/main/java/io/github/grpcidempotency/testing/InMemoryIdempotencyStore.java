@@ -2,6 +2,9 @@ package io.github.grpcidempotency.testing;
 
 import static java.util.stream.Collectors.toSet;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -16,9 +19,6 @@ import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoredOperation;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

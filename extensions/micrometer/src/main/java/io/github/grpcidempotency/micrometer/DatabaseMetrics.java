@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.micrometer;
 
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.redis;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.CompletionWatch;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.redis;
 
-import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

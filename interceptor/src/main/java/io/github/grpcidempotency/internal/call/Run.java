@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.internal.call;
 
 import com.google.rpc.Code;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.RunningCalls;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.internal.event;
 
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.store.support.RateLimitedLog;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;

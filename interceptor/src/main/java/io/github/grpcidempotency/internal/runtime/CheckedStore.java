@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.common.base.Suppliers;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -12,7 +13,6 @@ import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
@@ -19,7 +20,6 @@ import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

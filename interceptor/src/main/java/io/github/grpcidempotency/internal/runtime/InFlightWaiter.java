@@ -3,6 +3,8 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.partitioningBy;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -10,8 +12,6 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

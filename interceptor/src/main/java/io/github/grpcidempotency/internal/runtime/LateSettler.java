@@ -4,13 +4,13 @@ import static io.github.grpcidempotency.store.FailureCause.OTHER;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.StoredOperation;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
-import io.github.grpcidempotency.store.support.RepeatedWhile;
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
+import io.github.grpcidempotency.background.RepeatedWhile;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

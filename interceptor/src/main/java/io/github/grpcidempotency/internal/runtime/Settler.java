@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.HandlerError;
@@ -13,7 +14,6 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;

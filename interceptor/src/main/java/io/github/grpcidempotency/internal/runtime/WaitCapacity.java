@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.WaitLimits;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.LoggerFactory;

@@ -3,15 +3,15 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RateLimitedLog;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.support.DaemonThreads;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
-import io.github.grpcidempotency.store.support.RepeatedTask;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
@@ -19,7 +20,6 @@ import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.time.Instant;

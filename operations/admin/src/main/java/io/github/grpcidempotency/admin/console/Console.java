@@ -2,7 +2,7 @@ package io.github.grpcidempotency.admin.console;
 
 import com.sun.net.httpserver.HttpServer;
 import io.github.grpcidempotency.admin.Administration;
-import io.github.grpcidempotency.store.support.DaemonThreads;
+import io.github.grpcidempotency.background.DaemonThreads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -2,9 +2,9 @@ package io.github.grpcidempotency.postgres.internal.batch;
 
 import static java.util.Objects.requireNonNull;
 
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.BatchCounts;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

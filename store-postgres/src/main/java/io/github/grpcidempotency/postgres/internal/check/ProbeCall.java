@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.check;
 
 import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -30,7 +31,6 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
-import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.support.DaemonThreads;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetAddress;

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.database;
 
 import static java.util.stream.Collectors.toMap;
 
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.postgres.internal.batch.Batches;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
@@ -13,7 +14,6 @@ import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.support.RateLimitedLog;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

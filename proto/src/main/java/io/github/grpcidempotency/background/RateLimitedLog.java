@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store.support;
+package io.github.grpcidempotency.background;
 
 import java.sql.SQLException;
 import java.time.Duration;

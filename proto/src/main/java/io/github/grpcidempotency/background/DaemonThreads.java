@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store.support;
+package io.github.grpcidempotency.background;
 
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store.support;
+package io.github.grpcidempotency.background;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -3,6 +3,6 @@
  * rate. It is in this module because servers and clients both depend on it.
  */
 @NullMarked
-package io.github.grpcidempotency.store.support;
+package io.github.grpcidempotency.background;
 
 import org.jspecify.annotations.NullMarked;
