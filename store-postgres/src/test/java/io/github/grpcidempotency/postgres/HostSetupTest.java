@@ -93,7 +93,7 @@ class HostSetupTest {
 
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> verify(new ThreadTransactions(cut)))
-          .returns(FailureCause.NO_CONNECTION, StoreException::failureCause);
+          .returns(FailureCause.NO_LOGIN, StoreException::failureCause);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.store.ClaimRequest;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -64,6 +65,21 @@ record KeyTable(TestDatabase database) {
         OffsetDateTime.class,
         "SELECT lease_expires FROM idempotency.idempotency_keys WHERE user_uuid = ?",
         user);
+  }
+
+  /** Reserves a key without its lock, as no server does. */
+  void reserve(ClaimRequest request) {
+    database.execute(
+        """
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, lease_expires, expires)
+        VALUES (gen_random_uuid(), ?, ?, ?, ?, ?, now() + interval '1 minute', now() + interval '1 day')
+        """,
+        request.key().value(),
+        request.key().caller().userId(),
+        request.procedure().name(),
+        request.fingerprint().hash().toByteArray(),
+        request.fingerprint().version());
   }
 
   /** Adds completed rows, each of a different user, that expire after this time. */

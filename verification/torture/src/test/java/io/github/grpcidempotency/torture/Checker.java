@@ -427,6 +427,7 @@ final class Checker {
                     call.end(),
                     kind -> !kind.isLight() || kind == FaultKind.SWALLOW_CLAIM))
         .filter(call -> !wroteAtItsDeadline(call))
+        .filter(call -> !excuses.isCrowded(call))
         .forEach(
             call ->
                 violate(

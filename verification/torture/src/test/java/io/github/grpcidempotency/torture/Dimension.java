@@ -40,7 +40,15 @@ enum Dimension {
   /** How many of a hundred tasks the interceptor's executor rejects. */
   REJECTIONS("0", "0", "5"),
   /** For how many of a thousand connections the pool throws what no pool should throw. */
-  POOL_DEFECTS("0", "0", "5");
+  POOL_DEFECTS("0", "0", "5"),
+  /** How many connections the pool of handlers has. */
+  POOL_SIZE("10", "10", "2"),
+  /** How many hosts the JDBC URL has; all but the first are down. */
+  HOSTS("1", "1", "2"),
+  /** The execution of {@code Reserved}: a rolling deployment may change it. */
+  EXECUTION("reserved", "reserved", "transactional"),
+  /** For how many of a hundred answers the function of the resource throws an error. */
+  RESOURCE_ERRORS("0", "0", "5");
 
   @SuppressWarnings("ImmutableEnumChecker") // an immutable list of strings
   private final List<String> choices;

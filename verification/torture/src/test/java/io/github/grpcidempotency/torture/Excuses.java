@@ -90,6 +90,13 @@ final class Excuses {
         .orElse(true);
   }
 
+  /** Whether handlers on a call's server wait for each other's connections. */
+  boolean isCrowded(Call call) {
+    return lifeOf(call.server(), call.start())
+        .filter(life -> !life.isOrdinary(Dimension.POOL_SIZE))
+        .isPresent();
+  }
+
   /** The same for a call that only reads what is recorded. */
   boolean isFragileToReplay(Call call) {
     return lifeOf(call.server(), call.start())

@@ -70,12 +70,18 @@ enum Form {
     };
   }
 
+  /** Whether a handler has a connection of its own. */
+  private boolean mayHold() {
+    return this == RESERVED || this == SAME_DATABASE;
+  }
+
   /** Whether a handler can behave in a manner. */
   boolean knows(Manner manner) {
     return switch (manner) {
       case ORDINARY -> true;
       case ELSEWHERE, NEVER -> this != JOB;
       case WITHIN -> mayAnswerWithin();
+      case HOLDING -> mayHold();
       case INTERRUPTED -> this == JOB;
     };
   }

@@ -73,7 +73,7 @@ final class JtaHandlers implements HandlerTransactions {
               .connectionPoolConfiguration(
                   settings ->
                       settings
-                          .maxSize(TortureServer.POOL_SIZE)
+                          .maxSize(life.number(Dimension.POOL_SIZE))
                           .acquisitionTimeout(
                               Duration.ofMillis(life.number(Dimension.CONNECTION_TIMEOUT)))
                           .validateOnBorrow(true)

@@ -14,6 +14,8 @@ enum Manner {
   ELSEWHERE,
   /** Answers while a transaction of its own is open, which may be rolled back. */
   WITHIN,
+  /** Answers, and only then gives its own connection back. */
+  HOLDING,
   /** Writes, and never answers. If the transaction is its own, it stays open for three leases. */
   NEVER,
   /** Is interrupted at some time, perhaps while it waits for another call. */

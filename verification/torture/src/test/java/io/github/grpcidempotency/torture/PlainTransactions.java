@@ -3,7 +3,15 @@ package io.github.grpcidempotency.torture;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import java.io.ByteArrayInputStream;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.PreparedBatch;
@@ -34,10 +42,46 @@ final class PlainTransactions implements HandlerTransactions {
         fail(handle);
         HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
       }
+      case AFTER_ANOTHER_USE -> {
+        useOtherwise(handle.getConnection());
+        insert(handle, server, run);
+      }
       case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD ->
           insert(handle, server, run);
     }
     rest.run();
+  }
+
+  /** Uses a connection as libraries do before their first statement. */
+  private static void useOtherwise(Connection connection) {
+    try {
+      switch (ThreadLocalRandom.current().nextInt(4)) {
+        case 0 -> {
+          try (ResultSet tables =
+              connection.getMetaData().getTables(null, "torture", "effects", null)) {
+            boolean unused = tables.next();
+          }
+        }
+        case 1 -> {
+          try (Statement statement = connection.createStatement()) {
+            statement.setFetchSize(10);
+            statement.addBatch("SELECT 1");
+            int[] unused = statement.executeBatch();
+          }
+        }
+        case 2 -> {
+          try (PreparedStatement statement = connection.prepareStatement("SELECT ?::bytea")) {
+            statement.setBinaryStream(1, new ByteArrayInputStream(new byte[10]), 10);
+            boolean unused = statement.getMetaData() != null && statement.execute();
+          }
+        }
+        default -> {
+          boolean unused = connection.isValid(1);
+        }
+      }
+    } catch (SQLException failure) {
+      throw new ConnectionException(failure);
+    }
   }
 
   private void insertAsBatch(Handle handle, EffectRun run) {

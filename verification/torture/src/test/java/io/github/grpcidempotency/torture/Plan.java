@@ -41,6 +41,7 @@ record Plan(
    * @param waiting guarded operations that several sessions wait for
    * @param withoutRight sessions that may not have the record of a guarded method
    * @param queueing operations whose duplicates wait behind a call of another method
+   * @param hurried calls whose deadline is a small part of a lease
    */
   record Mix(
       int slow,
@@ -50,20 +51,29 @@ record Plan(
       Map<Manner, Integer> manners,
       int waiting,
       int withoutRight,
-      int queueing) {
+      int queueing,
+      int hurried) {
     /** Handlers are ordinary, and nobody waits by name. */
     Mix(int slow, int failing, int terminal, int expired) {
-      this(slow, failing, terminal, expired, Map.of(), 0, 0, 0);
+      this(slow, failing, terminal, expired, Map.of(), 0, 0, 0, 0);
     }
 
     /** Returns a mix in which some handlers behave otherwise. */
     Mix behaving(Map<Manner, Integer> others) {
-      return new Mix(slow, failing, terminal, expired, others, waiting, withoutRight, queueing);
+      return new Mix(
+          slow, failing, terminal, expired, others, waiting, withoutRight, queueing, hurried);
+    }
+
+    /** Returns a mix in which some callers give up soon, and try again. */
+    Mix hurrying(int percent) {
+      return new Mix(
+          slow, failing, terminal, expired, manners, waiting, withoutRight, queueing, percent);
     }
 
     /** Returns a mix with sessions that wait beside others. */
     Mix waiting(int named, int strangers, int behindOthers) {
-      return new Mix(slow, failing, terminal, expired, manners, named, strangers, behindOthers);
+      return new Mix(
+          slow, failing, terminal, expired, manners, named, strangers, behindOthers, hurried);
     }
   }
 
@@ -72,8 +82,16 @@ record Plan(
     /** Each process has a different mix of all settings. */
     record Mixed() implements Lives {}
 
-    /** All are alike. */
-    record Alike(ServerLife life) implements Lives {}
+    /** All processes of a server are alike. There is one life for each server. */
+    record Alike(List<ServerLife> lives) implements Lives {
+      Alike(ServerLife life) {
+        this(List.of(life));
+      }
+
+      ServerLife of(int server) {
+        return lives.get(server % lives.size());
+      }
+    }
   }
 
   static final String COMMIT = "COMMIT";
@@ -115,13 +133,26 @@ record Plan(
       ORDINARY
           .behaving(
               Map.of(
-                  Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.NEVER, 1, Manner.INTERRUPTED, 40))
-          .waiting(50, 40, 10);
+                  Manner.ELSEWHERE,
+                  8,
+                  Manner.WITHIN,
+                  6,
+                  Manner.HOLDING,
+                  4,
+                  Manner.NEVER,
+                  1,
+                  Manner.INTERRUPTED,
+                  40))
+          .waiting(50, 40, 10)
+          .hurrying(4);
 
   /** Handlers that never answer keep their clients waiting for three leases. */
   private static final Mix ALL_THAT_ANSWER =
       ORDINARY
-          .behaving(Map.of(Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.INTERRUPTED, 40))
+          .behaving(
+              Map.of(
+                  Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.HOLDING, 4, Manner.INTERRUPTED, 40))
+          .hurrying(4)
           .waiting(100, 40, 10); // a short run has few operations to wait for
 
   /** All faults, all the time. */
@@ -303,9 +334,9 @@ record Plan(
     return new Plan(length, servers, clients, lease, pause, faults, cuts, forms, other, lives);
   }
 
-  /** Returns a plan whose servers are all alike. */
-  Plan living(ServerLife life) {
-    return living(new Lives.Alike(life));
+  /** Returns a plan whose servers have one life each, in turn. */
+  Plan living(ServerLife... each) {
+    return living(new Lives.Alike(List.of(each)));
   }
 
   private Plan living(Lives others) {
@@ -315,7 +346,7 @@ record Plan(
   /** Returns how the processes of a server are set up, one after the other. */
   Supplier<ServerLife> livesOf(int server, long seed) {
     if (lives instanceof Lives.Alike alike) {
-      return alike::life;
+      return () -> alike.of(server);
     }
     Random random = new Random(seed * servers.size() + server);
     return () -> ServerLife.draw(random);

@@ -38,8 +38,8 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/Settler",
-                  "return settle(operation, Settlement.COMPLETE, () -> answer);",
-                  "      return settle(operation, Settlement.COMPLETE, () -> answer)"
+                  "return settle(operation, settlement, () -> record(operation, answer));",
+                  "      return settle(operation, settlement, () -> record(operation, answer))"
                       + " == Settled.ROLLED_BACK\n"
                       + "          ? Settled.ROLLED_BACK\n"
                       + "          : Settled.DONE;"))
@@ -123,15 +123,19 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "try { settled = record(answer);",
+                  "private Runnable settleNow(Answer answer) { try {",
                   """
-                  if (answer.response().isPresent()) {
-                    send(answer, true);
-                    var unused = record(answer);
-                    return;
-                  }
-                  try {
-                    settled = record(answer);
+                  private Runnable settleNow(Answer answer) {
+                    if (answer.response().isPresent()) {
+                      sending(answer, true).run();
+                      try {
+                        var unused = record(answer);
+                      } catch (StoreException | TransactionMisuseException unrecorded) {
+                        return NOTHING_TO_SEND;
+                      }
+                      return NOTHING_TO_SEND;
+                    }
+                    try {
                   """))
           .during(FaultKind.CUT_BEFORE)),
 
@@ -182,7 +186,7 @@ enum SeededFault {
                   "ids.contains(row.id())"),
               store(
                   "internal/claim/ReservationAttempt",
-                  "phase != FailurePhase.ANSWER_LOST && !isLate()",
+                  "own.sent().filter(sent -> !isLate(sent)).isPresent()",
                   "true"))
           .during(FaultKind.SWALLOW_CLAIM)
           .running(
@@ -229,9 +233,9 @@ enum SeededFault {
                       + " foreseen)"),
               interceptor(
                   "internal/runtime/Settler",
-                  "} catch (TransactionMisuseException misuse) { leases.drop(operation.claim());",
+                  "} catch (TransactionMisuseException misuse) { end(operation, settlement,",
                   "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
-                      + "      leases.drop(operation.claim());"))
+                      + "      end(operation, settlement,"))
           .running(plan -> plan.living(ServerLife.ordinary().with(Dimension.POOL_DEFECTS, "50")))),
 
   /** A transaction's failure is not recorded where an expired record stands. */
@@ -242,8 +246,8 @@ enum SeededFault {
               sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
               interceptor(
                   "internal/runtime/Settler",
-                  "return settled == Settled.LOST ? settled : Settled.DONE;",
-                  "return Settled.DONE;"))
+                  "? persist(operation, settlement, record.get())",
+                  "? (persist(operation, settlement, record.get()) == null ? null : Settled.DONE)"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 0, 100, 100)))),
 
   /** A handler that has lost its claim answers what it makes of that. */
@@ -253,7 +257,7 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/Settler",
-                  "return settled == Settled.LOST ? settled : Settled.DONE;",
+                  "return settled == Settled.LOST ? Settled.LOST : Settled.DONE;",
                   "return Settled.DONE;"))
           .during(FaultKind.STOP)),
 
@@ -263,11 +267,104 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/RunningCalls", "if (call.isOver()) {", "if (call != null) {"),
+                  "internal/runtime/RunningCalls",
+                  "boolean over = call.isOver();",
+                  """
+                  if (call != null) {
+                    return true;
+                  }
+                  boolean over = call.isOver();
+                  """))),
+
+  /** A handler that runs for longer than its client waits is given up, and its key freed. */
+  GIVEN_UP_AFTER_ITS_CLIENT(
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
               interceptor(
                   "internal/runtime/RunningCalls",
-                  "return now - state.overSince >= lease.toNanos();",
-                  "return true;"))),
+                  "if (!over || !call.hasReturned()) {",
+                  "if (!over) {"),
+              interceptor(
+                  "internal/runtime/RunningCalls",
+                  "if (!state.over || call.isAwaited()) {",
+                  "if (!state.over) {"))
+          .running(plan -> plan.calling(16).mixing(new Plan.Mix(80, 0, 0, 0).hurrying(70)))),
+
+  /** An error that the function of the resource throws ends the settlement. */
+  RESOURCE_ERROR_ENDS_THE_SETTLEMENT(
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/runtime/Operation",
+                  "} catch (Throwable wrong) { warnOfMissingId(",
+                  "    } catch (RuntimeException wrong) {\n      warnOfMissingId("))
+          .running(
+              plan -> plan.living(ServerLife.ordinary().with(Dimension.RESOURCE_ERRORS, "50")))),
+
+  /** The store has no connections of its own, and handlers hold theirs after they have answered. */
+  STORE_WAITS_FOR_HANDLERS(
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              handlers(
+                  "TortureServer",
+                  "store(ofStore, connections, host.transactions())",
+                  "store(ofStore, pool, host.transactions())"))
+          .running(
+              plan ->
+                  plan.calling(16)
+                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.HOLDING, 90)))
+                      .living(
+                          ServerLife.ordinary()
+                              .with(Dimension.POOL_SIZE, "4")
+                              .with(Dimension.CONNECTION_TIMEOUT, "4000")))),
+
+  /** A claim whose answer took longer than its lease counts as won. */
+  LATE_CLAIM_WINS(
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "internal/claim/ReservationAttempt",
+                  "own.sent().filter(sent -> !isLate(sent)).isPresent()",
+                  "own.sent().isPresent()"))
+          .during(FaultKind.SWALLOW_CLAIM)
+          .running(
+              plan ->
+                  plan.calling(32)
+                      .pausing(Duration.ofMillis(400))
+                      .mixing(new Plan.Mix(10, 0, 0, 0)))),
+
+  /** The failure of the last host of a URL counts as the failure of all hosts. */
+  OPEN_ON_THE_LAST_HOST(
+      breaking(Rule.NO_UNGUARDED_EFFECT)
+          .of(Form.FAIL_OPEN)
+          .by(
+              store(
+                  "internal/database/Outage",
+                  "Failures.mayBeOutage(failure) && isProven()",
+                  "Failures.mayBeOutage(failure)"))
+          .during(FaultKind.REFUSE_LOGINS)
+          .running(
+              plan ->
+                  plan.living(
+                      ServerLife.ordinary()
+                          .with(Dimension.HOSTS, "2")
+                          .with(Dimension.CONNECTION_TIMEOUT, "1000")))),
+
+  /** The connection of a handler that is given up goes back to its pool as it is. */
+  GIVEN_UP_AND_GIVEN_BACK(
+      breaking(Rule.CONNECTION_RETURNED_CLEAN)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              store(
+                  "internal/transaction/OpenTransaction",
+                  "} else if (!over.getAndSet(true)) { abort();",
+                  "    } else if (!over.getAndSet(true)) {"))
+          .running(
+              plan -> plan.mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8))))),
 
   /** A pool without a free connection counts as an outage of the store. */
   OPEN_ON_AN_EXHAUSTED_POOL(
@@ -277,7 +374,11 @@ enum SeededFault {
               interceptor(
                   "internal/decision/FailureDecider",
                   "cause == FailureCause.NO_CONNECTION",
-                  "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.POOL_EXHAUSTED)"))
+                  "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.POOL_EXHAUSTED)"),
+              handlers(
+                  "TortureServer",
+                  "store(ofStore, connections, host.transactions())",
+                  "store(ofStore, pool, host.transactions())"))
           .during(FaultKind.EXHAUST)
           .running(
               plan ->
@@ -294,12 +395,8 @@ enum SeededFault {
                   "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
               store(
                   "internal/claim/ReservationAttempt",
-                  "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
-                  "phase"),
-              store(
-                  "internal/claim/ReservationAttempt",
-                  "if (again) {",
-                  "        if (again && ids.isEmpty()) {"))
+                  "if (!Failures.isCutOff(failure)) {",
+                  "        if (failure != null) {"))
           .during(FaultKind.CUT_AFTER)
           .cutting(Plan.RESERVATION)),
 
@@ -340,12 +437,20 @@ enum SeededFault {
                   "internal/runtime/LeaseKeeper",
                   "RepeatedTask.of(task, log, this::renew)",
                   """
-                  () -> {
-                    listeners.emit(
-                        new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
-                    renew();
-                  }\
-                  """))
+                  RepeatedTask.of(
+                      task,
+                      log,
+                      () -> {
+                        listeners.emit(
+                            new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
+                        renew();
+                      })\
+                  """),
+              new Edit(
+                  "proto/src/main",
+                  "java/io/github/grpcidempotency/store/support/RepeatedTask.java",
+                  "} catch (Throwable thrown) {",
+                  "    } catch (Exception thrown) {"))
           .running(
               plan -> plan.living(ServerLife.ordinary().with(Dimension.LISTENER_FAILURES, "20")))),
 
@@ -460,10 +565,10 @@ enum SeededFault {
           .by(
               store(
                   "internal/transaction/LateClaim",
-                  "opened.rollback(); yield Optional.empty();",
+                  "case PREEMPTED -> Optional.empty();",
                   """
-                          opened.rollback();
-                          yield Optional.of(
+                        case PREEMPTED ->
+                          Optional.of(
                               (Claim)
                                   java.lang.reflect.Proxy.newProxyInstance(
                                       Claim.class.getClassLoader(),
@@ -481,6 +586,10 @@ enum SeededFault {
                                                     .UUID;
                                             case "hasCommitted", "deferSettlement" -> false;
                                             case "failing" -> null;
+                                            case "close" -> {
+                                              opened.close();
+                                              yield null;
+                                            }
                                             default -> Claim.Settled.DONE;
                                           }));
                   """))),
@@ -541,8 +650,8 @@ enum SeededFault {
           .by(
               store(
                   "internal/transaction/OpenTransaction",
-                  "!(stopStatement() && rollBack(connection))",
-                  "!stopStatement()"))
+                  "free = guard.isUnused() && (committed || rollBack());",
+                  "      free = guard.isUnused();"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
 
   /** A first statement that is to claim is sent from any thread. */

@@ -57,7 +57,8 @@ class SpringHandlers implements HandlerTransactions {
         fail();
         HandlerTransactions.unlessFailed(() -> insert(run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD -> insert(run);
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, AFTER_ANOTHER_USE, FROM_ANOTHER_THREAD ->
+          insert(run);
     }
     rest.run();
   }

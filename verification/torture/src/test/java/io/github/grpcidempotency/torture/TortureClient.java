@@ -123,7 +123,8 @@ final class TortureClient {
   private static Metadata headers(Operation operation, Session session) {
     Metadata headers = new Metadata();
     headers.put(TortureServer.USER, operation.scope().user().toString());
-    headers.put(KEY, operation.scope().key());
+    headers.put(TortureServer.TENANT, operation.scope().tenant());
+    headers.put(KEY, operation.scope().sent());
     headers.put(TortureServer.MANNER, session.manner().name());
     if (!session.hasRight()) {
       headers.put(TortureServer.WITHOUT_RIGHT, "true");
@@ -142,10 +143,13 @@ final class TortureClient {
     }
   }
 
-  /** Some clients give up before a lease has ended, and try again. */
+  /** Some clients give up before a lease has ended, or much sooner, and try again. */
   private Duration deadline(Purpose purpose) {
-    boolean impatient =
-        (purpose == Purpose.WORK || purpose == Purpose.RETRY) && chance(IMPATIENT_PERCENT);
+    boolean works = purpose == Purpose.WORK || purpose == Purpose.RETRY;
+    if (works && chance(mix.hurried())) {
+      return lease.dividedBy(10);
+    }
+    boolean impatient = works && chance(IMPATIENT_PERCENT);
     return impatient ? lease.multipliedBy(3).dividedBy(4) : lease.multipliedBy(3);
   }
 

@@ -50,7 +50,7 @@ final class TortureDatabase {
    */
   private static final String ANSWERS =
       """
-      SELECT idempotency_key AS key, user_uuid AS user_id, response_bytes
+      SELECT torture.key_of(tenant, idempotency_key) AS key, user_uuid AS user_id, response_bytes
       FROM idempotency.idempotency_keys
       WHERE response_bytes IS NOT NULL AND procedure NOT IN ('of/Old', 'idempotency/probe')
       """;
@@ -58,9 +58,9 @@ final class TortureDatabase {
   private static final String PLANT =
       """
       INSERT INTO idempotency.idempotency_keys
-        (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, response_bytes,
-         completed, expires)
-      VALUES (gen_random_uuid(), :key, :user, 'of/Old', '\\x00', 1, '\\x00',
+        (id, idempotency_key, user_uuid, tenant, procedure, request_hash, hash_version,
+         response_bytes, completed, expires)
+      VALUES (gen_random_uuid(), :key, :user, :tenant, 'of/Old', '\\x00', 1, '\\x00',
               now() - interval '2 hours', now() - interval '1 hour')
       ON CONFLICT DO NOTHING
       """;
@@ -328,8 +328,9 @@ final class TortureDatabase {
         handle ->
             handle
                 .createUpdate(PLANT)
-                .bind("key", scope.key())
+                .bind("key", scope.sent())
                 .bind("user", scope.user())
+                .bind("tenant", scope.tenant())
                 .execute());
   }
 

@@ -66,6 +66,8 @@ import javax.sql.DataSource;
 final class TortureServer {
   static final Metadata.Key<String> USER =
       Metadata.Key.of("user", Metadata.ASCII_STRING_MARSHALLER);
+  static final Metadata.Key<String> TENANT =
+      Metadata.Key.of("tenant", Metadata.ASCII_STRING_MARSHALLER);
   static final Metadata.Key<String> MANNER =
       Metadata.Key.of("manner", Metadata.ASCII_STRING_MARSHALLER);
   static final Metadata.Key<String> WITHOUT_RIGHT =
@@ -106,14 +108,16 @@ final class TortureServer {
   private final Server server;
 
   private TortureServer(
-      String name, String jdbcUrl, String pastUrl, Duration lease, ServerLife life, ServerKind kind)
+      String name, String oneHost, String pastUrl, Duration lease, ServerLife life, ServerKind kind)
       throws IOException {
     this.life = life;
     this.lease = lease;
-    ServerKind.Host host = kind.start(name, jdbcUrl, life, () -> pool(jdbcUrl));
+    String jdbcUrl = withHosts(oneHost);
+    ServerKind.Host host =
+        kind.start(name, jdbcUrl, life, () -> pool(jdbcUrl, life.number(Dimension.POOL_SIZE)));
     DataSource pool = host.pool();
     DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
-    CheckedPool own = pool(jdbcUrl);
+    CheckedPool own = pool(jdbcUrl, POOL_SIZE);
     DataSource connections = DefectivePool.of(own, life.number(Dimension.POOL_DEFECTS));
     PostgresIdempotencyStore store =
         startPatiently(() -> store(ofStore, connections, host.transactions()));
@@ -128,7 +132,9 @@ final class TortureServer {
       new PoolFindings(name, checked, past).start();
     }
     new PoolFindings(name, own, past).start();
-    this.service = new TortureService(name, host.transactions(), pool, past, this::job, lease);
+    this.service =
+        new TortureService(
+            name, host.transactions(), pool, past, this::job, lease, reservedIsTransactional());
     this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
@@ -203,7 +209,19 @@ final class TortureServer {
     return "waiting=%d left=%d".formatted(Math.max(0, waiting), open.count());
   }
 
-  private CheckedPool pool(String jdbcUrl) {
+  private boolean reservedIsTransactional() {
+    return life.get(Dimension.EXECUTION).equals("transactional");
+  }
+
+  /** Adds hosts that are down, unless there are several hosts. */
+  private String withHosts(String jdbcUrl) {
+    String dead = ",127.0.0.1:1".repeat(life.number(Dimension.HOSTS) - 1);
+    return Boolean.getBoolean(FAILS_OVER)
+        ? jdbcUrl
+        : jdbcUrl.replaceFirst("(//[^/]+)/", "$1" + dead + "/");
+  }
+
+  private CheckedPool pool(String jdbcUrl, int size) {
     HikariConfig config = new HikariConfig();
     if (Boolean.getBoolean(FAILS_OVER)) {
       config.setDataSource(patient(jdbcUrl));
@@ -211,7 +229,7 @@ final class TortureServer {
       config.setJdbcUrl(jdbcUrl);
       config.setDataSourceProperties(life.driverProperties());
     }
-    config.setMaximumPoolSize(POOL_SIZE);
+    config.setMaximumPoolSize(size);
     config.setConnectionTimeout(life.number(Dimension.CONNECTION_TIMEOUT));
     config.setValidationTimeout(Math.min(1_000, life.number(Dimension.CONNECTION_TIMEOUT)));
     config.setInitializationFailTimeout(-1);
@@ -280,8 +298,7 @@ final class TortureServer {
 
   private IdempotencyInterceptor interceptor(PostgresIdempotencyStore store, ServerKind kind) {
     return IdempotencyInterceptor.builder(
-            procedures(kind),
-            () -> Optional.ofNullable(SCOPE.get()).map(scope -> Caller.of(scope.user())))
+            procedures(kind), () -> Optional.ofNullable(SCOPE.get()).map(TortureServer::caller))
         .store(store)
         .listener(new FailingListener(life.number(Dimension.LISTENER_FAILURES)))
         .executor(executor(life.number(Dimension.REJECTIONS)))
@@ -292,11 +309,16 @@ final class TortureServer {
       throws Exception {
     return work.run(
         procedure(Form.JOB, ServerKind.PLAIN),
-        Caller.of(scope.user()),
-        scope.key(),
+        caller(scope),
+        scope.sent(),
         request,
         Effect.parser(),
         job);
+  }
+
+  private static Caller caller(Scope scope) {
+    Caller caller = Caller.of(scope.user());
+    return scope.tenant().isEmpty() ? caller : caller.inTenant(scope.tenant());
   }
 
   private static Executor executor(int rejectedPercent) {
@@ -309,7 +331,7 @@ final class TortureServer {
     };
   }
 
-  private static Procedures procedures(ServerKind kind) {
+  private Procedures procedures(ServerKind kind) {
     return Procedures.of(
         Arrays.stream(Form.values())
             .filter(form -> form != Form.JOB)
@@ -317,22 +339,26 @@ final class TortureServer {
             .toArray(Procedure[]::new));
   }
 
-  private static Procedure procedure(Form form, ServerKind kind) {
+  private Procedure procedure(Form form, ServerKind kind) {
     FailurePolicy failures = FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION);
     ProcedureBuilder<Effect> common =
         Procedure.of(form.method())
             .execution(Execution.RESERVED)
+            .keyFormat(Optional::of)
             .outage(OutagePolicy.FAIL_CLOSED)
             .retention(RETENTION)
             .failures(failures);
     return switch (form) {
-      case RESERVED -> common.failures(failures.withUnknown(Code.UNKNOWN)).build();
+      case RESERVED ->
+          reservedIsTransactional()
+              ? failingResource(common).execution(Execution.TRANSACTIONAL).build()
+              : failingResource(common).failures(failures.withUnknown(Code.UNKNOWN)).build();
       case SAME_DATABASE ->
           common.sameDatabase().failures(failures.withUnknown(Code.UNKNOWN)).build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
       case JOINED -> common.sameDatabase().build();
       case JOINED_ATTACHED -> common.sameDatabase().attach(ATTACH).build();
-      case TRANSACTIONAL -> common.execution(Execution.TRANSACTIONAL).build();
+      case TRANSACTIONAL -> failingResource(common).execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED, JOB ->
           common.execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
       case LATE -> common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).build();
@@ -342,6 +368,21 @@ final class TortureServer {
       case GUARDED_ATTACHED ->
           guarded(common).execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
     };
+  }
+
+  /** As after a rolling upgrade that has left a class behind. */
+  private ProcedureBuilder<Effect> failingResource(ProcedureBuilder<Effect> common) {
+    int percent = life.number(Dimension.RESOURCE_ERRORS);
+    return percent == 0
+        ? common
+        : common.resource(
+            EFFECT,
+            effect -> {
+              if (ThreadLocalRandom.current().nextInt(100) < percent) {
+                throw new NoSuchMethodError("the resource's id");
+              }
+              return ResourceId.of(effect.getValue());
+            });
   }
 
   /** Its guard reads the right of whoever asks from the gRPC Context. */
@@ -367,7 +408,8 @@ final class TortureServer {
       if (user == null || key == null) {
         return next.startCall(call, headers);
       }
-      Scope scope = new Scope(UUID.fromString(user), key);
+      Scope scope =
+          Scope.of(UUID.fromString(user), Optional.ofNullable(headers.get(TENANT)).orElse(""), key);
       Context context =
           Context.current()
               .withValue(SCOPE, scope)

@@ -58,6 +58,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   private final Jdbi past;
   private final Jobs jobs;
   private final Duration lease;
+  private final boolean reservedIsTransactional;
   private final Executor threads = Executors.newCachedThreadPool();
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private final Map<Thread, Scope> interruptible = new ConcurrentHashMap<>();
@@ -94,6 +95,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
    * @param pool the pool, which the store uses too
    * @param past bypasses all faults
    * @param jobs runs work without gRPC
+   * @param reservedIsTransactional whether this server runs {@code Reserved} in a transaction
    */
   TortureService(
       String server,
@@ -101,10 +103,12 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
       DataSource pool,
       DataSource past,
       Jobs jobs,
-      Duration lease) {
+      Duration lease,
+      boolean reservedIsTransactional) {
     this.server = server;
     this.jobs = jobs;
     this.lease = lease;
+    this.reservedIsTransactional = reservedIsTransactional;
     this.transactions = transactions;
     this.pool = pool;
     this.jdbi = Jdbi.create(pool);
@@ -118,7 +122,11 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void reserved(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(Form.RESERVED, request, answer);
+    if (reservedIsTransactional) {
+      write(Form.RESERVED, request, answer);
+    } else {
+      reserve(Form.RESERVED, request, answer);
+    }
   }
 
   @Override
@@ -334,6 +342,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     switch (manner()) {
       case NEVER -> {}
       case WITHIN -> answerWithin(run, request, answer);
+      case HOLDING -> answerHolding(run, request, answer);
       case ELSEWHERE ->
           handOver(run, answer, once -> reserve(jdbi, run, request, delay(request) / 2, once));
       case ORDINARY, INTERRUPTED -> reserve(jdbi, run, request, delay(request) / 2, answer);
@@ -354,6 +363,23 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
           failSometimes(request);
           target.useTransaction(handle -> PlainTransactions.insert(handle, server, run));
           pause(millisAfterwards);
+        });
+  }
+
+  /** Keeps its connection for up to two leases after it has answered. */
+  private void answerHolding(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
+    track(
+        answer,
+        () -> {
+          pause(request.getDelayMillis());
+          failSometimes(request);
+          jdbi.useHandle(
+              handle -> {
+                handle.useTransaction(own -> PlainTransactions.insert(own, server, run));
+                answer.onNext(run.effect());
+                answer.onCompleted();
+                pause(random(Math.toIntExact(2 * lease.toMillis())));
+              });
         });
   }
 
@@ -421,7 +447,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         }
       }
       case ELSEWHERE -> handOver(run, answer, once -> join(run, request, once));
-      case ORDINARY, INTERRUPTED -> join(run, request, answer);
+      case ORDINARY, HOLDING, INTERRUPTED -> join(run, request, answer);
     }
   }
 
@@ -491,7 +517,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
           handOver(run, answer, once -> write(run, request, once));
         }
       }
-      case ORDINARY, WITHIN, INTERRUPTED -> write(run, request, answer);
+      case ORDINARY, WITHIN, HOLDING, INTERRUPTED -> write(run, request, answer);
     }
   }
 
@@ -521,7 +547,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
           handOver(run, answer, once -> writeLate(run.by(elsewhere), request, once));
         }
       }
-      case ORDINARY, WITHIN, INTERRUPTED -> writeLate(run.by(way), request, answer);
+      case ORDINARY, WITHIN, HOLDING, INTERRUPTED -> writeLate(run.by(way), request, answer);
     }
   }
 
@@ -554,6 +580,9 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     }
     if (chance(5)) {
       return Way.AFTER_A_FAILURE;
+    }
+    if (chance(10)) {
+      return Way.AFTER_ANOTHER_USE;
     }
     return chance(15) ? Way.BY_ITSELF : Way.WITH_FIRST_STATEMENT;
   }

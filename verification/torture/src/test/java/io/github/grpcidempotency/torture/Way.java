@@ -10,6 +10,8 @@ enum Way {
   WITH_FIRST_STATEMENT,
   /** Claimed in a flush of its own: nothing goes in front of a batch. */
   BY_ITSELF,
+  /** Claimed after its first use of the connection was no statement of its own. */
+  AFTER_ANOTHER_USE,
   /**
    * Its first statement failed, and it says OK all the same. Nothing is committed in this way, but
    * where the driver has saved the transaction from the failure.

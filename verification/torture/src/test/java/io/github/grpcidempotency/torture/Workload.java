@@ -28,6 +28,10 @@ final class Workload implements Runnable {
   private static final int MAX_TRIES = 10;
   private static final int REMEMBERED = 200;
   private static final int SESSIONS = 4;
+
+  /** In a tenant, in none with a key that looks like one in that tenant, and both. */
+  private static final List<String> PREFIXES = List.of("acme:", "acme/", "acme:/", "acme:acme/");
+
   private static final List<UUID> USERS =
       IntStream.range(1, 5).mapToObj(number -> new UUID(0, number)).toList();
 
@@ -196,6 +200,9 @@ final class Workload implements Runnable {
         chance(10) && !past.isEmpty()
             ? any(past).scope().key()
             : new UUID(random.nextLong(), random.nextLong()).toString();
+    if (chance(15)) {
+      key = any(PREFIXES) + new Scope(user, key).sent();
+    }
     EffectRequest request =
         EffectRequest.newBuilder()
             .setPayload(Long.toHexString(random.nextLong()))
@@ -213,9 +220,12 @@ final class Workload implements Runnable {
         : operation.through(other);
   }
 
-  /** Most handlers are quick; some outlast a lease. */
+  /** Most handlers are quick; some outlast a lease, or the deadlines of all hurried callers. */
   private int delay() {
     int dice = random.nextInt(100);
+    if (dice < plan.mix().slow() && chance(plan.mix().hurried() > 0 ? 50 : 0)) {
+      return (int) plan.lease().multipliedBy(12).dividedBy(5).toMillis();
+    }
     if (dice < plan.mix().slow()) {
       return (int) Duration.ofMillis(plan.lease().toMillis() * 6 / 5).toMillis();
     }

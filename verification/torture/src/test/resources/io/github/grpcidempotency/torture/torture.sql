@@ -45,6 +45,13 @@ GRANT INSERT ON torture.effects TO torture_app, torture_past;
 GRANT INSERT ON torture.findings, torture.batches TO torture_past;
 GRANT USAGE ON SEQUENCE torture.preempted TO torture_past;
 
+-- The key of a scope, as the history has it.
+CREATE FUNCTION torture.key_of(tenant text, key text) RETURNS text
+  LANGUAGE sql IMMUTABLE
+AS $$
+  SELECT CASE tenant WHEN '' THEN key ELSE tenant || ':' || key END;
+$$;
+
 -- Notes every change of a completed record that has not expired, and every takeover.
 CREATE FUNCTION torture.note_change() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER
@@ -55,10 +62,10 @@ BEGIN
     RETURN NULL; -- retained from its last replay
   ELSIF OLD.completed IS NOT NULL AND OLD.expires > clock_timestamp() THEN
     INSERT INTO torture.changes (kind, key, user_id)
-    VALUES (TG_OP, OLD.idempotency_key, OLD.user_uuid);
+    VALUES (TG_OP, torture.key_of(OLD.tenant, OLD.idempotency_key), OLD.user_uuid);
   ELSIF TG_OP = 'UPDATE' AND NEW.attempt > OLD.attempt THEN
     INSERT INTO torture.changes (kind, key, user_id)
-    VALUES ('TAKEOVER', OLD.idempotency_key, OLD.user_uuid);
+    VALUES ('TAKEOVER', torture.key_of(OLD.tenant, OLD.idempotency_key), OLD.user_uuid);
   END IF;
   RETURN NULL;
 END;
