@@ -12,6 +12,7 @@ import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.Claim;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -47,8 +48,9 @@ class DerivedPoolTest {
   void aDerivedPoolIsClosedWithItsStoreAndTheServicesPoolIsNot() throws SQLException {
     try (HikariDataSource service = pool("closed")) {
       try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(service).build()) {
-        Things.win(store, Things.claimOf(UUID.randomUUID(), Things.CREATE_THING));
+        Claim claim = Things.win(store, Things.claimOf(UUID.randomUUID(), Things.CREATE_THING));
         assertThat(connectionsOf("closed")).isPositive();
+        claim.close();
       }
 
       await().until(() -> connectionsOf("closed") == 0);
