@@ -25,7 +25,9 @@ import org.jspecify.annotations.Nullable;
 public abstract class JdbcProxy<T> {
   private static final Map<Class<?>, Map<Method, Method>> REPLACED = new ConcurrentHashMap<>();
 
-  private final T proxy;
+  private final Class<T> type;
+  private final Map<Method, Method> replaced;
+  private @Nullable T proxy;
 
   /**
    * A method that is called instead of the interface's method of the same name and parameters. If
@@ -36,19 +38,8 @@ public abstract class JdbcProxy<T> {
   public @interface Replaces {}
 
   protected JdbcProxy(Class<T> type) {
-    Map<Method, Method> replaced =
-        REPLACED.computeIfAbsent(getClass(), own -> replacedBy(own, type));
-    this.proxy =
-        type.cast(
-            Proxy.newProxyInstance(
-                JdbcProxy.class.getClassLoader(),
-                new Class<?>[] {type},
-                (self, method, arguments) -> {
-                  Method own = replaced.get(method);
-                  return own == null
-                      ? notReplaced(self, method, arguments)
-                      : Driver.invoke(own, this, arguments);
-                }));
+    this.type = type;
+    this.replaced = REPLACED.computeIfAbsent(getClass(), own -> replacedBy(own, type));
   }
 
   private static Map<Method, Method> replacedBy(Class<?> own, Class<?> type) {
@@ -91,8 +82,20 @@ public abstract class JdbcProxy<T> {
   }
 
   /** Returns the object behind the interface, always the same. */
-  public final T proxy() {
+  public final synchronized T proxy() {
+    if (proxy == null) {
+      proxy =
+          type.cast(
+              Proxy.newProxyInstance(
+                  JdbcProxy.class.getClassLoader(), new Class<?>[] {type}, this::invoke));
+    }
     return proxy;
+  }
+
+  private @Nullable Object invoke(
+      Object self, Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
+    Method own = replaced.get(method);
+    return own == null ? notReplaced(self, method, arguments) : Driver.invoke(own, this, arguments);
   }
 
   /** Called for each method that is not replaced. */
