@@ -63,6 +63,9 @@ public final class ProcedureSql {
    */
   public final Optional<String> rollbackWithStatus;
 
+  /** The number of statements before the outbox query in {@link #rollbackWithStatus}. */
+  public final int beforeOutbox;
+
   /**
    * Records a response together with the handler's effect. In a transaction of the host, raises a
    * {@link CommitRefusal} if the current transaction is not the claim's transaction.
@@ -106,13 +109,16 @@ public final class ProcedureSql {
     this.reclaim = SqlFile.load("claim/reclaim", parts);
     this.claimInTransaction = SqlFile.load("transaction/claim", parts);
     this.claimLate = new LateClaimSql(parts);
+    String settings = settings(procedure);
+    this.beforeOutbox = settings.isEmpty() ? 0 : 1;
+    String set = settings.isEmpty() ? "" : "SELECT true" + settings + ";\n\n";
     this.rollbackWithStatus =
         outbox(procedure, idType)
             .map(
                 outbox ->
                     SqlFile.load(
                         "transaction/rollback_with_status",
-                        with(with(parts, "outbox", outbox), "settings", settings(procedure))));
+                        with(with(parts, "outbox", outbox), "set", set)));
     this.release = SqlFile.load("settle/release", parts);
     this.complete =
         SqlFile.load(

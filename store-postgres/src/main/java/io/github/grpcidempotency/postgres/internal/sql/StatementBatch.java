@@ -75,15 +75,23 @@ public final class StatementBatch {
     return read(connection, sql, bindings, results -> requiredRow(results, reader));
   }
 
-  /** Runs the statements and reads the first row of the second one's result. */
-  public static <S> S runForSecond(
-      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<S> reader) {
+  /**
+   * Runs the statements and reads the first row of the result of one of them.
+   *
+   * @param before the number of statements before that one
+   */
+  public static <S> S runForOne(
+      Connection connection,
+      String sql,
+      int before,
+      UnaryOperator<Parameters> bindings,
+      RowReader<S> reader) {
     return read(
         connection,
         sql,
         bindings,
         results ->
-            firstRow(results.get(1), reader)
+            firstRow(results.get(before), reader)
                 .orElseThrow(() -> new IllegalStateException("the statement returns no row")));
   }
 

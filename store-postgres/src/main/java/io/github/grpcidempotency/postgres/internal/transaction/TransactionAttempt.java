@@ -161,9 +161,10 @@ public final class TransactionAttempt {
     }
     try {
       List<String> entries =
-          StatementBatch.runForSecond(
+          StatementBatch.runForOne(
               transaction.unguarded(),
               sql.rollbackWithStatus.orElseThrow(),
+              sql.beforeOutbox,
               values ->
                   values
                       .bindCaller(request.key().caller())

@@ -1,5 +1,3 @@
-SELECT set_config('app.current_user_id', :user, true)${settings};
-
-${outbox};
+${set}${outbox};
 
 ${rollback}

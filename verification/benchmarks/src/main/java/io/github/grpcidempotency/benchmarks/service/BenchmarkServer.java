@@ -19,10 +19,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
 
 /** A gRPC server on the loopback interface, with its pool of connections. */
 public final class BenchmarkServer implements AutoCloseable {
@@ -32,7 +32,11 @@ public final class BenchmarkServer implements AutoCloseable {
   /** The default size of a pool. */
   public static final int CONNECTIONS = 20;
 
+  /** The size of the store's pool, as of one that the store derives. */
+  private static final int STORE_CONNECTIONS = 4;
+
   private final HikariDataSource pool;
+  private final HikariDataSource connections;
   private final Peers peers;
   private final PostgresIdempotencyStore store;
   private final IdempotencyInterceptor interceptor;
@@ -42,11 +46,13 @@ public final class BenchmarkServer implements AutoCloseable {
     Project apply(CreateProjectRequest request) throws SQLException;
   }
 
-  private BenchmarkServer(DurableDatabase database, HikariDataSource pool) {
+  private BenchmarkServer(
+      DurableDatabase database, HikariDataSource pool, HikariDataSource connections) {
     this.pool = pool;
+    this.connections = connections;
     Handler handler = new Handler(pool, USER);
     this.peers = new Peers(database, pool, handler);
-    this.store = PostgresIdempotencyStore.builder(pool).build();
+    this.store = PostgresIdempotencyStore.builder(pool).connections(connections).build();
     this.interceptor =
         IdempotencyInterceptor.builder(
                 ProcedureOf.everyVariant(), () -> Optional.of(Caller.of(USER)))
@@ -62,7 +68,11 @@ public final class BenchmarkServer implements AutoCloseable {
 
   /** Starts a server with a pool whose round trips have an additional delay. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
-    BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay));
+    BenchmarkServer started =
+        new BenchmarkServer(
+            database,
+            database.newPool(connections, delay),
+            database.newPool(STORE_CONNECTIONS, delay));
     try {
       started.server.start();
     } catch (IOException failure) {
@@ -104,9 +114,9 @@ public final class BenchmarkServer implements AutoCloseable {
     return server.getPort();
   }
 
-  /** Returns the pool of the handlers. */
-  public DataSource pool() {
-    return pool;
+  /** Returns the pools of the handlers and of the store. */
+  public List<HikariDataSource> pools() {
+    return List.of(pool, connections);
   }
 
   @Override
@@ -122,6 +132,7 @@ public final class BenchmarkServer implements AutoCloseable {
     interceptor.close();
     store.close();
     peers.close();
+    connections.close();
     pool.close();
   }
 }

@@ -115,8 +115,7 @@ class CostOfCallTest {
     for (int round = 0; round < ROUNDS; round++) {
       rounds.add(
           Usage.of(
-              server.pool(),
-              CostOfCall.CONNECTIONS,
+              server.pools(),
               database.superuser(),
               () -> ClosedLoop.run(subject.operation(), 1, CALLS)));
     }
