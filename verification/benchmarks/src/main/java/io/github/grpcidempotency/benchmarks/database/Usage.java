@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.benchmarks.database;
 
-import javax.sql.DataSource;
+import com.zaxxer.hikari.HikariDataSource;
+import java.util.List;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
 
@@ -19,18 +20,18 @@ public record Usage(
   public record Statistics(long transactions, long walSyncs, long walBytes) {}
 
   /**
-   * Does the work, and returns the resources that it has used. All of it goes through a pool with
-   * this number of connections. These are made to report their statistics, because they report only
-   * once a second by themselves.
+   * Does the work, and returns the resources that it has used. All of it goes through these pools.
+   * Their connections are made to report their statistics, because they report only once a second
+   * by themselves.
    */
-  public static Usage of(DataSource pool, int connections, Jdbi superuser, Runnable work) {
-    Statistics before = read(pool, connections, superuser);
+  public static Usage of(List<HikariDataSource> pools, Jdbi superuser, Runnable work) {
+    Statistics before = read(pools, superuser);
     long roundTrips = MeteredSocket.roundTrips();
     long statements = MeteredSocket.statements();
     work.run();
     roundTrips = MeteredSocket.roundTrips() - roundTrips;
     statements = MeteredSocket.statements() - statements;
-    Statistics after = read(pool, connections, superuser);
+    Statistics after = read(pools, superuser);
     return new Usage(
         roundTrips,
         statements,
@@ -39,8 +40,10 @@ public record Usage(
         after.walBytes() - before.walBytes());
   }
 
-  private static Statistics read(DataSource pool, int connections, Jdbi superuser) {
-    reportFrom(pool, connections);
+  private static Statistics read(List<HikariDataSource> pools, Jdbi superuser) {
+    for (HikariDataSource pool : pools) {
+      reportFrom(pool, pool.getMaximumPoolSize());
+    }
     return superuser.withHandle(
         handle ->
             handle
@@ -50,7 +53,7 @@ public record Usage(
   }
 
   /** Takes all connections at the same time, so that none is missed. */
-  private static void reportFrom(DataSource pool, int connections) {
+  private static void reportFrom(HikariDataSource pool, int connections) {
     if (connections > 0) {
       Jdbi.create(pool)
           .useHandle(

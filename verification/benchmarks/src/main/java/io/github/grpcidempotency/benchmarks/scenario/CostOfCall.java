@@ -30,8 +30,7 @@ public final class CostOfCall {
         for (int round = 1; round <= pace.rounds(); round++) {
           Usage used =
               Usage.of(
-                  server.pool(),
-                  CONNECTIONS,
+                  server.pools(),
                   database.superuser(),
                   () -> ClosedLoop.run(subject.operation(), 1, CALLS));
           report.add(label, 1, "round trips", perCall(used.roundTrips()));

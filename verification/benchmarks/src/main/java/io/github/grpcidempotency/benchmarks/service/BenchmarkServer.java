@@ -19,20 +19,23 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
 
-/** A gRPC server on the loopback interface, with its pool of connections. */
+/** A gRPC server on the loopback interface, with the two pools of its connections. */
 public final class BenchmarkServer implements AutoCloseable {
   /** The user of every call. */
   public static final UUID USER = UUID.fromString("00000000-0000-4000-8000-000000000001");
 
-  /** The default size of a pool. */
+  /** The default size of the handlers' pool. */
   public static final int CONNECTIONS = 20;
 
+  private static final int CONNECTIONS_OF_STORE = 4;
+
   private final HikariDataSource pool;
+  private final HikariDataSource storePool;
   private final Peers peers;
   private final PostgresIdempotencyStore store;
   private final IdempotencyInterceptor interceptor;
@@ -42,11 +45,13 @@ public final class BenchmarkServer implements AutoCloseable {
     Project apply(CreateProjectRequest request) throws SQLException;
   }
 
-  private BenchmarkServer(DurableDatabase database, HikariDataSource pool) {
+  private BenchmarkServer(
+      DurableDatabase database, HikariDataSource pool, HikariDataSource storePool) {
     this.pool = pool;
+    this.storePool = storePool;
     Handler handler = new Handler(pool, USER);
     this.peers = new Peers(database, pool, handler);
-    this.store = PostgresIdempotencyStore.builder(pool).build();
+    this.store = PostgresIdempotencyStore.builder(pool).connections(storePool).build();
     this.interceptor =
         IdempotencyInterceptor.builder(
                 ProcedureOf.everyVariant(), () -> Optional.of(Caller.of(USER)))
@@ -60,9 +65,13 @@ public final class BenchmarkServer implements AutoCloseable {
             .build();
   }
 
-  /** Starts a server with a pool whose round trips have an additional delay. */
+  /** Starts a server with pools whose round trips have an additional delay. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
-    BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay));
+    BenchmarkServer started =
+        new BenchmarkServer(
+            database,
+            database.newPool(connections, delay),
+            database.newPool(CONNECTIONS_OF_STORE, delay));
     try {
       started.server.start();
     } catch (IOException failure) {
@@ -104,9 +113,9 @@ public final class BenchmarkServer implements AutoCloseable {
     return server.getPort();
   }
 
-  /** Returns the pool of the handlers. */
-  public DataSource pool() {
-    return pool;
+  /** Returns the pool of the handlers, and that of the store. */
+  public List<HikariDataSource> pools() {
+    return List.of(pool, storePool);
   }
 
   @Override
@@ -121,6 +130,7 @@ public final class BenchmarkServer implements AutoCloseable {
     }
     interceptor.close();
     store.close();
+    storePool.close();
     peers.close();
     pool.close();
   }

@@ -84,7 +84,7 @@ class CostOfCallTest {
           """
           # way,                   round trips, statements
           replay-of-reserved,                2,          4
-          replay-of-transactional,           2,          5
+          replay-of-transactional,           2,          6
           replay-of-first-statement,         3,          7
           hinted-replay-of-reserved,         1,          2
           hinted-replay-of-transactional,    1,          2
@@ -115,8 +115,7 @@ class CostOfCallTest {
     for (int round = 0; round < ROUNDS; round++) {
       rounds.add(
           Usage.of(
-              server.pool(),
-              CostOfCall.CONNECTIONS,
+              server.pools(),
               database.superuser(),
               () -> ClosedLoop.run(subject.operation(), 1, CALLS)));
     }
