@@ -56,7 +56,7 @@ final class RequestHeaders {
   /** Returns the values of the demand. HTTP/2 components may join values by commas. */
   private static List<String> demands(Metadata headers) {
     return all(REQUIRED, headers).stream()
-        .flatMap(value -> Splitter.on(',').trimResults().splitToStream(value))
+        .flatMap(value -> Splitter.on(',').trimResults().splitToList(value).stream())
         .toList();
   }
 

@@ -216,6 +216,7 @@ class JtaTransactionsTest {
   void aGivenUpHandlerLosesItsConnectionAndItsThreadTheTransaction() throws Exception {
     StoreTransaction begun =
         PostgresIdempotencyStore.builder(host.pool)
+            .connections(database.pool())
             .hostTransactions(transactions)
             .build()
             .begin(Optional.empty());

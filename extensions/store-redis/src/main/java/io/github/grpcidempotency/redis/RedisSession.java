@@ -174,8 +174,7 @@ final class RedisSession implements AutoCloseable {
   }
 
   private Map<String, String> info(RedisAsyncCommands<byte[], byte[]> from) {
-    return Splitter.on('\n')
-        .splitToStream(await(from.info()))
+    return Splitter.on('\n').splitToList(await(from.info())).stream()
         .map(String::strip)
         .filter(line -> line.indexOf(':') > 0)
         .collect(

@@ -198,7 +198,7 @@ class EraseTest {
                 handle.execute(
                     """
                     INSERT INTO idempotency.idempotency_keys
-                      (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                      (id, idempotency_key, user_uuid, procedure, request_hash, hash_version,
                        response_bytes, completed, expires)
                     SELECT gen_random_uuid(), 'k' || n, gen_random_uuid(),
                            'p', '\\x00', 1, '\\x00', now(), now() + interval '1 day'

@@ -53,13 +53,25 @@ final class Records {
         ORDER.asUuid(),
         USER);
     Claim.Settled unused =
-        claim(store, "answered").complete(new RecordedOutcome.Response(ANSWER, Optional.of(ORDER)));
+        claim(store, key("answered"))
+            .complete(new RecordedOutcome.Response(ANSWER, Optional.of(ORDER)));
     execute(
         shop.connect("superuser", "shop"),
         "UPDATE idempotency.idempotency_keys SET lease_expires = now() - interval '1 minute',"
             + " created = now() - interval '1 minute', id = ? WHERE id = ?",
         STUCK,
-        claim(store, "stuck").operationId());
+        claim(store, key("stuck")).operationId());
+  }
+
+  /** Makes those that the page of personal data erases, as the application. */
+  static void makePersonal(Shop shop) {
+    PostgresIdempotencyStore store = store(shop.connect("shop_app", "shop"));
+    for (Caller caller :
+        List.of(Caller.ofSubject("auth0|65a1f0"), Caller.of(USER).inTenant("acme"))) {
+      Claim.Settled unused =
+          claim(store, new IdempotencyKey(caller, "personal"))
+              .complete(new RecordedOutcome.Response(ANSWER, Optional.empty()));
+    }
   }
 
   /** Returns what a retry of the answered call is told. */
@@ -74,12 +86,12 @@ final class Records {
     return PostgresIdempotencyStore.builder(app).build();
   }
 
-  private static Claim claim(PostgresIdempotencyStore store, String key) {
+  private static Claim claim(PostgresIdempotencyStore store, IdempotencyKey key) {
     ClaimRequest request =
         new ClaimRequest(
-            key(key),
+            key,
             CREATE,
-            Fingerprinter.wholeRequest().fingerprint(StringValue.of(key)),
+            Fingerprinter.wholeRequest().fingerprint(StringValue.getDefaultInstance()),
             Duration.ofDays(1),
             Optional.empty(),
             false);

@@ -38,6 +38,7 @@ class RunbookTest {
     shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(SET_UP);
     Records.make(shop);
+    Records.makePersonal(shop);
     shop.set("IDEMPOTENCY_USER", shop.mapped("shop_operator"));
   }
 

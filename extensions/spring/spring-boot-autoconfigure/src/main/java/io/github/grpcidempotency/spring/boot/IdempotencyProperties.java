@@ -131,7 +131,7 @@ record IdempotencyProperties(
     Sweeper {
       if (interval.isZero() || interval.isNegative()) {
         throw new IllegalArgumentException(
-            PREFIX + ".sweeper.interval: the interval must be positive, not " + interval);
+            PREFIX + ".sweeper.interval: the sweep interval must be positive, not " + interval);
       }
     }
   }
