@@ -448,7 +448,7 @@ enum SeededFault {
                   """),
               new Edit(
                   "proto/src/main",
-                  "java/io/github/grpcidempotency/store/support/RepeatedTask.java",
+                  "java/io/github/grpcidempotency/background/RepeatedTask.java",
                   "} catch (Throwable thrown) {",
                   "    } catch (Exception thrown) {"))
           .running(
@@ -650,8 +650,8 @@ enum SeededFault {
           .by(
               store(
                   "internal/transaction/OpenTransaction",
-                  "free = guard.isUnused() && (committed || rollBack());",
-                  "      free = guard.isUnused();"))
+                  "if (!guard.isUnused() || !(committed || rollBack())) {",
+                  "    if (!guard.isUnused()) {"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
 
   /** A first statement that is to claim is sent from any thread. */
