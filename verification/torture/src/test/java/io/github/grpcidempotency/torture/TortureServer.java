@@ -75,6 +75,13 @@ final class TortureServer {
 
   static final Context.Key<Scope> SCOPE = Context.key("scope");
   static final Context.Key<Manner> ASKED_MANNER = Context.keyWithDefault("manner", Manner.ORDINARY);
+
+  /**
+   * Retries that come again and again keep the key of a handler that never answers, up to this
+   * limit. It is longer than the deadline of any call.
+   */
+  private static final Duration CALL_LIMIT = Duration.ofSeconds(10);
+
   private static final Context.Key<Boolean> RIGHT = Context.keyWithDefault("right", true);
 
   /** The type of the resource that a guarded method creates. */
@@ -302,6 +309,7 @@ final class TortureServer {
         .store(store)
         .listener(new FailingListener(life.number(Dimension.LISTENER_FAILURES)))
         .executor(executor(life.number(Dimension.REJECTIONS)))
+        .callLimit(CALL_LIMIT)
         .build();
   }
 
