@@ -441,7 +441,12 @@ final class Checker {
     return effects.getOrDefault(call.scope(), List.of()).stream()
         .filter(effect -> effect.isOf(call.server()))
         .filter(effect -> call.start() <= effect.began() && effect.began() < call.deadline())
-        .anyMatch(effect -> effect.at() > call.deadline() - history.lease().toMillis() / 2);
+        .mapToLong(effect -> Math.max(effect.at(), effect.began() + delayOf(call)))
+        .anyMatch(end -> end > call.deadline() - history.lease().toMillis() / 2);
+  }
+
+  private static long delayOf(Call call) {
+    return call.operation().request().getDelayMillis();
   }
 
   private static long between(long @Nullable [] sorted, long first, long last) {
