@@ -50,31 +50,14 @@ final class KeyedRun extends Run {
 
   /** Returns the run that owns a claim that was won. */
   static KeyedRun of(KeyedCall call, Claim claim, Duration claimTook) {
-    boolean owned = false;
-    try {
-      Operation operation = call.engine.own(claim, call.request(), call.events);
-      KeyedRun run = new KeyedRun(call, operation, claimTook);
-      owned = true;
-      return run;
-    } finally {
-      if (!owned) {
-        claim.close();
-      }
-    }
+    return owning(
+        () -> new KeyedRun(call, call.engine.own(claim, call.request(), call.events), claimTook),
+        claim::close);
   }
 
   /** Returns the run that owns a claim that is sent later. */
   static KeyedRun of(KeyedCall call, PendingClaim pending, Duration claimTook) {
-    boolean owned = false;
-    try {
-      KeyedRun run = new KeyedRun(call, pending, claimTook);
-      owned = true;
-      return run;
-    } finally {
-      if (!owned) {
-        call.engine.forget(pending);
-      }
-    }
+    return owning(() -> new KeyedRun(call, pending, claimTook), () -> call.engine.forget(pending));
   }
 
   @Override
@@ -202,9 +185,6 @@ final class KeyedRun extends Run {
     return () -> call.refuse(refusal, Optional.of(operationId()), null);
   }
 
-  /**
-   * Ends the claim, unless it is settled when the transaction ends in which the handler answered.
-   */
   @Override
   public void close() {
     if (won.isEmpty()) {

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -89,6 +90,24 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
     this.log = engine.log();
     this.bound = engine.bindsThreads(procedure);
     this.phase = new AtomicReference<>(pending || bound ? Phase.HOLDING : Phase.OPEN);
+  }
+
+  /**
+   * Makes the run that owns something from now on.
+   *
+   * @param end ends what the run should own, if the run cannot be made
+   */
+  static <R extends Run> R owning(Supplier<R> making, Runnable end) {
+    boolean owned = false;
+    try {
+      R run = making.get();
+      owned = true;
+      return run;
+    } finally {
+      if (!owned) {
+        end.run();
+      }
+    }
   }
 
   /** Runs before the handler. */

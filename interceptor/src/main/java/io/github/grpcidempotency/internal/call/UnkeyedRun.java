@@ -54,21 +54,8 @@ public final class UnkeyedRun extends Run {
       unavailable(transport, unreachable);
       return;
     }
-    run(transport, engine, procedure, transaction).start();
-  }
-
-  private static Run run(
-      Transport transport, Engine engine, Procedure procedure, StoreTransaction transaction) {
-    boolean owned = false;
-    try {
-      Run run = new UnkeyedRun(transport, engine, procedure, transaction);
-      owned = true;
-      return run;
-    } finally {
-      if (!owned) {
-        transaction.close();
-      }
-    }
+    owning(() -> new UnkeyedRun(transport, engine, procedure, transaction), transaction::close)
+        .start();
   }
 
   @Override
