@@ -66,7 +66,11 @@ public final class RateLimitedLog {
 
   /** Returns whether the logger writes lines of a level. */
   public boolean isEnabled(Level level) {
-    return logger.isEnabledForLevel(level);
+    try {
+      return logger.isEnabledForLevel(level);
+    } catch (Throwable broken) {
+      return false;
+    }
   }
 
   /**
