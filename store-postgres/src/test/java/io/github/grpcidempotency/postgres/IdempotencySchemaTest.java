@@ -12,7 +12,6 @@ import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.time.Duration;
 import java.util.List;
@@ -113,8 +112,8 @@ class IdempotencySchemaTest {
     RecordedOutcome answer = Things.answer(UUID.randomUUID());
     try (TestDatabase own = TestDatabase.create()) {
       own.execute("SELECT idempotency.add_resource_type('gizmo', NULL, enforced => false)");
-      try (HikariDataSource pool = own.newAppPool(1)) {
-        IdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+      try (HikariDataSource pool = own.newAppPool(1);
+          PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build()) {
         assertThat(Things.win(store, request).complete(answer)).isEqualTo(Claim.Settled.DONE);
 
         ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);
