@@ -31,7 +31,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.MethodDescriptor;
@@ -108,7 +107,6 @@ class LayersTest {
         .dependOnClassesThat(
             belongToAnyOf(
                 Claim.class,
-                PendingClaim.class,
                 ClaimResult.class,
                 ClaimDecider.class,
                 OutcomeDecider.class,

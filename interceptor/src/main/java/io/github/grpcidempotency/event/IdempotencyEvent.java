@@ -54,9 +54,9 @@ public sealed interface IdempotencyEvent {
   /**
    * A claim was won. Emitted before the handler runs. A transactional claim is not committed yet: a
    * crash leaves nothing of it. Any other claim is committed: after a crash, its lease ends by
-   * itself. If the claim is sent with the handler's first statement, the event is emitted after the
-   * handler has ended and before the claim is settled. If such a claim is not won, there is no such
-   * event, and the events that follow describe the result of the claim.
+   * itself. A claim at commit is reported when its record is committed, after the handler has
+   * ended. If it is preempted, there is no such event, and the events that follow describe the
+   * claim before the handler.
    *
    * @param attempt the number of this run of the operation, from 1; a later run has taken over from
    *     a run whose lease ended

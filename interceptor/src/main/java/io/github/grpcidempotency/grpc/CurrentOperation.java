@@ -4,7 +4,6 @@ import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.record.OutboundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.PendingClaim;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -22,9 +21,7 @@ public final class CurrentOperation {
    * trailer {@code idempotency-operation}. It stays the same when another server takes over.
    */
   public static Optional<UUID> operationId() {
-    return OperationContext.operation()
-        .map(operation -> operation.claim().operationId())
-        .or(() -> OperationContext.pending().map(PendingClaim::operationId));
+    return OperationContext.operation().map(operation -> operation.claim().operationId());
   }
 
   /**
@@ -33,11 +30,9 @@ public final class CurrentOperation {
    * have happened.
    */
   public static OptionalInt attempt() {
-    return OperationContext.pending().isPresent()
-        ? OptionalInt.of(1)
-        : OperationContext.operation()
-            .map(operation -> OptionalInt.of(operation.claim().attempt()))
-            .orElseGet(OptionalInt::empty);
+    return OperationContext.operation()
+        .map(operation -> OptionalInt.of(operation.claim().attempt()))
+        .orElseGet(OptionalInt::empty);
   }
 
   /** Returns the key of the current call, protected or not; empty for a call without a key. */

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.grpc;
 
-import com.google.common.util.concurrent.MoreExecutors;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
@@ -33,6 +32,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
+import io.grpc.SynchronizationContext;
 import java.io.FilterInputStream;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,6 +40,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +52,8 @@ import org.slf4j.LoggerFactory;
  * {@link KeyedCall} serves a call with a key. gRPC itself answers a call that violates the unary
  * protocol (no message, or two).
  *
- * <p>gRPC calls a listener's methods one at a time. If a call is resumed on another thread, a
- * sequential executor keeps that order.
+ * <p>The events of gRPC and the steps of a call run one at a time: now, or on the thread whose
+ * event or step is under way.
  */
 final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     implements Transport {
@@ -69,8 +70,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   private final ServerCallHandler<RequestT, ResponseT> next;
   private final Context context = Context.current();
 
-  private Executor listenerExecutor = MoreExecutors.directExecutor();
-  private Optional<Executor> resumption = Optional.empty();
+  private final SynchronizationContext order =
+      new SynchronizationContext((thread, thrown) -> failed(thrown));
   private volatile Optional<KeyedCall> keyed = Optional.empty();
   private @Nullable RequestT request;
   private ServerCall.@Nullable Listener<RequestT> handler;
@@ -105,6 +106,10 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public void onMessage(RequestT message) {
+    inOrder(() -> received(message));
+  }
+
+  private void received(RequestT message) {
     if (request == null) {
       request = message;
     } else {
@@ -114,6 +119,10 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public void onHalfClose() {
+    inOrder(this::requestEnded);
+  }
+
+  private void requestEnded() {
     if (request != null && handler == null) {
       Message complete = (Message) request;
       context.run(() -> serve(complete));
@@ -164,7 +173,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public void onReady() {
-    listenerExecutor.execute(
+    inOrder(
         () -> {
           ready = true;
           handler().ifPresent(ServerCall.Listener::onReady);
@@ -174,7 +183,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   @Override
   public void onCancel() {
     keyed.ifPresent(KeyedCall::ended);
-    listenerExecutor.execute(
+    inOrder(
         () ->
             handler()
                 .ifPresentOrElse(
@@ -184,7 +193,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   @Override
   public void onComplete() {
     keyed.ifPresent(KeyedCall::ended);
-    listenerExecutor.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
+    inOrder(() -> handler().ifPresent(ServerCall.Listener::onComplete));
   }
 
   private Optional<ServerCall.Listener<RequestT>> handler() {
@@ -283,26 +292,44 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     return false;
   }
 
-  /** A call moves only once, because two sequential executors would not wait for each other. */
   @Override
   public Executor resumption() {
-    if (resumption.isEmpty()) {
-      Executor sequence = MoreExecutors.newSequentialExecutor(engines.executor());
-      listenerExecutor = event -> sequence.execute(() -> events.within(event));
-      resumption = Optional.of(step -> listenerExecutor.execute(() -> orClose(step)));
-    }
-    return resumption.get();
+    return step ->
+        engines
+            .executor()
+            .execute(() -> order.execute(() -> events.within(() -> context.run(step))));
   }
 
-  /** Closes the call if the handler throws, because gRPC does so only on its own executor. */
-  private void orClose(Runnable step) {
-    try {
-      context.run(step);
-    } catch (Throwable thrown) {
-      logger.error("{}: the handler failed", procedure.name(), thrown);
-      closeUnlessAnswered(
-          Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
+  /**
+   * Runs an event of gRPC in its order. If the event runs at once, gRPC gets what it throws, like
+   * the interceptors between gRPC and this call.
+   */
+  private void inOrder(Runnable event) {
+    Thread caller = Thread.currentThread();
+    AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
+    order.execute(
+        () -> {
+          if (Thread.currentThread() != caller) {
+            events.within(event);
+            return;
+          }
+          try {
+            event.run();
+          } catch (Throwable failure) {
+            thrown.set(failure);
+          }
+        });
+    Throwable failure = thrown.get();
+    if (failure != null) {
+      rethrow(failure);
     }
+  }
+
+  /** Closes the call of a handler that has thrown, because gRPC does so only for its own events. */
+  private void failed(Throwable thrown) {
+    logger.error("{}: the handler failed", procedure.name(), thrown);
+    closeUnlessAnswered(
+        Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
   }
 
   @Override

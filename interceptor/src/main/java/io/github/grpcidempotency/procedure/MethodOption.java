@@ -203,8 +203,8 @@ final class MethodOption {
       builder.sameDatabase();
     }
     switch (declared.getClaimTiming()) {
+      case CLAIM_TIMING_AT_COMMIT -> builder.claim(ClaimTiming.AT_COMMIT);
       case CLAIM_TIMING_BEFORE_HANDLER -> builder.claim(ClaimTiming.BEFORE_HANDLER);
-      case CLAIM_TIMING_WITH_FIRST_STATEMENT -> builder.claim(ClaimTiming.WITH_FIRST_STATEMENT);
       case CLAIM_TIMING_UNSPECIFIED, UNRECOGNIZED -> {}
     }
   }

@@ -197,9 +197,9 @@ public final class Procedure {
     return claimTiming;
   }
 
-  /** Returns whether calls are claimed with their handlers' first statements. */
-  public boolean claimsWithFirstStatement() {
-    return claimTiming.equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT));
+  /** Returns whether a call that is no retry is claimed at its commit. */
+  public boolean claimsAtCommit() {
+    return claimTiming.equals(Optional.of(ClaimTiming.AT_COMMIT));
   }
 
   /** Returns how long a duplicate may wait for a running call; zero if it is refused at once. */

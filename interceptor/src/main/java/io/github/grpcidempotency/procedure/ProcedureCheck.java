@@ -148,8 +148,8 @@ final class ProcedureCheck {
         transactional && !procedure.failurePolicy().noEffect().isEmpty(),
         "it is TRANSACTIONAL, so a failed call has no effect: remove the codes without effect");
     problemIf(
-        !transactional && procedure.claimsWithFirstStatement(),
-        "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL: remove"
+        !transactional && procedure.claimsAtCommit(),
+        "its claim timing is AT_COMMIT, but its execution is not TRANSACTIONAL: remove"
             + " the claim timing, or change the execution");
   }
 

@@ -24,6 +24,12 @@ public interface Claim extends AutoCloseable {
     /** Another owner has the key, or the record does not exist any more. Nothing changed. */
     LOST,
     /**
+     * Another call has, or may have, the key of a claim that is {@linkplain #isOptimistic
+     * optimistic}. The handler has no effect, and its answer does not count: the key must be
+     * claimed by {@link TransactionalStore#claimInTransaction}.
+     */
+    PREEMPTED,
+    /**
      * The claim's transaction could not be committed, or the handler's own transaction, which
      * should have recorded the answer, was rolled back. The call has no effect. A reservation must
      * be released.
@@ -56,8 +62,20 @@ public interface Claim extends AutoCloseable {
     return Optional.empty();
   }
 
-  /** Returns when the record expires, by the store's clock. Until then it answers retries. */
+  /**
+   * Returns when the record expires, by the store's clock. Until then it answers retries. For a
+   * claim that is {@linkplain #isOptimistic optimistic}, the time is an estimate until the answer
+   * is recorded.
+   */
   Instant expires();
+
+  /**
+   * Returns whether the handler runs before it is known whether the key is free. Any settlement may
+   * then return {@link Settled#PREEMPTED}.
+   */
+  default boolean isOptimistic() {
+    return false;
+  }
 
   /**
    * Returns the type of the ids to which the record can refer. The outcome that is recorded has no

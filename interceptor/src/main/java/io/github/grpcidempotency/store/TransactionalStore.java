@@ -2,7 +2,6 @@ package io.github.grpcidempotency.store;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.SetupException;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -39,35 +38,16 @@ public interface TransactionalStore extends IdempotencyStore {
   }
 
   /**
-   * Checks that {@link #claimLater} works as documented. Called at start-up, after {@link
-   * #verifyTransactions}. A store that cannot send a claim together with a handler's first
-   * statement throws here.
+   * Opens a transaction for a call, and claims nothing before the call is settled. The record
+   * itself is the claim: of two calls with one key, one is settled, and the other is {@linkplain
+   * Claim.Settled#PREEMPTED preempted} and rolled back. An error of the handler is returned only if
+   * the key has no record and no other owner, because the handler may have failed only because
+   * another call of its key was quicker.
    *
-   * @throws SetupException if the check fails
-   * @throws StoreException if the store cannot be reached
-   */
-  default void verifyLateClaims() {
-    throw new SetupException(
-        List.of(
-            getClass().getSimpleName()
-                + " cannot claim with a handler's first statement: set"
-                + " ClaimTiming.BEFORE_HANDLER"));
-  }
-
-  /**
-   * Opens a transaction for a call without sending the claim. The claim is sent together with the
-   * handler's first statement. If it finds a record or another owner, the statement does not run.
-   * The caller of this method then claims again by {@link #claimInTransaction}, which returns the
-   * record or the owner.
-   *
-   * <p>The calling thread runs the handler. Until the handler has returned, only that thread may
-   * use the transaction. A use by another thread is refused, and sends nothing.
-   *
+   * @return the claim, which is {@linkplain Claim#isOptimistic optimistic}
    * @throws StoreException if the store could not be reached
    */
-  default PendingClaim claimLater(ClaimRequest request) {
-    throw new UnsupportedOperationException(getClass().getName());
-  }
+  Claim claimAtCommit(ClaimRequest request);
 
   /**
    * Opens a transaction for a call without a key.

@@ -39,10 +39,10 @@ import java.util.concurrent.Executors;
  * the procedure decides whether the work runs again after a crash between effect and record.
  *
  * <p>Work always fails closed: it does not run while the store cannot be reached. The procedure's
- * key policy and key source have no effect. If work is claimed with its first statement and the
- * claim is not won, the work is stopped at that statement, and its exception is dropped. Within the
- * work, the transaction of a transactional procedure and {@code TransactionalCompletion} work as in
- * a handler. Thread-safe. Blocks: the work runs on the calling thread.
+ * key policy and key source have no effect. Work that is claimed at its commit and is preempted
+ * starts over, and its first result or exception is dropped. Within the work, the transaction of a
+ * transactional procedure and {@code TransactionalCompletion} work as in a handler. Thread-safe.
+ * Blocks: the work runs on the calling thread.
  *
  * <p>Work has no time limit. Its lease is renewed, and its transaction stays open, until the work
  * returns or throws.

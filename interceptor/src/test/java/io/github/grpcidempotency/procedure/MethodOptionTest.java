@@ -159,7 +159,7 @@ class MethodOptionTest {
     assertThat(annotated(OptionServiceGrpc.getClaimedBeforeMethod()).claimTiming())
         .contains(ClaimTiming.BEFORE_HANDLER);
     assertThat(annotated(OptionServiceGrpc.getClaimedLateMethod()).claimTiming())
-        .contains(ClaimTiming.WITH_FIRST_STATEMENT);
+        .contains(ClaimTiming.AT_COMMIT);
   }
 
   @Test

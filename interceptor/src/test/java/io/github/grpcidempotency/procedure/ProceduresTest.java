@@ -281,7 +281,7 @@ class ProceduresTest {
             INTERNAL + "attach setting has no effect: remove it",
             INTERNAL + "failure policy has no effect: remove it",
             INTERNAL + "list of omitted fields has no effect: remove it",
-            "LateReservation: its claim timing is WITH_FIRST_STATEMENT, but its execution is not"
+            "LateReservation: its claim timing is AT_COMMIT, but its execution is not"
                 + " TRANSACTIONAL: remove the claim timing, or change the execution",
             "TransactionInSameDatabase: it has sameDatabase(), or same_database in its option, but"
                 + " its execution is not RESERVED: remove this setting, or change the execution",

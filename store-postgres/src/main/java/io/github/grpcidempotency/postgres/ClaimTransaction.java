@@ -15,9 +15,7 @@ import org.jdbi.v3.core.Handle;
  *
  * <p>The transaction is looked up in the gRPC {@code Context}, so it is available on the handler's
  * thread and wherever that context is current. Like any transaction, use it from one thread at a
- * time. If the procedure claims {@link
- * io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT}, only the handler's own
- * thread can use it, until the handler returns.
+ * time.
  */
 public final class ClaimTransaction {
   private ClaimTransaction() {}

@@ -40,28 +40,8 @@ public interface HostTransaction {
    */
   void afterCompletion(Consumer<Completion> listener);
 
-  /**
-   * Returns whether the host commits by {@link Connection#commit} of {@link #connection()}, after
-   * the work that was registered by {@link #beforeCommit}. The store's last statements can then be
-   * sent together with the commit, if the connection comes from an {@code IdempotencyDataSource}.
-   */
-  default boolean commitsByConnection() {
-    return false;
-  }
-
   /** A transaction that the store has begun, and that the store ends. */
   interface Begun extends HostTransaction {
-    /**
-     * Writes the changes that the host has deferred so far, as JPA does. A claim that was to be
-     * sent with the handler's first statement is then sent with the first of these statements. Does
-     * nothing if the transaction is marked for rollback, if the host defers nothing, or if the host
-     * writes deferred changes only before the commit; the claim is then sent by itself.
-     *
-     * @throws RuntimeException if the changes cannot be written; the transaction is then rolled
-     *     back
-     */
-    default void flush() {}
-
     /**
      * Commits.
      *

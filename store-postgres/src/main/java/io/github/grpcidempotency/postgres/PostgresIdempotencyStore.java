@@ -20,8 +20,8 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.internal.transaction.ClaimAtCommit;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
-import io.github.grpcidempotency.postgres.internal.transaction.LateClaim;
 import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.BatchCounts;
@@ -32,7 +32,6 @@ import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationStore;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -120,11 +119,6 @@ public final class PostgresIdempotencyStore
     check(StartupCheck::runTransactions);
   }
 
-  @Override
-  public void verifyLateClaims() {
-    check(StartupCheck::runLateClaims);
-  }
-
   /** Repeats the check a few times if a connection broke, because a failover may be under way. */
   private void check(Consumer<StartupCheck> checks) {
     boolean cut = false;
@@ -168,9 +162,9 @@ public final class PostgresIdempotencyStore
   }
 
   @Override
-  public PendingClaim claimLater(ClaimRequest request) {
+  public Claim claimAtCommit(ClaimRequest request) {
     try {
-      return LateClaim.open(database, request);
+      return ClaimAtCommit.open(database, request);
     } catch (JdbiException failure) {
       throw database.failed("could not open a transaction", failure, FailurePhase.NOTHING_SENT);
     }
@@ -431,7 +425,6 @@ public final class PostgresIdempotencyStore
                   .through(wrapper),
               hostTransactions,
               new Handles(configuration),
-              ClaimPreemptedException::new,
               ClaimLostException::new,
               schema,
               serverName.get(),

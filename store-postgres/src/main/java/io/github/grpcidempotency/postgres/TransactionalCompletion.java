@@ -4,7 +4,7 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
@@ -26,8 +26,7 @@ import org.postgresql.PGConnection;
  *   <li>{@link #completeAndCommit(Handle, Message)} records and commits in one round trip. For a
  *       handler that ends its transaction itself, with Jdbi or plain JDBC.
  *   <li>{@link #complete(Message)} is for a handler that writes through the host's transactions,
- *       with {@link HostTransactions}. The host commits. This is one round trip too if {@link
- *       HostTransaction#commitsByConnection} is true.
+ *       with {@link HostTransactions}. The host commits.
  * </ul>
  *
  * <p>If the response has another type than the method's response type, an {@link
@@ -251,17 +250,14 @@ public final class TransactionalCompletion {
   }
 
   private static Optional<JoinedCompletion> currentCall() {
-    Optional<ClaimRequest> request = CurrentHandler.claimRequest();
-    if (request.isEmpty()) {
-      return Optional.empty();
-    }
-    if (!(CurrentHandler.claim().orElse(null) instanceof Reservation reservation)) {
+    Optional<Claim> claim = CurrentHandler.claim();
+    if (claim.isPresent() && !(claim.get() instanceof Reservation)) {
       throw new IllegalStateException(
-          request.get().procedure().name()
+          claim.get().request().procedure().name()
               + " is transactional, so the interceptor records its response: remove the call of"
               + " TransactionalCompletion");
     }
-    return Optional.of(reservation.joined());
+    return claim.map(own -> ((Reservation) own).joined());
   }
 
   private static void checkTransaction(Connection connection) {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.testing;
 
 import static io.github.grpcidempotency.store.Claim.Settled.DONE;
+import static io.github.grpcidempotency.store.Claim.Settled.PREEMPTED;
 import static io.github.grpcidempotency.store.Claim.Settled.ROLLED_BACK;
 import static io.github.grpcidempotency.testing.IdempotencyStoreContract.ANSWER;
 import static io.github.grpcidempotency.testing.IdempotencyStoreContract.CREATE_THING;
@@ -9,17 +10,14 @@ import static io.github.grpcidempotency.testing.IdempotencyStoreContract.SHORT_R
 import static io.github.grpcidempotency.testing.IdempotencyStoreContract.answerWith;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -36,6 +34,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,8 +42,7 @@ import org.junit.jupiter.api.Test;
 /**
  * The tests of the guarantees of every {@link TransactionalStore}, in addition to those of {@link
  * IdempotencyStoreContract}. Extend this class as well, and implement how a handler creates a thing
- * through a claim's transaction. The tests of claims with the handler's first statement are skipped
- * for a store that does not support such claims.
+ * through a claim's transaction.
  *
  * <p>Each test uses its own users, keys and things. Concurrent calls run on separate threads, so
  * transactions may be bound to threads. A pool of ten connections is enough.
@@ -210,124 +208,143 @@ public abstract class TransactionalStoreContract {
     assertIsRecorded(store.claimInTransaction(retry()), claim, answerWith(thing));
   }
 
-  // Claims with the handler's first statement
+  // Claims at commit
 
   @Test
-  void aLateClaimIsWonByTheFirstStatement() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = store.claimLater(request);
-    assertThat(claim.request()).isEqualTo(request);
-    assertThat(claim.isWon()).isFalse();
-
+  void aClaimAtCommitIsOneCommitOfEffectAndRecord() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim claim = store.claimAtCommit(request);
     create(claim, thing);
+    assertThat(exists(thing)).isFalse();
 
-    assertThat(claim.isWon()).isTrue();
-    assertInFlight(store);
-    Claim won = claim.confirm().orElseThrow();
-    assertThat(won.complete(answerWith(thing))).isEqualTo(DONE);
+    assertThat(claim.complete(answerWith(thing))).isEqualTo(DONE);
+
     assertThat(exists(thing)).isTrue();
-    assertRecorded(store, won, answerWith(thing));
+    assertRecorded(store, claim, answerWith(thing));
   }
 
   @Test
-  void aLateClaimIsOneTransactionWithAllThatItsHandlerWrites() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = store.claimLater(request);
-    ResourceId another = newId();
-    create(claim, thing);
-    create(claim, another);
-    Claim won = claim.confirm().orElseThrow();
+  void aClaimAtCommitThatWritesNothingIsRecorded() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim claim = store.claimAtCommit(request);
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+
+    assertRecorded(store, claim, ANSWER);
+  }
+
+  @Test
+  void aClaimAtCommitThatIsReleasedOrClosedLeavesNothing() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim released = store.claimAtCommit(request);
+    create(released, thing);
+    assertThat(released.release()).isEqualTo(DONE);
+    assertNothingRemains(store);
+
+    Claim closed = store.claimAtCommit(request);
+    create(closed, thing);
+    closed.close();
+    closed.close();
     assertThat(exists(thing)).isFalse();
+    assertThat(store.find(request.key(), request.procedure())).isEmpty();
+  }
 
-    assertThat(won.release()).isEqualTo(DONE);
+  @Test
+  void aClaimAtCommitThatIsClosedAfterItsSettlementStaysSettled() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim claim = store.claimAtCommit(request);
+    create(claim, thing);
+    claim.complete(answerWith(thing));
 
-    assertThat(exists(another)).isFalse();
+    claim.close();
+
+    assertThat(exists(thing)).isTrue();
+    assertRecorded(store, claim, answerWith(thing));
+  }
+
+  @Test
+  void aClaimAtCommitRecordsATerminalErrorWithoutTheEffect() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim claim = store.claimAtCommit(request);
+    create(claim, thing);
+
+    assertThat(claim.complete(FAILURE)).isEqualTo(DONE);
+
+    assertThat(exists(thing)).isFalse();
+    assertRecorded(store, claim, FAILURE);
+  }
+
+  @Test
+  void aClaimAtCommitThatIsSetToRollbackOnlyRecordsNothing() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim claim = store.claimAtCommit(request);
+    create(claim, thing);
+    transactionOf(claim).setRollbackOnly();
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(ROLLED_BACK);
+
     assertNothingRemains(store);
   }
 
+  /** Whatever its handler answers, the record counts, and nothing of the handler remains. */
   @Test
-  void aLateClaimThatIsClosedBeforeItIsConfirmedLeavesNothing() {
-    PendingClaim claim = storeWithLateClaims().claimLater(request);
-    create(claim, thing);
+  void aClaimAtCommitBehindARecordIsPreempted() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim recorded = record(store);
+    for (End end : End.values()) {
+      Claim claim = store.claimAtCommit(request);
+      create(claim, thing);
 
-    claim.close();
-
-    assertThat(exists(thing)).isFalse();
+      assertThat(end.of(claim)).as("%s", end).isEqualTo(PREEMPTED);
+      assertThat(exists(thing)).isFalse();
+    }
+    assertRecorded(store, recorded, ANSWER);
   }
 
   @Test
-  void aLateClaimThatIsClosedAfterItIsConfirmedIsNotUndone() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = store.claimLater(request);
-    create(claim, thing);
-    Claim won = claim.confirm().orElseThrow();
-
-    claim.close();
-
-    assertThat(won.complete(answerWith(thing))).isEqualTo(DONE);
-    assertThat(exists(thing)).isTrue();
-  }
-
-  @Test
-  void aLateClaimRecordsATerminalErrorWithoutTheEffect() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = store.claimLater(request);
-    create(claim, thing);
-    Claim won = claim.confirm().orElseThrow();
-
-    assertThat(won.complete(FAILURE)).isEqualTo(DONE);
-
-    assertThat(exists(thing)).isFalse();
-    assertRecorded(store, won, FAILURE);
-  }
-
-  @Test
-  void aFirstStatementBehindARecordDoesNotRun() {
-    TransactionalStore store = storeWithLateClaims();
-    record(store);
-    PendingClaim claim = store.claimLater(request);
-
-    assertPreempted(claim);
-
-    assertThat(exists(thing)).isFalse();
-  }
-
-  @Test
-  void aFirstStatementBesideARunningCallDoesNotRunNorWaitForIt() {
-    TransactionalStore store = storeWithLateClaims();
+  void aClaimAtCommitBesideARunningCallIsPreemptedAndDoesNotWaitForIt() {
+    TransactionalStore store = storeWithClaimsAtCommit();
     Claim running = win(store, request);
     create(running, thing);
 
-    elsewhere(
-        () -> {
-          assertPreempted(store.claimLater(request));
-          return true;
-        });
+    for (End end : End.values()) {
+      Claim.Settled settled =
+          elsewhere(
+              () -> {
+                Claim claim = store.claimAtCommit(request);
+                create(claim, newId());
+                return end.of(claim);
+              });
 
+      assertThat(settled).as("%s", end).isEqualTo(PREEMPTED);
+    }
     assertThat(running.complete(answerWith(thing))).isEqualTo(DONE);
-    assertThat(exists(thing)).isTrue();
     assertRecorded(store, running, answerWith(thing));
   }
 
   @Test
-  void aFirstStatementBesideAReservationDoesNotRun() {
-    TransactionalStore store = storeWithLateClaims();
+  void aClaimAtCommitBesideAReservationIsPreempted() {
+    TransactionalStore store = storeWithClaimsAtCommit();
     ClaimResult.Won reserved = (ClaimResult.Won) store.claim(request);
+    for (End end : End.values()) {
+      Claim claim = store.claimAtCommit(request);
+      create(claim, thing);
 
-    assertPreempted(store.claimLater(request));
-
+      assertThat(end.of(claim)).as("%s", end).isEqualTo(PREEMPTED);
+    }
     assertThat(reserved.claim().complete(ANSWER)).isEqualTo(DONE);
     assertThat(exists(thing)).isFalse();
   }
 
   @Test
-  void anExpiredRecordStopsAFirstStatementAndIsReplacedByTheNextClaim() {
-    TransactionalStore store = storeWithLateClaims();
-    ClaimRequest old = requestOf(user, SHORT_RETENTION);
-    win(store, old).complete(ANSWER);
+  void anExpiredRecordPreemptsAClaimAtCommitAndIsReplacedByTheNextClaim() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    win(store, requestOf(user, SHORT_RETENTION)).complete(ANSWER);
     letPass(SHORT_RETENTION);
+    Claim late = store.claimAtCommit(request);
+    create(late, thing);
 
-    assertPreempted(store.claimLater(request));
+    assertThat(late.complete(answerWith(thing))).isEqualTo(PREEMPTED);
 
     Claim claim = win(store, request);
     create(claim, thing);
@@ -335,174 +352,122 @@ public abstract class TransactionalStoreContract {
     assertRecorded(store, claim, answerWith(thing));
   }
 
+  /** The twin has created the same thing, so the handler fails, and must not answer that. */
   @Test
-  void aHandlerThatCatchesEverythingIsStoppedToo() {
-    TransactionalStore store = storeWithLateClaims();
-    record(store);
-    PendingClaim claim = store.claimLater(request);
-    for (int tries = 0; tries < 3; tries++) {
-      assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
+  void aHandlerThatFailsBecauseItsTwinWasQuickerIsPreempted() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim quick = createAndComplete(store.claimAtCommit(request));
+    for (End end : End.values()) {
+      Claim slow = store.claimAtCommit(request);
+      assertThatThrownBy(() -> create(slow, thing)).isInstanceOf(RuntimeException.class);
+
+      assertThat(end.of(slow)).as("%s", end).isEqualTo(PREEMPTED);
     }
-
-    assertThat(claim.confirm()).isEmpty();
-
-    assertThat(exists(thing)).isFalse();
+    assertRecorded(store, quick, answerWith(thing));
   }
 
   @Test
-  void aHandlerWithoutAStatementIsClaimedAtItsEnd() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = store.claimLater(request);
+  void aHandlerWhoseStatementFailsForItsOwnReasonsIsNotPreempted() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim creator = win(store, requestOf(Caller.of(UUID.randomUUID()), request.retention()));
+    create(creator, thing);
+    assertThat(creator.complete(ANSWER)).isEqualTo(DONE);
+    Claim failing = store.claimAtCommit(request);
+    assertThatThrownBy(() -> create(failing, thing)).isInstanceOf(RuntimeException.class);
+    assertThat(failing.complete(ANSWER)).isEqualTo(ROLLED_BACK);
 
-    Claim won = claim.confirm().orElseThrow();
-
-    assertInFlight(store);
-    assertThat(won.complete(ANSWER)).isEqualTo(DONE);
-    assertRecorded(store, won, ANSWER);
+    Claim answering = store.claimAtCommit(request);
+    assertThatThrownBy(() -> create(answering, thing)).isInstanceOf(RuntimeException.class);
+    assertThat(answering.release()).isEqualTo(DONE);
   }
 
   @Test
-  void aHandlerWithoutAStatementIsNotConfirmedBehindARecord() {
-    TransactionalStore store = storeWithLateClaims();
-    Claim recorded = record(store);
-    PendingClaim claim = store.claimLater(request);
+  void aClaimAtCommitBlocksNobodyBeforeItsEnd() {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    Claim slow = store.claimAtCommit(request);
+    create(slow, newId());
 
-    assertThat(claim.confirm()).isEmpty();
+    Claim quick = elsewhere(() -> createAndComplete(win(store, request)));
 
-    assertRecorded(store, recorded, ANSWER);
+    assertThat(slow.complete(ANSWER)).isEqualTo(PREEMPTED);
+    assertRecorded(store, quick, answerWith(thing));
   }
 
   @Test
-  void aHandlerWithoutAStatementIsNotConfirmedBesideARunningCall() {
-    TransactionalStore store = storeWithLateClaims();
-    Claim running = win(store, request);
-
-    assertThat(elsewhere(() -> store.claimLater(request).confirm())).isEmpty();
-
-    assertThat(running.complete(ANSWER)).isEqualTo(DONE);
-    assertRecorded(store, running, ANSWER);
-  }
-
-  @Test
-  void beforeItsFirstStatementALateClaimDoesNotBlockOthers() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = store.claimLater(request);
-    elsewhere(() -> record(store));
-
-    assertPreempted(claim);
-  }
-
-  @Test
-  void anAnswerAfterAFirstStatementThatFailedIsNotRecorded() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = failFirst(store);
-
-    Claim won = claim.confirm().orElseThrow();
-
-    assertThat(won.complete(ANSWER)).isEqualTo(ROLLED_BACK);
-    win(store, request).release();
-  }
-
-  @Test
-  void aTerminalErrorAfterAFirstStatementThatFailedIsRecorded() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = failFirst(store);
-    Claim won = claim.confirm().orElseThrow();
-
-    assertThat(won.complete(FAILURE)).isEqualTo(DONE);
-
-    assertRecorded(store, won, FAILURE);
-  }
-
-  @Test
-  void aClaimWhoseFirstStatementFailedMayMeetARecordAtItsEnd() {
-    TransactionalStore store = storeWithLateClaims();
-    PendingClaim claim = failFirst(store);
-    Claim recorded = elsewhere(() -> record(store));
-
-    assertThat(claim.confirm()).isEmpty();
-
-    assertRecorded(store, recorded, ANSWER);
-  }
-
-  @Test
-  void anotherUsersRecordAndAnotherNamespacesStopNoFirstStatement() {
-    TransactionalStore store = storeWithLateClaims();
+  void anotherUsersRecordAndAnotherTenantsPreemptNoClaimAtCommit() {
+    TransactionalStore store = storeWithClaimsAtCommit();
     record(store);
     for (Caller other : List.of(Caller.of(UUID.randomUUID()), user.inTenant("there"))) {
-      PendingClaim claim = store.claimLater(requestOf(other, request.retention()));
+      Claim claim = store.claimAtCommit(requestOf(other, request.retention()));
       ResourceId another = newId();
-
       create(claim, another);
 
-      Claim won = claim.confirm().orElseThrow();
-      assertThat(won.complete(answerWith(another))).isEqualTo(DONE);
+      assertThat(claim.complete(answerWith(another))).isEqualTo(DONE);
       assertThat(exists(another)).isTrue();
     }
   }
 
   @Test
-  void ofManyFirstStatementsAtOnceExactlyOneRuns() throws Exception {
-    TransactionalStore store = storeWithLateClaims();
-    CountDownLatch start = new CountDownLatch(1);
-    CountDownLatch stopped = new CountDownLatch(RACERS - 1);
+  void ofManyClaimsThatMeetAtTheCommitExactlyOneIsSettled() throws Exception {
+    TransactionalStore store = storeWithClaimsAtCommit();
+    CountDownLatch ready = new CountDownLatch(RACERS);
     List<ResourceId> things = new ArrayList<>();
-    List<Future<Boolean>> racing = new ArrayList<>();
+    List<Future<Claim.Settled>> racing = new ArrayList<>();
     for (int racer = 0; racer < RACERS; racer++) {
       ResourceId own = newId();
       things.add(own);
       racing.add(
           others.submit(
               () -> {
-                start.await();
-                return race(store, own, stopped);
+                Claim claim = store.claimAtCommit(request);
+                create(claim, own);
+                ready.countDown();
+                assertThat(ready.await(FOR_EVER.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                return claim.complete(answerWith(own));
               }));
     }
-    start.countDown();
-    List<Boolean> won = new ArrayList<>();
-    for (Future<Boolean> racer : racing) {
-      won.add(ended(racer));
+    List<Claim.Settled> settled = new ArrayList<>();
+    for (Future<Claim.Settled> racer : racing) {
+      settled.add(ended(racer));
     }
 
-    assertThat(won).containsOnlyOnce(true);
+    assertThat(settled).containsOnlyOnce(DONE).containsOnly(DONE, PREEMPTED);
     assertThat(things).filteredOn(this::exists).hasSize(1);
   }
 
-  /** Creates a thing. The winner continues until all other calls have been stopped. */
-  private boolean race(TransactionalStore store, ResourceId own, CountDownLatch stopped)
-      throws InterruptedException {
-    PendingClaim claim = store.claimLater(request);
-    try {
-      create(claim, own);
-    } catch (RuntimeException refused) {
-      assertThat(claim.isWon()).isFalse();
+  /** How the handler of a claim at commit ends. */
+  private enum End {
+    ANSWER(claim -> claim.complete(IdempotencyStoreContract.ANSWER)),
+    TERMINAL_ERROR(claim -> claim.complete(FAILURE)),
+    ERROR(Claim::release),
+    UNKNOWN(Claim::markUnknown);
+
+    @SuppressWarnings("ImmutableEnumChecker") // functions without state
+    private final Function<Claim, Claim.Settled> settlement;
+
+    End(Function<Claim, Claim.Settled> settlement) {
+      this.settlement = settlement;
     }
-    Optional<Claim> won = claim.confirm();
-    if (won.isEmpty()) {
-      stopped.countDown();
-      return false;
+
+    Claim.Settled of(Claim claim) {
+      return settlement.apply(claim);
     }
-    assertThat(stopped.await(FOR_EVER.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    return won.get().complete(answerWith(own)) == DONE;
+  }
+
+  private Claim createAndComplete(Claim claim) {
+    create(claim, thing);
+    assertThat(claim.complete(answerWith(thing))).isEqualTo(DONE);
+    return claim;
   }
 
   private void create(Claim claim, ResourceId created) {
     create(transactionOf(claim), created);
   }
 
-  private void create(PendingClaim claim, ResourceId created) {
-    create(claim.transaction(), created);
-  }
-
-  private TransactionalStore storeWithLateClaims() {
+  private TransactionalStore storeWithClaimsAtCommit() {
     TransactionalStore store = newStore(LONG_LEASE);
     store.verify(List.of(CREATE_THING), Optional.empty());
     store.verifyTransactions();
-    try {
-      store.verifyLateClaims();
-    } catch (SetupException none) {
-      abort(String.join("; ", none.problems()));
-    }
     return store;
   }
 
@@ -538,23 +503,6 @@ public abstract class TransactionalStoreContract {
 
   private static StoreTransaction transactionOf(Claim claim) {
     return claim.transaction().orElseThrow();
-  }
-
-  /** Returns a claim whose first statement failed for a reason that is not the claim. */
-  private PendingClaim failFirst(TransactionalStore store) {
-    Claim creator = win(store, requestOf(Caller.of(UUID.randomUUID()), request.retention()));
-    create(creator, thing);
-    assertThat(creator.complete(ANSWER)).isEqualTo(DONE);
-    PendingClaim claim = store.claimLater(request);
-    assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
-    assertThat(claim.isWon()).isFalse();
-    return claim;
-  }
-
-  private void assertPreempted(PendingClaim claim) {
-    assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
-    assertThat(claim.isWon()).isFalse();
-    assertThat(claim.confirm()).isEmpty();
   }
 
   private void assertInFlight(TransactionalStore store) {

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.jta;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import jakarta.transaction.InvalidTransactionException;
 import jakarta.transaction.NotSupportedException;
 import jakarta.transaction.Status;
@@ -10,7 +9,6 @@ import jakarta.transaction.SystemException;
 import jakarta.transaction.Transaction;
 import jakarta.transaction.TransactionManager;
 import jakarta.transaction.TransactionSynchronizationRegistry;
-import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -62,31 +60,12 @@ public final class JtaTransactions implements HostTransactions {
    * @param dataSource the data source that handlers write through. It enlists its connections in
    *     the manager's transactions, and returns the same connection to every caller within a
    *     transaction, as Agroal does.
-   * @throws IllegalArgumentException if the data source is an {@code IdempotencyDataSource}, which
-   *     returns a new wrapper to each caller, so that a claim could not be sent with a handler's
-   *     statement
    */
   public static JtaTransactions of(
       TransactionManager manager,
       TransactionSynchronizationRegistry registry,
       DataSource dataSource) {
-    if (carries(dataSource)) {
-      throw new IllegalArgumentException(
-          "an IdempotencyDataSource cannot carry statements in JTA transactions, because each"
-              + " caller gets another connection object: give the wrapped pool to the host, and set"
-              + " ClaimTiming.BEFORE_HANDLER for the procedures");
-    }
     return new JtaTransactions(manager, registry, dataSource);
-  }
-
-  private static boolean carries(DataSource dataSource) {
-    try {
-      return dataSource.isWrapperFor(IdempotencyDataSource.class);
-    } catch (SQLException untold) {
-      logger.debug(
-          "could not find out whether the data source wraps an IdempotencyDataSource", untold);
-      return false;
-    }
   }
 
   /**

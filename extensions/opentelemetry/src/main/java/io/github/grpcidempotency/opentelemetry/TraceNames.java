@@ -107,8 +107,7 @@ public final class TraceNames {
   // Events
 
   /**
-   * A claim was won. Its handler runs, or has already run if the claim was sent with the handler's
-   * first statement.
+   * A claim was won. Its handler runs, or has already run if it was claimed at its commit.
    */
   public static final String CLAIMED = "idempotency.claimed";
 

@@ -19,7 +19,6 @@ import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,13 +35,13 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>{@link #start}: the call can be refused from now on if its server stops.
- *   <li>{@link #claim}: claim the key. If the claim travels with the handler's first statement, run
- *       the handler at once, and confirm the claim when the handler has returned. If the claim is
- *       not won, {@linkplain #startOver start over} with a claim before the handler.
+ *   <li>{@link #claim}: claim the key.
  *   <li>{@link #decide}: decide, given the result of the claim ({@link ClaimDecider}), or the
  *       failure of the store ({@link FailureDecider}).
  *   <li>if the claim was won, run the handler, settle its end, and send its answer ({@link
- *       KeyedRun}); or {@link #executeUnprotected}: run it without a claim during an outage;
+ *       KeyedRun}). If the claim was optimistic and another call was quicker, {@linkplain
+ *       #startOver start over} with a claim before the handler. Or {@link #executeUnprotected}: run
+ *       the handler without a claim during an outage;
  *   <li>or {@link #replay}: send the recorded answer;
  *   <li>or {@link #attach}: wait for the call that owns the key. Then, on the thread that resumes
  *       the call, decide again, or claim again. A waiter only reads the record: the call claims for
@@ -112,27 +111,6 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   }
 
   private void claim() {
-    if (engine.claimsWithFirstStatement(request)) {
-      claimLater();
-    } else {
-      claimNow();
-    }
-  }
-
-  private void claimLater() {
-    long begun = System.nanoTime();
-    PendingClaim pending;
-    try {
-      pending = engine.claimLater(request);
-    } catch (StoreException outage) {
-      decide(outage, since(begun));
-      return;
-    }
-    operationId = Optional.of(pending.operationId());
-    KeyedRun.of(this, pending, since(begun)).start();
-  }
-
-  private void claimNow() {
     long begun = System.nanoTime();
     ClaimResult result;
     try {
@@ -152,21 +130,20 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     return Duration.ofNanos(System.nanoTime() - begun);
   }
 
-  /**
-   * Claims the key again after a handler's result was dropped, unless nobody waits for the answer.
-   *
-   * @param outage the failure of the store, if it prevented the confirmation of the claim
-   */
-  void startOver(Optional<StoreException> outage) {
-    transport.stopHandler();
-    if (outage.isPresent()) {
-      decide(outage.get(), claimTook);
-    } else if (transport.isGone()) {
-      transport.cancelled();
-    } else {
-      request = request.again();
-      claim();
-    }
+  /** Claims the key before the handler, after the end of a preempted run was dropped. */
+  void startOver() {
+    transport
+        .resumption()
+        .execute(
+            () -> {
+              transport.stopHandler();
+              if (gone || transport.isGone()) {
+                transport.cancelled();
+              } else {
+                request = request.again();
+                claim();
+              }
+            });
   }
 
   private void decide(ClaimResult result, Duration took) {

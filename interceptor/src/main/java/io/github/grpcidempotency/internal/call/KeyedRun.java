@@ -6,7 +6,6 @@ import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;
@@ -14,38 +13,20 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A run whose claim is settled when the handler has ended. The outcome is persisted before it is
- * sent, so no client gets an answer that a retry would not get.
+ * A run of a call with a key. The outcome is persisted before it is sent, so no client gets an
+ * answer that a retry would not get.
  */
 final class KeyedRun extends Run {
   private final KeyedCall call;
-  private final Optional<PendingClaim> pending;
   private final Duration claimTook;
-  private final long begun = System.nanoTime();
-  private volatile Optional<Operation> won;
+  private final Operation operation;
   private volatile boolean deferred;
-  private Optional<StoreException> outage = Optional.empty();
 
   private KeyedRun(KeyedCall call, Operation operation, Duration claimTook) {
-    super(
-        call.transport, call.engine, operation.procedure(), OperationContext.of(operation), false);
+    super(call.transport, call.engine, operation.procedure(), OperationContext.of(operation));
     this.call = call;
-    this.pending = Optional.empty();
     this.claimTook = claimTook;
-    this.won = Optional.of(operation);
-  }
-
-  private KeyedRun(KeyedCall call, PendingClaim pending, Duration claimTook) {
-    super(
-        call.transport,
-        call.engine,
-        call.request().procedure(),
-        OperationContext.of(call.request(), pending),
-        true);
-    this.call = call;
-    this.pending = Optional.of(pending);
-    this.claimTook = claimTook;
-    this.won = Optional.empty();
+    this.operation = operation;
   }
 
   /** Returns the run that owns a claim that was won. */
@@ -55,43 +36,15 @@ final class KeyedRun extends Run {
         claim::close);
   }
 
-  /** Returns the run that owns a claim that is sent later. */
-  static KeyedRun of(KeyedCall call, PendingClaim pending, Duration claimTook) {
-    return owning(() -> new KeyedRun(call, pending, claimTook), () -> call.engine.forget(pending));
-  }
-
   @Override
   void begin() {
-    won.ifPresent(
-        operation -> {
-          call.won(operation.claim());
-          engine.track(operation, claimTook);
-        });
-  }
-
-  @Override
-  boolean confirm() {
-    if (pending.isPresent()) {
-      long sent = System.nanoTime();
-      try {
-        won = engine.confirm(pending.get(), call.request(), call.events, begun);
-      } catch (StoreException unasked) {
-        outage = Optional.of(unasked);
-      }
-      Duration took = claimTook.plusNanos(System.nanoTime() - sent);
-      won.ifPresent(operation -> call.events.claimed(operation.claim(), took));
-    }
-    return won.isPresent();
-  }
-
-  @Override
-  void startOver() {
-    call.startOver(outage);
+    call.won(operation.claim());
+    engine.track(operation, claimTook);
   }
 
   @Override
   Runnable settle(Answer answer) {
-    Claim claim = operation().claim();
+    Claim claim = operation.claim();
     if (answer.response().isEmpty()) {
       claim.failing();
     }
@@ -100,7 +53,7 @@ final class KeyedRun extends Run {
       return settleNow(answer);
     }
     return transport.callerRunsHandler()
-        ? sending(answer, answer.response().filter(operation()::namesResource).isPresent())
+        ? sending(answer, answer.response().filter(operation::namesResource).isPresent())
         : NOTHING_TO_SEND;
   }
 
@@ -127,6 +80,10 @@ final class KeyedRun extends Run {
       return switch (record(answer)) {
         case DONE -> sending(answer, true);
         case UNREFERRED -> sending(answer, false);
+        case PREEMPTED -> {
+          drop();
+          yield call::startOver;
+        }
         case LOST, UNKNOWN -> refusal(Refusal.inProgress(engine.lease()));
         case ROLLED_BACK -> rolledBack(transport);
       };
@@ -139,12 +96,12 @@ final class KeyedRun extends Run {
 
   private Settled record(Answer answer) {
     return answer.response().isPresent()
-        ? engine.settler().complete(operation(), answer.response().get())
-        : engine.settler().fail(operation(), answer.error(), answer::recordOfError);
+        ? engine.settler().complete(operation, answer.response().get())
+        : engine.settler().fail(operation, answer.error(), answer::recordOfError);
   }
 
   private Runnable sending(Answer answer, boolean refers) {
-    Claim claim = operation().claim();
+    Claim claim = operation.claim();
     return () ->
         answer.send(claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
   }
@@ -156,22 +113,16 @@ final class KeyedRun extends Run {
 
   @Override
   Runnable settleUnanswered() {
-    engine.settler().giveUp(operation(), engine.bindsThreads(procedure));
-    return operation().claim().transaction().isPresent()
+    engine.settler().giveUp(operation, engine.bindsThreads(procedure));
+    return operation.claim().transaction().isPresent()
         ? rolledBack(transport)
         : refusal(Refusal.inProgress(engine.lease()));
-  }
-
-  @Override
-  Runnable rollBackUnanswered() {
-    engine.giveUp(pending.orElseThrow(), call.events);
-    return rolledBack(transport);
   }
 
   /** Records the answer of a reserved call if no other call has taken over its key. */
   @Override
   void settleLate(Answer answer) {
-    if (won.isPresent() && operation().claim().transaction().isEmpty()) {
+    if (operation.claim().transaction().isEmpty()) {
       Runnable unused = settleNow(answer);
     }
   }
@@ -187,11 +138,7 @@ final class KeyedRun extends Run {
 
   @Override
   public void close() {
-    if (won.isEmpty()) {
-      pending.ifPresent(engine::forget);
-    } else {
-      operation().close();
-    }
+    operation.close();
   }
 
   @Override
@@ -201,16 +148,11 @@ final class KeyedRun extends Run {
 
   @Override
   public boolean isAwaited() {
-    return won.filter(engine::isAwaited).isPresent();
+    return engine.isAwaited(operation);
   }
 
   private UUID operationId() {
-    return won.map(operation -> operation.claim().operationId())
-        .orElseGet(() -> pending.orElseThrow().operationId());
-  }
-
-  private Operation operation() {
-    return won.orElseThrow();
+    return operation.claim().operationId();
   }
 
   @Override
@@ -220,7 +162,7 @@ final class KeyedRun extends Run {
 
   @Override
   public String consequence() {
-    return pending.isPresent() || operation().claim().transaction().isPresent()
+    return operation.claim().transaction().isPresent()
         ? ROLLED_BACK
         : "Its outcome is unknown: a retry runs the handler again once the lease has ended.";
   }

@@ -21,20 +21,17 @@ import org.slf4j.LoggerFactory;
  *
  * <table>
  *   <caption>When and where an end is settled</caption>
- *   <tr><th>end</th><th>claim won, any thread</th><th>transaction bound to a thread</th>
- *       <th>claim pending</th></tr>
+ *   <tr><th>end</th><th>any thread may settle</th><th>transaction bound to a thread</th></tr>
  *   <tr><td>answer</td><td>at once, on the thread that answers</td>
  *       <td>on the handler's thread after the handler has returned; this thread waits for the
- *       answer</td>
- *       <td>on the handler's thread after it has returned and the claim is confirmed; a later
- *       answer at once</td></tr>
+ *       answer</td></tr>
  *   <tr><td>exception</td><td>at once, unless the handler has answered</td>
- *       <td colspan="2">on the handler's thread, even if the handler has answered</td></tr>
- *   <tr><td>given up</td><td>at once</td><td>like an answer</td>
- *       <td>rolled back at once; after the handler has returned, like an answer</td></tr>
+ *       <td>on the handler's thread, even if the handler has answered</td></tr>
+ *   <tr><td>given up</td><td>at once</td><td>like an answer</td></tr>
  * </table>
  *
- * <p>If a pending claim turns out not to be won, every end is dropped, and the call starts over.
+ * <p>If the settlement finds that another call was quicker, the end is dropped, and the call starts
+ * over.
  *
  * <p>A run owns a claim or a transaction. {@link #settleWith} is the only way to settle, and ends
  * what the run owns, whatever is thrown. {@link KeyedRun} and {@link UnkeyedRun} settle.
@@ -46,13 +43,13 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   private enum Phase {
     /** The handler has not returned, and its end is kept until then. */
     HOLDING,
-    /** The handler has returned, and its claim is being confirmed, or its answer awaited. */
+    /** The handler has returned, and its answer is awaited. */
     RETURNED,
     /** The end is settled as soon as there is one. */
     OPEN,
     /** The end is settled. */
     SETTLED,
-    /** The claim was not won. */
+    /** The call has started over. */
     DROPPED
   }
 
@@ -77,19 +74,14 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Empty if the handler was given up. */
   private final CompletableFuture<Optional<Answer>> end = new CompletableFuture<>();
 
-  Run(
-      Transport transport,
-      Engine engine,
-      Procedure procedure,
-      OperationContext context,
-      boolean pending) {
+  Run(Transport transport, Engine engine, Procedure procedure, OperationContext context) {
     this.transport = transport;
     this.engine = engine;
     this.procedure = procedure;
     this.context = context;
     this.log = engine.log();
     this.bound = engine.bindsThreads(procedure);
-    this.phase = new AtomicReference<>(pending || bound ? Phase.HOLDING : Phase.OPEN);
+    this.phase = new AtomicReference<>(bound ? Phase.HOLDING : Phase.OPEN);
   }
 
   /**
@@ -113,16 +105,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Runs before the handler. */
   void begin() {}
 
-  /** Returns whether the claim is won. Called on the handler's thread after it has returned. */
-  boolean confirm() {
-    return true;
-  }
-
-  /** Continues the call, whose claim was not won. */
-  void startOver() {
-    throw new AssertionError("the claim of this run is always won");
-  }
-
   /** Settles an answer. */
   abstract Runnable settle(Answer answer);
 
@@ -131,9 +113,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
 
   /** Settles a handler that was given up. */
   abstract Runnable settleUnanswered();
-
-  /** Rolls back a handler that was given up before its claim was confirmed. */
-  abstract Runnable rollBackUnanswered();
 
   /** Settles the answer of a handler that was given up before. The answer is not sent. */
   void settleLate(Answer answer) {}
@@ -201,11 +180,7 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
     try {
       report.run();
     } finally {
-      if (!bound && phase.compareAndSet(Phase.HOLDING, Phase.SETTLED)) {
-        settleWith(this::rollBackUnanswered);
-      } else {
-        settleIfOpen();
-      }
+      settleIfOpen();
     }
   }
 
@@ -221,10 +196,10 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   }
 
   private void returned() {
-    if (!phase.compareAndSet(Phase.HOLDING, Phase.RETURNED) || !confirmOrStartOver()) {
+    if (!phase.compareAndSet(Phase.HOLDING, Phase.RETURNED)) {
       return;
     }
-    boolean interrupted = bound && awaitEnd();
+    boolean interrupted = awaitEnd();
     try {
       phase.set(Phase.OPEN);
       settleIfOpen();
@@ -252,11 +227,11 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
     Answer answer = transport.answerOf(thrown);
     boolean first = end.complete(Optional.of(answer));
     if (phase.compareAndSet(Phase.HOLDING, Phase.RETURNED)) {
-      if (confirmOrStartOver()) {
-        settleWith(() -> settleThrown(answer));
-      }
+      settleWith(() -> settleThrown(answer));
     } else if (first && phase.get() == Phase.OPEN) {
       settleWith(() -> settleThrown(answer));
+    } else if (phase.get() == Phase.DROPPED) {
+      logger.debug("{}: the handler threw after its call had started over", subject(), thrown);
     } else if (isDeferred()) {
       log.warn(
           procedure.name() + " threw",
@@ -272,31 +247,14 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
     }
   }
 
-  /** Returns whether the claim is won; if not, the call has started over. */
-  private boolean confirmOrStartOver() {
-    boolean won;
-    try {
-      won = OperationContext.uncancelled(this::confirm);
-    } catch (Throwable defect) {
-      settleWith(() -> rethrow(defect));
-      return false;
-    }
-    if (won) {
-      return true;
-    }
-    logger.debug(
-        "{}: dropped the result of the handler of {}, because its claim was not won",
-        procedure.name(),
-        subject());
-    phase.set(Phase.DROPPED);
-    engine.running().end(this);
-    startOver();
-    return false;
-  }
-
   /** Reports that the transaction was rolled back, so that the call has no effect. */
   static Runnable rolledBack(Transport transport) {
     return () -> transport.fail(Code.INTERNAL, "the transaction was rolled back");
+  }
+
+  /** Drops later messages of the handler, whose end does not count. */
+  final void drop() {
+    phase.set(Phase.DROPPED);
   }
 
   private void settleIfOpen() {

@@ -26,7 +26,7 @@ public final class UnkeyedRun extends Run {
 
   private UnkeyedRun(
       Transport transport, Engine engine, Procedure procedure, StoreTransaction transaction) {
-    super(transport, engine, procedure, OperationContext.of(transaction), /* pending= */ false);
+    super(transport, engine, procedure, OperationContext.of(transaction));
     this.transaction = transaction;
   }
 
@@ -104,11 +104,6 @@ public final class UnkeyedRun extends Run {
   Runnable settleUnanswered() {
     transaction.close();
     return rolledBack(transport);
-  }
-
-  @Override
-  Runnable rollBackUnanswered() {
-    return settleUnanswered();
   }
 
   @Override

@@ -2,12 +2,10 @@ package io.github.grpcidempotency.internal.context;
 
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Supplier;
 
 /**
  * The context of one handler: the current gRPC {@link Context} with the operation and the
@@ -15,23 +13,16 @@ import java.util.function.Supplier;
  */
 public record OperationContext(Context context) {
   private static final Context.Key<Operation> OPERATION = Context.key("idempotency-operation");
-  private static final Context.Key<PendingClaim> PENDING = Context.key("idempotency-pending");
   private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
   private static final Context.Key<Boolean> INTERCEPTED = Context.key("idempotency-intercepted");
 
-  /** Returns the context of a handler whose claim was won. */
+  /** Returns the context of a handler with a claim. */
   public static OperationContext of(Operation operation) {
     Context running = keyed(operation.request()).withValue(OPERATION, operation);
     return new OperationContext(
         operation.claim().transaction().map(open -> with(running, open)).orElse(running));
-  }
-
-  /** Returns the context of a handler whose claim is not known to be won. */
-  public static OperationContext of(KeyedRequest request, PendingClaim claim) {
-    return new OperationContext(
-        with(keyed(request).withValue(PENDING, claim), claim.transaction()));
   }
 
   /** Returns the context of a handler that runs for a call with a key, but without a claim. */
@@ -65,28 +56,9 @@ public record OperationContext(Context context) {
     context.fork().run(settlement);
   }
 
-  /**
-   * Runs an action in the current context without its cancellation and its deadline, which must not
-   * affect the store.
-   */
-  public static <T> T uncancelled(Supplier<T> action) {
-    Context beyond = Context.current().fork();
-    Context before = beyond.attach();
-    try {
-      return action.get();
-    } finally {
-      beyond.detach(before);
-    }
-  }
-
-  /** Returns the operation of the handler; empty without a key, or if its claim is pending. */
+  /** Returns the operation of the handler; empty without a key. */
   public static Optional<Operation> operation() {
     return Optional.ofNullable(OPERATION.get());
-  }
-
-  /** Returns the claim of the handler if it was not known to be won when the handler started. */
-  public static Optional<PendingClaim> pending() {
-    return Optional.ofNullable(PENDING.get());
   }
 
   /** Returns the request of a call with a key, protected or not; empty without a key. */

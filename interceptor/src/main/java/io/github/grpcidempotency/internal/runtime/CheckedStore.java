@@ -101,9 +101,6 @@ final class CheckedStore {
               .toList());
     }
     withTransactions.verifyTransactions();
-    if (transactional.stream().anyMatch(Procedure::claimsWithFirstStatement)) {
-      withTransactions.verifyLateClaims();
-    }
   }
 
   /**

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
@@ -15,7 +14,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -122,12 +120,25 @@ public final class Engine implements AutoCloseable {
     if (own.isPresent()) {
       return own.get();
     }
+    if (claimsAtCommit(request)) {
+      ClaimRequest claiming = request.claimRequest();
+      return new ClaimResult.Won(
+          ofStore(() -> transactional(checked.ready()).claimAtCommit(claiming)));
+    }
     return ofStore(
         () -> {
           ClaimResult met = claim(request.procedure(), request.claimRequest().unless(gone));
           Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
           return older.isPresent() ? claim(request.procedure(), older.get()) : met;
         });
+  }
+
+  /**
+   * Returns whether the record of a call is its claim. A retry is claimed before its handler,
+   * because its handler would probably run in vain.
+   */
+  private static boolean claimsAtCommit(KeyedRequest request) {
+    return request.procedure().claimsAtCommit() && !request.retry();
   }
 
   /** Calls the store, and turns every unexpected exception into a {@link StoreException}. */
@@ -156,37 +167,6 @@ public final class Engine implements AutoCloseable {
       return Optional.of(own.get());
     }
     return ofStore(() -> checked.ready().find(key, RecordedProcedure.of(procedure)));
-  }
-
-  /**
-   * Returns whether the claim is sent with the handler's first statement. A retry is claimed before
-   * its handler, because its handler would probably be started and then stopped.
-   */
-  public boolean claimsWithFirstStatement(KeyedRequest request) {
-    return request.procedure().claimsWithFirstStatement()
-        && !request.retry()
-        && !leases.isTried(request.key());
-  }
-
-  /**
-   * Returns a claim that is sent with the handler's first statement, and must be {@linkplain
-   * #confirm confirmed}, or {@linkplain #giveUp given up}.
-   *
-   * @throws StoreException if the store failed
-   */
-  public PendingClaim claimLater(KeyedRequest request) {
-    PendingClaim pending =
-        ofStore(() -> transactional(checked.ready()).claimLater(request.claimRequest()));
-    boolean tracked = false;
-    try {
-      leases.track(pending);
-      tracked = true;
-      return pending;
-    } finally {
-      if (!tracked) {
-        pending.close();
-      }
-    }
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
@@ -287,55 +267,14 @@ public final class Engine implements AutoCloseable {
   public void track(Operation operation, Duration took) {
     operation.renew();
     waiter.won(operation.request().key());
-    operation.events().claimed(operation.claim(), took);
+    if (!operation.claim().isOptimistic()) {
+      operation.events().claimed(operation.claim(), took);
+    }
   }
 
   /** Returns whether duplicates of an operation wait in this process, or have come lately. */
   public boolean isAwaited(Operation operation) {
     return waiter.isAwaited(operation.request().key()) || operation.wasRetriedWithin(lease());
-  }
-
-  /**
-   * Finds out, after the handler has ended, whether its claim is won.
-   *
-   * @param begun when the handler started, by {@link System#nanoTime}
-   * @return the operation, whose claim can be settled; empty if the handler has changed nothing in
-   *     the store, and the key must be claimed {@link KeyedRequest#again}
-   * @throws StoreException if the store failed; in this case, too, the handler has changed nothing
-   *     in the store
-   */
-  public Optional<Operation> confirm(
-      PendingClaim pending, KeyedRequest request, CallEvents events, long begun) {
-    Optional<Operation> won = Optional.empty();
-    boolean known = false;
-    try {
-      won = pending.confirm().map(claim -> new Operation(leases, request, claim, events, begun));
-      leases.confirmed(pending, won);
-      known = true;
-      return won;
-    } catch (StoreException unasked) {
-      throw unasked;
-    } catch (RuntimeException | Error defect) {
-      throw unexpected(defect);
-    } finally {
-      if (!known) {
-        won.ifPresent(Operation::close);
-        forget(pending);
-      }
-    }
-  }
-
-  /** Ends a claim that is not confirmed. Never throws. */
-  public void forget(PendingClaim pending) {
-    try (pending) {
-      leases.confirmed(pending, Optional.empty());
-    }
-  }
-
-  /** Rolls back a handler that was given up before its claim was confirmed. */
-  public void giveUp(PendingClaim pending, CallEvents events) {
-    forget(pending);
-    events.settlementFailed(pending.operationId(), Settlement.MARK_UNKNOWN, null, true);
   }
 
   public RateLimitedLog log() {

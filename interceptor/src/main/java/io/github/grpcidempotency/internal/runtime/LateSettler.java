@@ -251,7 +251,7 @@ final class LateSettler implements AutoCloseable {
       switch (settled) {
         case DONE, UNREFERRED ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
-        case LOST -> operation.leaseLost();
+        case LOST, PREEMPTED -> operation.leaseLost();
         case ROLLED_BACK, UNKNOWN ->
             operation
                 .events()

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.PendingClaim;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +21,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -32,10 +30,6 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A renewal must not wait for a locked row, and the thread that renews does nothing else: if one
  * call blocked it, the leases of all other calls would end.
- *
- * <p>An operation whose claim is not confirmed has no lease yet. Once its claim is won, its
- * duplicates in this process are refused or wait here, without a connection; before that, they
- * query the store.
  *
  * <p>Thread-safe. One daemon thread while there are operations. There is nothing to close: a
  * handler that still runs when its interceptor is closed keeps its key.
@@ -48,9 +42,6 @@ final class LeaseKeeper {
 
   /** A key has more than one operation if a call was suspended for longer than its lease. */
   private final SetMultimap<IdempotencyKey, Operation> running =
-      Multimaps.synchronizedSetMultimap(LinkedHashMultimap.create());
-
-  private final SetMultimap<IdempotencyKey, PendingClaim> pending =
       Multimaps.synchronizedSetMultimap(LinkedHashMultimap.create());
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
@@ -88,20 +79,6 @@ final class LeaseKeeper {
     renewal.start();
   }
 
-  /** Notes that a claim is about to be sent with its handler's first statement. */
-  void track(PendingClaim claim) {
-    boolean unused = pending.put(claim.request().key(), claim);
-  }
-
-  /** Renews the lease of a claim that was confirmed, or drops it if it was not won. */
-  void confirmed(PendingClaim claim, Optional<Operation> won) {
-    won.ifPresent(this::track);
-    IdempotencyKey key = claim.request().key();
-    if (pending.remove(key, claim) && won.isEmpty()) {
-      dropped.accept(key);
-    }
-  }
-
   void drop(Claim claim) {
     boolean unused = remove(claim);
   }
@@ -126,29 +103,17 @@ final class LeaseKeeper {
 
   /** Returns the call of this process that owns a key, as far as this process knows. */
   Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    Optional<Operation> own = first(running, key, any -> true);
-    own.ifPresent(Operation::retried);
-    return own.isPresent()
-        ? own.map(Operation::claim).map(claim -> inFlight(claim.request(), idOf(claim)))
-        : first(pending, key, PendingClaim::isWon)
-            .map(claim -> inFlight(claim.request(), Optional.empty()));
-  }
-
-  private static <T> Optional<T> first(
-      SetMultimap<IdempotencyKey, T> entries, IdempotencyKey key, Predicate<T> which) {
-    synchronized (entries) {
-      return entries.get(key).stream().filter(which).findFirst();
+    Optional<Operation> own;
+    synchronized (running) {
+      own = running.get(key).stream().findFirst();
     }
+    own.ifPresent(Operation::retried);
+    return own.map(Operation::claim).map(this::inFlight);
   }
 
-  /** Returns whether a call of this process owns a key, or has sent a claim for it. */
-  boolean isTried(IdempotencyKey key) {
-    return running.containsKey(key) || pending.containsKey(key);
-  }
-
-  /** Returns how many leases this process holds, or is about to claim. Does not block. */
+  /** Returns how many leases this process holds. Does not block. */
   int count() {
-    return running.size() + pending.size();
+    return running.size();
   }
 
   private void renew() {
@@ -193,6 +158,17 @@ final class LeaseKeeper {
    */
   private static Optional<UUID> idOf(Claim claim) {
     return claim.transaction().isPresent() ? Optional.empty() : Optional.of(claim.operationId());
+  }
+
+  /**
+   * A claim that is optimistic may belong to another request than the record that decides, so its
+   * request is left out: its duplicates wait, and are then decided by the record.
+   */
+  private ClaimResult.InFlight inFlight(Claim claim) {
+    return claim.isOptimistic()
+        ? new ClaimResult.InFlight(
+            Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(store.lease()), false)
+        : inFlight(claim.request(), idOf(claim));
   }
 
   private ClaimResult.InFlight inFlight(ClaimRequest request, Optional<UUID> operationId) {

@@ -38,17 +38,23 @@ public final class Settler {
    *
    * @return {@code DONE} if the response is recorded and may be sent; {@code UNREFERRED} if, in
    *     addition, the record refers to no resource although the procedure has one; {@code LOST} if
-   *     another owner's answer counts, or this answer is recorded later; {@code UNKNOWN} if it is
-   *     unknown what was committed; {@code ROLLED_BACK} if the call has no effect
+   *     another owner's answer counts, or this answer is recorded later; {@code PREEMPTED} if the
+   *     call must start over; {@code UNKNOWN} if it is unknown what was committed; {@code
+   *     ROLLED_BACK} if the call has no effect
    * @throws StoreException if the call has no effect, because the store failed
    */
   public Settled complete(Operation operation, Message response) {
     try (operation) {
       operation.handlerEnded();
+      boolean preempted = false;
       try {
-        return persist(operation, Settlement.COMPLETE, recordable(operation, response));
+        Settled settled = persist(operation, Settlement.COMPLETE, recordable(operation, response));
+        preempted = settled == Settled.PREEMPTED;
+        return settled;
       } finally {
-        checkTransactionTaken(operation);
+        if (!preempted) {
+          checkTransactionTaken(operation);
+        }
         checkTransactionAlone(operation);
       }
     }
@@ -117,7 +123,7 @@ public final class Settler {
               operation,
               settlement,
               settlement == Settlement.RELEASE ? claim::release : claim::markUnknown);
-      return settled == Settled.LOST ? Settled.LOST : Settled.DONE;
+      return settled == Settled.LOST || settled == Settled.PREEMPTED ? settled : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
       end(operation, settlement, unsettled, false);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
@@ -205,8 +211,13 @@ public final class Settler {
     UUID id = operation.claim().operationId();
     operation.end();
     switch (settled) {
-      case DONE, UNREFERRED ->
-          operation.events().settled(id, settlement, operation.handlerTime(), took);
+      case DONE, UNREFERRED -> {
+        if (operation.claim().isOptimistic()) {
+          operation.events().claimed(operation.claim(), Duration.ZERO);
+        }
+        operation.events().settled(id, settlement, operation.handlerTime(), took);
+      }
+      case PREEMPTED -> logger.debug("operation {} was preempted: its call starts over", id);
       case LOST -> operation.leaseLost();
       case ROLLED_BACK -> operation.events().settlementFailed(id, settlement, null, true);
       case UNKNOWN -> operation.events().settlementFailed(id, settlement, null, false);

@@ -4,8 +4,6 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.util.Optional;
@@ -18,22 +16,9 @@ import java.util.Optional;
 public final class CurrentHandler {
   private CurrentHandler() {}
 
-  /**
-   * Returns the claim; empty for a call without a key, and if the claim was not known to be won
-   * when the handler started.
-   */
+  /** Returns the claim; empty for a call without a key. */
   public static Optional<Claim> claim() {
     return OperationContext.operation().map(Operation::claim);
-  }
-
-  /**
-   * Returns the request of the claim, whether or not the claim was won before the handler started;
-   * empty for a call without a key.
-   */
-  public static Optional<ClaimRequest> claimRequest() {
-    return claim()
-        .map(Claim::request)
-        .or(() -> OperationContext.pending().map(PendingClaim::request));
   }
 
   /** Returns the transaction of the handler, if its procedure is transactional. */

@@ -99,6 +99,11 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
   }
 
   @Override
+  public Claim claimAtCommit(ClaimRequest request) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public StoreTransaction begin(Optional<Caller> caller) {
     return new BoundTransaction();
   }

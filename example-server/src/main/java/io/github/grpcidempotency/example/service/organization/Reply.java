@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -16,8 +15,6 @@ final class Reply {
     ResponseT response;
     try {
       response = answer.get();
-    } catch (ClaimPreemptedException duplicate) {
-      throw duplicate; // not a failure: a duplicate gets the recorded answer
     } catch (RuntimeException e) {
       observer.onError(FailureStatus.of(e));
       return;

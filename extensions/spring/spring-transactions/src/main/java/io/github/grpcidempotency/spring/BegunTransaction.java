@@ -146,11 +146,6 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   @Override
-  public boolean commitsByConnection() {
-    return ManagerCheck.commitsByConnection(manager);
-  }
-
-  @Override
   public void beforeCommit(Runnable work) {
     ending.beforeCommit(work);
   }
@@ -163,14 +158,6 @@ final class BegunTransaction implements HostTransaction.Begun {
   @Override
   public boolean wasSuspended() {
     return watch.suspended;
-  }
-
-  /** Writes nothing if the transaction is marked for rollback. */
-  @Override
-  public void flush() {
-    if (isCurrent() && !status.isRollbackOnly()) {
-      status.flush();
-    }
   }
 
   @Override

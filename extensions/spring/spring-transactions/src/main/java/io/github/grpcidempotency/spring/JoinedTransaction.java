@@ -36,11 +36,6 @@ final class JoinedTransaction implements HostTransaction {
   }
 
   @Override
-  public boolean commitsByConnection() {
-    return ManagerCheck.commitsByConnection(manager);
-  }
-
-  @Override
   public void beforeCommit(Runnable work) {
     ending().beforeCommit(work);
   }

@@ -5,7 +5,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -20,10 +19,6 @@ import org.springframework.transaction.support.TransactionSynchronizationUtils;
  * own data source, and then for each transaction.
  */
 final class ManagerCheck {
-  private static final String JPA_MANAGER = "org.springframework.orm.jpa.JpaTransactionManager";
-  private static final String HIBERNATE_DIALECT =
-      "org.springframework.orm.jpa.vendor.HibernateJpaDialect";
-
   private ManagerCheck() {}
 
   /**
@@ -112,33 +107,6 @@ final class ManagerCheck {
     } catch (ReflectiveOperationException failure) {
       throw new IllegalArgumentException(noConnection(manager), failure);
     }
-  }
-
-  /**
-   * Returns whether a manager commits by the connection of its transaction. Spring's managers for
-   * JDBC do, and the manager for JPA does with Hibernate.
-   */
-  static boolean commitsByConnection(PlatformTransactionManager manager) {
-    return manager instanceof DataSourceTransactionManager
-        || (isA(JPA_MANAGER, manager.getClass()) && isOfHibernate(manager));
-  }
-
-  private static boolean isOfHibernate(PlatformTransactionManager manager) {
-    try {
-      Object dialect = manager.getClass().getMethod("getJpaDialect").invoke(manager);
-      return dialect != null && isA(HIBERNATE_DIALECT, dialect.getClass());
-    } catch (ReflectiveOperationException other) {
-      return false;
-    }
-  }
-
-  private static boolean isA(String name, Class<?> type) {
-    for (Class<?> each = type; each != null; each = each.getSuperclass()) {
-      if (each.getName().equals(name)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static boolean commitsByItself(Connection connection) {

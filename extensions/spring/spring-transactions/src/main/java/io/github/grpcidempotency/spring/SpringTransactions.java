@@ -30,10 +30,6 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * manager's default attributes. {@link JoinedAttributes} enforces the attributes of a
  * {@code @Transactional} method that joins.
  *
- * <p>The store's last statements are sent with the commit if the data source is an {@code
- * IdempotencyDataSource} and the manager is one of those three, {@code JpaTransactionManager} with
- * Hibernate. With JTA, and with other managers, they need a round trip of their own.
- *
  * <p>Thread-safe.
  */
 public final class SpringTransactions implements HostTransactions {

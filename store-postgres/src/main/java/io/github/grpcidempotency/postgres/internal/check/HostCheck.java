@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
-import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import java.util.ArrayList;
@@ -12,30 +11,12 @@ import java.util.function.Function;
  * the store begins on connections of the service's pool.
  */
 final class HostCheck {
-  private static final String NO_CARRIER =
-      "the host's transactions do not run on connections of an IdempotencyDataSource, so a"
-          + " claim cannot be sent with a handler's first statement: wrap the connection pool in"
-          + " an IdempotencyDataSource and give that to the transaction manager, the repositories"
-          + " and the HostTransactions; or set ClaimTiming.BEFORE_HANDLER for the procedures";
-
   private HostCheck() {}
 
   /** Returns the problems of handlers' transactions beside the store's own connections. */
   static List<String> problems(RecordDatabase database) {
     Place store = database.onConnection(Place::of);
     return within(database, transaction -> problems(transaction.begin(Place::of), store));
-  }
-
-  /** Returns the problems that prevent a claim with a handler's first statement. */
-  static List<String> problemsOfCarrying(RecordDatabase database) {
-    return database.settings().hosts().isEmpty()
-        ? List.of()
-        : within(
-            database,
-            transaction ->
-                StatementCarrier.of(transaction.unguarded()).isPresent()
-                    ? List.of()
-                    : List.of(NO_CARRIER));
   }
 
   private static List<String> within(

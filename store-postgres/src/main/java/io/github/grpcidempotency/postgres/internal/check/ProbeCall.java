@@ -7,7 +7,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.internal.claim.ClaimBatch;
 import io.github.grpcidempotency.postgres.internal.claim.Inserted;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
@@ -19,21 +18,16 @@ import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,8 +67,6 @@ import org.slf4j.LoggerFactory;
  *   <li>If a procedure is transactional: claim a key with a transaction, which takes an advisory
  *       lock. If the service's pool has a second connection, check that a duplicate on it is
  *       refused, and that {@code in_flight} reports the call. Complete it, and replay it.
- *   <li>If a procedure claims with its handler's first statement: send a claim with a statement.
- *       Complete it, and replay it. Check that the statement of a duplicate does not run.
  * </ol>
  *
  * <p>The trial call deletes its rows. After a crash, they expire within a minute.
@@ -153,12 +145,6 @@ final class ProbeCall {
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
     return problemOf(this::completeTransaction).stream().toList();
-  }
-
-  /** The same for a call whose claim is sent with its first statement. */
-  List<String> problemsOfLateClaims() {
-    claiming = store::claimInTransaction;
-    return problemOf(this::completeLate).stream().toList();
   }
 
   private Optional<String> problemOfNotifications() {
@@ -302,43 +288,6 @@ final class ProbeCall {
       step = "refuse its duplicate";
       checkDuplicates(request);
       complete(claim);
-    }
-  }
-
-  private void completeLate(ClaimRequest request) {
-    step = "claim a key with a statement";
-    try (PendingClaim claim = store.claimLater(request)) {
-      Optional<Claim> won = runs(claim) ? claim.confirm() : Optional.empty();
-      check(
-          won.isPresent(),
-          "the claim with the first statement of a trial call did not win its key");
-      try (Claim confirmed = won.orElseThrow()) {
-        complete(confirmed);
-      }
-    }
-    step = "stop a duplicate at its first statement";
-    PendingClaim duplicate = store.claimLater(request);
-    try {
-      check(!runs(duplicate), "the first statement of a trial call's duplicate was executed");
-    } finally {
-      duplicate.transaction().rollback();
-    }
-  }
-
-  /** Runs the first statement of a claim, and returns whether the claim was won with it. */
-  private static boolean runs(PendingClaim claim) {
-    Connection connection = ((HandlerTransaction) claim.transaction()).guardedConnection();
-    try (PreparedStatement statement = connection.prepareStatement("SELECT 1")) {
-      return statement.execute() && claim.isWon();
-    } catch (SQLException failure) {
-      throw Failures.asJdbiException(failure);
-    } catch (ClaimPreemptedException preempted) {
-      // A broken connection preempts a claim too, but does not show that the claim was refused.
-      if (preempted.getCause() instanceof SQLException failure
-          && Failures.isCutOff(Failures.asJdbiException(failure))) {
-        throw Failures.asJdbiException(failure);
-      }
-      return false;
     }
   }
 

@@ -31,7 +31,6 @@ import org.jdbi.v3.core.transaction.TransactionException;
  *   <li>Whether the schema and the outbox match each procedure.
  *   <li>If a procedure is transactional: whether handlers' transactions use the same database and
  *       the same role.
- *   <li>If a procedure needs it: whether a claim can be sent with a handler's first statement.
  * </ol>
  */
 public final class StartupCheck {
@@ -86,15 +85,6 @@ public final class StartupCheck {
     }
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfTransactions());
-    }
-    throwIfAny();
-  }
-
-  /** Tries a call whose claim is sent with its handler's first statement. */
-  public void runLateClaims() {
-    problems.addAll(HostCheck.problemsOfCarrying(database));
-    if (problems.isEmpty()) {
-      problems.addAll(probe().problemsOfLateClaims());
     }
     throwIfAny();
   }

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.internal.carry.HostCommit;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedAnswer.State;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
@@ -93,7 +92,7 @@ public final class JoinedCompletion {
       HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = new JoinedAnswer(outcome, State.OPEN);
     transaction.afterCompletion(answer::ended);
-    transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));
+    transaction.beforeCommit(() -> recordLatest(connection, answer));
     joined = Optional.of(answer);
   }
 
@@ -102,8 +101,7 @@ public final class JoinedCompletion {
    * recorded. An answer that a later transaction registered is final if that transaction was
    * committed.
    */
-  private void recordLatest(
-      HostTransaction transaction, Connection connection, JoinedAnswer answer) {
+  private void recordLatest(Connection connection, JoinedAnswer answer) {
     JoinedAnswer latest = joined.orElse(answer);
     if (latest != answer) {
       switch (latest.state()) {
@@ -118,14 +116,12 @@ public final class JoinedCompletion {
         case UNRECORDED, ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
       }
     }
-    HostCommit.carry(
-        transaction,
-        connection,
-        reservation.sql().join,
-        (own, statements) -> {
-          record(own, statements, answer.outcome());
-          answer.recorded();
-        });
+    try {
+      record(connection, reservation.sql().join.alone(), answer.outcome());
+    } catch (JdbiException failure) {
+      throw Failures.of("could not record the answer", failure);
+    }
+    answer.recorded();
   }
 
   private void record(Connection connection, String statements, RecordedOutcome outcome) {

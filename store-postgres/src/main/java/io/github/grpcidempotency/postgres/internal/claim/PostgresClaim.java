@@ -43,7 +43,7 @@ public abstract class PostgresClaim implements Claim {
   }
 
   @Override
-  public final Instant expires() {
+  public Instant expires() {
     return expires;
   }
 

@@ -1,22 +1,18 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
 import io.github.grpcidempotency.postgres.ClaimLostException;
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.HostTransactions;
-import java.sql.SQLException;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
- * The settings of a store. Handlers get one of two exceptions if they have lost their claim; only
- * the package of the public API can call their constructors.
+ * The settings of a store. Only the package of the public API can create the exception for a
+ * handler that has lost its claim.
  *
  * @param pool the service's pool, on whose connections handlers write through the claim
  * @param connections the store's own connections, for all other statements
- * @param preempted creates the exception for a claim that was sent with the handler's first
- *     statement
  * @param lost creates the exception for a reservation that another server has taken over
  * @param notifies whether servers notify each other when an awaited operation ends
  * @param timeLines whether a reservation is bound to the time line of the database
@@ -27,7 +23,6 @@ public record StoreSettings(
     StoreConnections connections,
     Optional<HostTransactions> hosts,
     Handles handles,
-    Function<SQLException, ClaimPreemptedException> preempted,
     Function<UUID, ClaimLostException> lost,
     String schema,
     String serverName,

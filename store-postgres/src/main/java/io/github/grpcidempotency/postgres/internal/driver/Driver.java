@@ -21,7 +21,6 @@ import org.postgresql.jdbc.PgBlob;
 import org.postgresql.jdbc.PgClob;
 import org.postgresql.jdbc.PreferQueryMode;
 import org.postgresql.largeobject.LargeObjectManager;
-import org.postgresql.util.PSQLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,21 +116,6 @@ public final class Driver {
       logger.debug("could not {}", what, broken);
     } catch (RuntimeException | Error defect) {
       logger.warn("could not {}", what, defect);
-    }
-  }
-
-  /**
-   * Returns whether the driver rejected the first statement of a transaction without sending
-   * anything.
-   */
-  public static boolean isUnsent(Connection connection, SQLException failure) {
-    try {
-      return failure instanceof PSQLException found
-          && found.getServerErrorMessage() == null
-          && !String.valueOf(found.getSQLState()).startsWith("08")
-          && stateOf(connection) == Transaction.NONE;
-    } catch (SQLException closed) {
-      return false;
     }
   }
 

@@ -32,6 +32,9 @@ public final class Failures {
   private static final String TOO_MANY_CONNECTIONS = "53300";
   private static final String LOCK_NOT_AVAILABLE = "55P03";
 
+  /** Of the function {@code refuse_claim}. */
+  private static final String CLAIM_REFUSED = "IK001";
+
   /**
    * The database returns this code on a connection that stays open. PgBouncer returns it as well
    * when it has lost the database; PgBouncer then closes the connection, so the code counts as
@@ -208,7 +211,8 @@ public final class Failures {
   /** Returns whether another claim of the key won, or the transaction can be retried. */
   public static boolean isLostRace(JdbiException failure) {
     return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
-        || isTakenKey(failure);
+        || isTakenKey(failure)
+        || sqlState(failure).equals(CLAIM_REFUSED);
   }
 
   public static boolean isLockTimeout(JdbiException failure) {

@@ -15,6 +15,11 @@ import java.util.Optional;
  */
 public final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
+
+  /** After the rollback of a handler: raises an error if another call has the key. */
+  private static final String CLAIM =
+      ", CASE WHEN NOT pg_try_advisory_xact_lock(:lock) THEN \"%s\".refuse_claim() END";
+
   private static final String NAMES = " names_resource = CAST(:resource_id AS text) IS NOT NULL,";
 
   /**
@@ -54,9 +59,6 @@ public final class ProcedureSql {
   /** Takes the operation's advisory lock if it is free, and reads the record. */
   public final String claimInTransaction;
 
-  /** The same in front of a handler's first statement, which must not run if a row exists. */
-  public final LateClaimSql claimLate;
-
   /**
    * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
    * is no outbox.
@@ -71,6 +73,15 @@ public final class ProcedureSql {
    * {@link CommitRefusal} if the current transaction is not the claim's transaction.
    */
   public final LastStatements record;
+
+  /** Claims the key and records a response, or raises an error if the key is not free. */
+  public final LastStatements recordAtCommit;
+
+  /** Claims the key and records an error, or raises an error or returns no row. */
+  public final String recordFailureAtCommit;
+
+  /** Finds out whether the key of a call that was rolled back has another owner. */
+  public final String findOwner;
 
   /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
   public final String wake;
@@ -108,7 +119,6 @@ public final class ProcedureSql {
                 settings(procedure)));
     this.reclaim = SqlFile.load("claim/reclaim", parts);
     this.claimInTransaction = SqlFile.load("transaction/claim", parts);
-    this.claimLate = new LateClaimSql(parts);
     String settings = settings(procedure);
     this.beforeOutbox = settings.isEmpty() ? 0 : 1;
     String set = settings.isEmpty() ? "" : "SELECT true" + settings + ";\n\n";
@@ -129,14 +139,19 @@ public final class ProcedureSql {
             with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
     this.join = LastStatements.load("settle/join", parts);
     this.mayRecord = SqlFile.load("transaction/may_record", parts);
-    this.recordFailure = SqlFile.load("transaction/record_failure", parts);
-    this.record =
+    this.recordFailure = SqlFile.load("transaction/record_failure", with(parts, "claim", ""));
+    this.recordFailureAtCommit =
+        SqlFile.load(
+            "transaction/record_failure",
+            with(parts, "claim", CLAIM.formatted(parts.get("schema"))));
+    this.findOwner = SqlFile.load("transaction/find_owner", parts);
+    Map<String, String> recording =
+        with(parts, "reference", deleted.map(name -> refer(parts, name, value, "1")).orElse(""));
+    this.record = LastStatements.load("transaction/record", recording);
+    this.recordAtCommit =
         LastStatements.load(
             "transaction/record",
-            with(
-                parts,
-                "reference",
-                deleted.map(name -> refer(parts, name, value, "1")).orElse("")));
+            with(recording, "use", SqlFile.load("transaction/claim_at_commit", recording)));
 
     Map<String, String> batch =
         with(parts, "wake", wakes ? SqlFile.load("maintenance/wake_batch", parts) : "");

@@ -30,6 +30,8 @@ public final class StoreSql {
 
   final String sameTimeLineOfEach;
 
+  private static final String TAKEN = "pg_current_xact_id_if_assigned() IS NOT NULL OR %s";
+
   private final Map<String, String> parts = new HashMap<>();
 
   /**
@@ -46,7 +48,9 @@ public final class StoreSql {
     parts.put("schema", schema);
     parts.put("begin", hosted ? "" : "BEGIN;");
     parts.put("rollback", hosted ? "" : "ROLLBACK");
+    parts.put("touched", load("transaction/touched"));
     parts.put("use", hosted ? load("transaction/use") : "");
+    parts.put("taken", hosted ? TAKEN.formatted(parts.get("touched")) : "true");
     parts.put("time_line", timeLines ? load("claim/time_line") : "CAST(NULL AS text)");
     this.sameTimeLine = timeLines ? load("settle/same_time_line") : "";
     this.sameTimeLineOfEach = timeLines ? load("settle/same_time_line_batch") : "";

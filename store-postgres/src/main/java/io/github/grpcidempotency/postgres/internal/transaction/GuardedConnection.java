@@ -3,8 +3,6 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.reflect.TypeToken;
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.driver.TransactionEnd;
 import java.lang.reflect.InvocationHandler;
@@ -76,10 +74,8 @@ final class GuardedConnection {
   /** Each thread that calls the driver holds the read lock. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
-  private volatile Connection connection;
-  private volatile @Nullable LeadingStatements only;
+  private final Connection connection;
   private volatile boolean ended;
-  private volatile @Nullable ClaimPreemptedException preempted;
 
   GuardedConnection(Connection connection) {
     this.connection = connection;
@@ -96,22 +92,7 @@ final class GuardedConnection {
     return proxy;
   }
 
-  /** Sends the handler's statements through another view of the connection. */
-  void use(Connection through) {
-    connection = through;
-  }
-
-  /** Refuses all other threads than that of the leading statements. */
-  void limitToThreadOf(LeadingStatements statements) {
-    only = statements;
-  }
-
   void end() {
-    ended = true;
-  }
-
-  void preempt(ClaimPreemptedException refusal) {
-    preempted = refusal;
     ended = true;
   }
 
@@ -142,14 +123,6 @@ final class GuardedConnection {
   }
 
   private void checkUse() throws SQLException {
-    LeadingStatements allowed = only;
-    if (allowed != null) {
-      allowed.checkThread();
-    }
-    ClaimPreemptedException refusal = preempted;
-    if (refusal != null) {
-      throw refusal;
-    }
     if (ended) {
       throw new SQLException(
           "the transaction of this call has ended, because its handler has answered or returned, or"

@@ -1,13 +1,12 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -27,6 +26,7 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   private final Handles handles;
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
+  private volatile boolean begunByHandler;
 
   HandlerTransaction(Connection connection, Handles handles) {
     this.connection = connection;
@@ -59,22 +59,8 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
     }
   }
 
-  /**
-   * Sends statements in front of the handler's first statement, instead of {@link #begin}. Only the
-   * thread of the statements may use the connection.
-   */
-  final void carryFirst(LeadingStatements statements) {
-    guard.limitToThreadOf(statements);
-    carry(statements);
-  }
-
-  abstract void carry(LeadingStatements statements);
-
   /** Records that the first statements were sent, whether or not they succeeded. */
   abstract void begun();
-
-  /** Refuses every later use by the handler, because its writes must not remain. */
-  abstract void preempted(ClaimPreemptedException refusal);
 
   /**
    * Runs the first statements, the first of which is {@code BEGIN} unless the host has begun. The
@@ -89,14 +75,28 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
     }
   }
 
+  /** Lets the handler's first statement begin the transaction. Sends nothing. */
+  final void beginLater() {
+    begunByHandler = true;
+    begun();
+  }
+
+  /** Returns whether the database may know of no transaction, because nothing was sent. */
+  final boolean maySendNothing() {
+    return begunByHandler;
+  }
+
   /**
    * Ends the handler's use, runs the last statements and commits.
    *
+   * @param first reads the result of the first statement: whether the handler has used a
+   *     transaction of the host
    * @throws StoreException if the transaction could not be committed, or if the outcome is unknown
    * @throws TransactionMisuseException if the handler has ended the transaction in spite of the
    *     guard
    */
-  abstract Settled finish(LastStatements statements, UnaryOperator<Parameters> values);
+  abstract Settled finish(
+      LastStatements statements, UnaryOperator<Parameters> values, RowReader<Boolean> first);
 
   /** Rolls back, and then runs work on a connection in autocommit mode. */
   abstract <T> T rollbackAnd(Function<Connection, T> work);
@@ -115,12 +115,6 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   /** Returns the connection for the store's own statements. */
   public final Connection unguarded() {
     return connection;
-  }
-
-  /** Replaces an earlier transaction that the handler has used and that has ended. */
-  final void takeOver(HandlerTransaction earlier) {
-    taken |= earlier.taken;
-    rollbackOnly |= earlier.rollbackOnly;
   }
 
   /** Ends the connection, so that nothing remains of the transaction. */

@@ -31,7 +31,6 @@ final class HostOutcome {
   private final Connection connection;
   private volatile Optional<Completion> ended = Optional.empty();
   private volatile Optional<Boolean> used = Optional.empty();
-  private Optional<Throwable> flushFailure = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
 
   HostOutcome(Connection connection) {
@@ -40,11 +39,6 @@ final class HostOutcome {
 
   void ended(Completion completion) {
     ended = Optional.of(completion);
-  }
-
-  /** The host could not write the changes that it had deferred. */
-  void flushFailed(Throwable failure) {
-    flushFailure = Optional.of(failure);
   }
 
   /** The record was written. Its statements have found out whether the handler has written. */
@@ -72,7 +66,7 @@ final class HostOutcome {
   }
 
   /** Returns the settlement if the transaction cannot be committed any more; otherwise empty. */
-  Optional<Settled> settledWithoutCommit(boolean rollbackOnly) {
+  Optional<Settled> settledWithoutCommit(boolean rollbackOnly, boolean maySendNothing) {
     if (ended.isPresent()) {
       if (ended.get() != Completion.ROLLED_BACK) {
         throw FailedCommit.endedByHandler();
@@ -84,11 +78,8 @@ final class HostOutcome {
     }
     checkOpen();
     Optional<Driver.Transaction> state = Driver.transactionOf(connection);
-    if (state.filter(Driver.Transaction.NONE::equals).isPresent()) {
+    if (!maySendNothing && state.filter(Driver.Transaction.NONE::equals).isPresent()) {
       throw FailedCommit.endedByHandler();
-    }
-    if (flushFailure.isPresent()) {
-      return Optional.of(afterFailure(flushFailure.get(), false));
     }
     if (rollbackOnly) {
       return Optional.of(Settled.ROLLED_BACK);

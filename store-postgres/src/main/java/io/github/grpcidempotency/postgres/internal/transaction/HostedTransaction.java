@@ -1,17 +1,14 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.internal.carry.HostCommit;
-import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
-import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
 import io.github.grpcidempotency.store.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -30,8 +27,7 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>Check that the handler has not ended it.
  *   <li>Register the record for the moment before the commit. At that moment, the host has written
- *       everything that it had deferred, such as the resource that the record refers to. The record
- *       is sent with the commit if possible.
+ *       everything that it had deferred, such as the resource that the record refers to.
  *   <li>Let the host commit. {@link HostOutcome} decides what the result means.
  * </ol>
  */
@@ -49,9 +45,7 @@ public final class HostedTransaction extends HandlerTransaction {
   /** The handler has returned to the transaction's thread. Guarded by this object's monitor. */
   private boolean returned;
 
-  private volatile boolean beside;
   private final HostOutcome outcome;
-  private Optional<StatementCarrier> carrier = Optional.empty();
 
   private HostedTransaction(
       RecordDatabase database, HostTransaction.Begun host, Connection connection) {
@@ -97,63 +91,11 @@ public final class HostedTransaction extends HandlerTransaction {
     }
   }
 
-  @Override
-  void carry(LeadingStatements statements) {
-    StatementCarrier itsCarrier =
-        StatementCarrier.of(unguarded())
-            .orElseThrow(
-                () ->
-                    new TransactionException(
-                        "the host's transaction does not run on a connection of an"
-                            + " IdempotencyDataSource"));
-    itsCarrier.carryFirst(statements);
-    carrier = Optional.of(itsCarrier);
-  }
-
-  /**
-   * Sends the leading statements after the handler has returned without sending them: in front of
-   * the first change that the host has deferred, or by themselves if the host has deferred none, or
-   * will make changes before the commit.
-   */
-  void sendLeading() {
-    checkThread();
-    try {
-      host.flush();
-    } catch (ClaimPreemptedException known) {
-      return;
-    } catch (RuntimeException | Error failure) {
-      outcome.flushFailed(failure);
-    }
-    try {
-      carrier.orElseThrow().sendAlone();
-    } catch (ClaimPreemptedException known) {
-      return;
-    } catch (SQLException failure) {
-      logger.warn("could not send the claim after its handler returned", failure);
-    }
-  }
-
-  /**
-   * The handler has taken a connection. If it did so on another thread, the connection does not
-   * belong to this transaction.
-   */
-  public void connectionTaken() {
-    if (Thread.currentThread() != owner && !over.get()) {
-      beside = true;
-    }
-  }
-
   /** The host began the transaction already. */
   @Override
   void begun() {}
 
   /** The host's thread rolls the transaction back. */
-  @Override
-  void preempted(ClaimPreemptedException refusal) {
-    guard.preempt(refusal);
-    setRollbackOnly();
-  }
-
   @Override
   public boolean isTaken() {
     return super.isTaken() || outcome.mayBeUsed();
@@ -161,19 +103,13 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   public boolean wasSuspended() {
-    return beside || host.wasSuspended();
+    return host.wasSuspended();
   }
 
   @Override
-  Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
-    return finish(
-        Optional.of(
-            () ->
-                HostCommit.carry(
-                    host,
-                    unguarded(),
-                    statements,
-                    (connection, sql) -> record(connection, sql, values))));
+  Settled finish(
+      LastStatements statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
+    return finish(Optional.of(() -> record(statements.alone(), values, first)));
   }
 
   @Override
@@ -188,7 +124,7 @@ public final class HostedTransaction extends HandlerTransaction {
       if (!guard.awaitUnused()) {
         throw FailedCommit.stillInUse();
       }
-      Optional<Settled> ended = outcome.settledWithoutCommit(isRollbackOnly());
+      Optional<Settled> ended = outcome.settledWithoutCommit(isRollbackOnly(), maySendNothing());
       return ended.isPresent() ? ended.get() : commit(record);
     } finally {
       rollBackUnlessOver();
@@ -207,11 +143,10 @@ public final class HostedTransaction extends HandlerTransaction {
     return outcome.afterCommit(completion, record.isPresent());
   }
 
-  private void record(Connection connection, String statements, UnaryOperator<Parameters> values) {
+  private void record(
+      String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
     try {
-      outcome.recorded(
-          StatementBatch.runForFirst(
-              connection, statements, values, row -> row.getBoolean("taken")));
+      outcome.recorded(StatementBatch.runForFirst(unguarded(), statements, values, first));
     } catch (JdbiException failure) {
       throw outcome.recordFailed(failure);
     }
@@ -270,7 +205,6 @@ public final class HostedTransaction extends HandlerTransaction {
         if (!guard.isUnused()) {
           abort();
         }
-        carrier.ifPresent(StatementCarrier::forget);
       } finally {
         rollBack(host);
       }

@@ -1,14 +1,12 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.github.grpcidempotency.postgres.internal.carry.LeadingStatements;
-import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
 import io.github.grpcidempotency.store.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -50,14 +48,6 @@ final class OpenTransaction extends HandlerTransaction {
     this.database = database;
   }
 
-  @Override
-  void carry(LeadingStatements statements) {
-    StatementCarrier carrier = StatementCarrier.on(unguarded());
-    carrier.showAs(guard.proxy());
-    carrier.carryFirst(statements);
-    guard.use(carrier.proxy());
-  }
-
   /** Tells the driver that a transaction is open. Sends nothing. */
   @Override
   void begun() {
@@ -65,13 +55,22 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   @Override
-  void preempted(ClaimPreemptedException refusal) {
-    guard.preempt(refusal);
-    Driver.quietly("roll a preempted claim back", unguarded()::rollback);
+  Settled finish(
+      LastStatements statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
+    return finish(
+        () -> {
+          boolean unused =
+              StatementBatch.runForFirst(unguarded(), statements.withCommit(), values, first);
+        });
   }
 
   @Override
-  Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
+  public Settled commit() {
+    return finish(
+        () -> StatementBatch.run(unguarded(), LastStatements.NONE.withCommit(), values -> values));
+  }
+
+  private Settled finish(Runnable commit) {
     guard.end();
     boolean committed = false;
     try {
@@ -80,7 +79,7 @@ final class OpenTransaction extends HandlerTransaction {
       }
       Driver.Transaction state =
           Driver.transactionOf(unguarded()).orElseThrow(FailedCommit::closed);
-      if (state == Driver.Transaction.NONE) {
+      if (state == Driver.Transaction.NONE && !maySendNothing()) {
         throw FailedCommit.endedByHandler();
       }
       if (isRollbackOnly()) {
@@ -89,7 +88,7 @@ final class OpenTransaction extends HandlerTransaction {
       if (state == Driver.Transaction.FAILED) {
         return FailedCommit.failedStatement();
       }
-      StatementBatch.run(unguarded(), statements.withCommit(), values);
+      commit.run();
       committed = true;
       return Settled.DONE;
     } catch (JdbiException failure) {
@@ -97,11 +96,6 @@ final class OpenTransaction extends HandlerTransaction {
     } finally {
       giveBack(committed);
     }
-  }
-
-  @Override
-  public Settled commit() {
-    return finish(LastStatements.NONE, values -> values);
   }
 
   @Override

@@ -20,14 +20,12 @@ import org.jdbi.v3.core.JdbiException;
  * A claim that is a transaction: look-up, effect and record are one commit, and the database is the
  * fence. Until the commit, the claim has no row; duplicates detect it by an advisory lock.
  */
-final class TransactionalClaim extends PostgresClaim {
+class TransactionalClaim extends PostgresClaim {
   final HandlerTransaction transaction;
-  private final ProcedureSql sql;
+  final ProcedureSql sql;
 
   /** The row that the transaction has deleted to make room. */
   private final Optional<UUID> cleared;
-
-  private volatile boolean failed;
 
   TransactionalClaim(
       ProcedureSql sql,
@@ -42,13 +40,6 @@ final class TransactionalClaim extends PostgresClaim {
     this.cleared = cleared;
   }
 
-  /**
-   * Called when a statement of the handler has failed. After that, only an error can be recorded.
-   */
-  void failed() {
-    failed = true;
-  }
-
   @Override
   public Optional<StoreTransaction> transaction() {
     return Optional.of(transaction);
@@ -57,21 +48,28 @@ final class TransactionalClaim extends PostgresClaim {
   @Override
   public Settled complete(RecordedOutcome outcome) {
     if (outcome instanceof RecordedOutcome.Failure) {
-      return afterRollback(sql.recordFailure, values -> values.bindOutcome(outcome))
-          ? Settled.DONE
-          : Settled.LOST;
-    }
-    if (failed) {
-      transaction.rollback();
-      return FailedCommit.failedStatement();
+      return recordFailure(sql.recordFailure, outcome);
     }
     try {
-      return transaction.finish(sql.record, values -> bind(values.bindOutcome(outcome)));
+      return record(outcome);
     } catch (StoreException failure) {
       throw Failures.isForbidden(failure) && mayRecord()
           ? FailedCommit.forbidden(failure)
           : failure;
     }
+  }
+
+  Settled record(RecordedOutcome outcome) {
+    return transaction.finish(
+        sql.record,
+        values -> bind(values.bindOutcome(outcome)),
+        row -> transaction instanceof OpenTransaction || row.getBoolean("taken"));
+  }
+
+  final Settled recordFailure(String statements, RecordedOutcome outcome) {
+    return afterRollback(statements, values -> values.bindOutcome(outcome))
+        ? Settled.DONE
+        : Settled.LOST;
   }
 
   /**
@@ -119,11 +117,14 @@ final class TransactionalClaim extends PostgresClaim {
                       connection, statement, values -> bind(bindings.apply(values)), row -> true))
           .isPresent();
     } catch (JdbiException failure) {
+      if (Failures.isLostRace(failure)) {
+        return false;
+      }
       throw Failures.of("could not settle the call after the rollback", failure);
     }
   }
 
-  private Parameters bind(Parameters values) {
+  final Parameters bind(Parameters values) {
     return values
         .bindOperation(request(), operationId())
         .bind("cleared", "uuid", cleared)

@@ -1,4 +1,4 @@
-SELECT ${caller}, ${lock_timeout}, ${generic_plans};${wake}
+SELECT ${caller}, ${lock_timeout}, ${generic_plans}${claim};${wake}
 
 -- Deletes again the row that the rolled back transaction had deleted, if it is unchanged since then.
 DELETE FROM "${schema}".idempotency_keys AS k

@@ -99,10 +99,11 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
               variant.replays()));
     }
     for (Variant variant :
-        List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.FIRST_STATEMENT)) {
+        List.of(
+            Variant.RESERVED, Variant.TRANSACTIONAL, Variant.FIRST_STATEMENT, Variant.AT_COMMIT)) {
       ways.add(replay(variant.id(), variant.label(), variant.method()));
     }
-    for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL)) {
+    for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.AT_COMMIT)) {
       ways.add(
           new Way(
               "hinted-replay-of-" + variant.id(),

@@ -37,6 +37,7 @@ final class Handler implements PeerHandler {
       case BARE_RECORD -> withTheLeastRecord(request);
       case SEPARATE -> inSeparateSteps(request);
       case JOINED_COMMIT -> joinedWithItsCommit(request);
+      case AT_COMMIT -> on(ClaimTransaction.connection(), request);
       case TRANSACTIONAL, FIRST_STATEMENT -> withinTheClaim(request);
     };
   }

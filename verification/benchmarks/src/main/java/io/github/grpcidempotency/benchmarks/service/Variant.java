@@ -20,7 +20,8 @@ public enum Variant {
   JOINED_COMMIT(
       "reserved, same database, joined completion and commit", Optional.of(Execution.RESERVED)),
   TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL)),
-  FIRST_STATEMENT("transactional with the first statement", Optional.of(Execution.TRANSACTIONAL));
+  FIRST_STATEMENT("transactional with the first statement", Optional.of(Execution.TRANSACTIONAL)),
+  AT_COMMIT("transactional, claimed at commit", Optional.of(Execution.TRANSACTIONAL));
 
   private final String label;
   private final Optional<Execution> execution;
@@ -72,7 +73,11 @@ public enum Variant {
 
   /** Returns when a transactional call is claimed. */
   ClaimTiming claimTiming() {
-    return this == FIRST_STATEMENT ? ClaimTiming.WITH_FIRST_STATEMENT : ClaimTiming.BEFORE_HANDLER;
+    return switch (this) {
+      case FIRST_STATEMENT -> ClaimTiming.WITH_FIRST_STATEMENT;
+      case AT_COMMIT -> ClaimTiming.AT_COMMIT;
+      default -> ClaimTiming.BEFORE_HANDLER;
+    };
   }
 
   /** Returns the variant's method. */

@@ -26,8 +26,6 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  *     observation, exception mapping and authentication.
  * @param hostTransactions Whether transactional handlers run in Spring's transactions.
  * @param callLimit Maximum running time of a handler, if its call has no longer deadline.
- * @param wrapDataSource Whether to wrap the data source of the records, so that claims can be sent
- *     with a handler's first statement.
  * @param migration The migration of the library's schema.
  * @param sweeper The deletion of expired records.
  * @param services The library's own gRPC services.
@@ -41,7 +39,6 @@ record IdempotencyProperties(
     @DefaultValue("100") int interceptorOrder,
     @DefaultValue("true") boolean hostTransactions,
     @DefaultValue("1h") Duration callLimit,
-    @DefaultValue("false") boolean wrapDataSource,
     @DefaultValue Migration migration,
     @DefaultValue Sweeper sweeper,
     @DefaultValue Services services) {

@@ -65,12 +65,6 @@ public final class IdempotencyStoreAutoConfiguration {
     return new SchemaMigration(properties, () -> new HostBeans(beans).dataSource());
   }
 
-  @Bean
-  @ConditionalOnBooleanProperty(prefix = IdempotencyProperties.PREFIX, name = "wrap-data-source")
-  static WrappedDataSource idempotencyWrappedDataSource(ConfigurableListableBeanFactory beans) {
-    return new WrappedDataSource(new HostBeans(beans));
-  }
-
   /**
    * Spring sorts advice of the same order by the order of declaration, so this advice runs inside
    * Spring's own.

@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
-import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -52,39 +50,8 @@ final class RegisteredInterceptor implements ServerInterceptor, Ordered {
     ServerCallHandler<RequestT, ResponseT> handler =
         exceptionMapping.isPresent() && maps.test(call.getMethodDescriptor().getFullMethodName())
             ? (inner, received) ->
-                exceptionMapping.get().interceptCall(inner, received, quietlyPreempted(next))
+                exceptionMapping.get().interceptCall(inner, received, next)
             : next;
     return interceptor.interceptCall(call, headers, handler);
-  }
-
-  /**
-   * Hides {@code ClaimPreemptedException} from the mapping of exceptions. A handler that was
-   * stopped because its call is a duplicate is not a failure: the mapping would log an error, and
-   * its status would be discarded.
-   */
-  private static <RequestT, ResponseT> ServerCallHandler<RequestT, ResponseT> quietlyPreempted(
-      ServerCallHandler<RequestT, ResponseT> handler) {
-    return (call, headers) ->
-        new SimpleForwardingServerCallListener<>(handler.startCall(call, headers)) {
-          @Override
-          public void onHalfClose() {
-            try {
-              super.onHalfClose();
-            } catch (RuntimeException failure) {
-              if (!isPreempted(failure)) {
-                throw failure;
-              }
-            }
-          }
-        };
-  }
-
-  private static boolean isPreempted(RuntimeException failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof ClaimPreemptedException) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -22,36 +22,36 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Work that is claimed with its first statement. */
+/** Work that is claimed at its commit. */
 @ParameterizedClass
 @ValueSource(booleans = {false, true})
-class LateClaimWorkTest {
+class WorkClaimedAtCommitTest {
   private static final Caller SYSTEM = Caller.of(new UUID(0, 1));
   private static final Procedure CLOSE_MONTH =
       Procedure.named("jobs/close-month")
           .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
+          .claim(ClaimTiming.AT_COMMIT)
           .build();
 
   private final EventJournal journal = new EventJournal();
   private final AtomicInteger runs = new AtomicInteger();
-  private final LateStore late;
+  private final CommitStore store;
   private final IdempotentWork work;
 
-  LateClaimWorkTest(boolean bound) {
-    this.late = new LateStore(new InMemoryIdempotencyStore(), bound);
-    this.work = IdempotentWork.builder(late, CLOSE_MONTH).listener(journal.listener()).build();
+  WorkClaimedAtCommitTest(boolean bound) {
+    this.store = new CommitStore(new InMemoryIdempotencyStore(), bound);
+    this.work = IdempotentWork.builder(store, CLOSE_MONTH).listener(journal.listener()).build();
   }
 
   @AfterEach
   void everyTransactionHasEndedOnce() {
     work.close();
-    assertThat(late.open()).isZero();
-    assertThat(late.misuses()).isEmpty();
+    assertThat(store.open()).isZero();
+    assertThat(store.misuses()).isEmpty();
   }
 
   @Test
-  void workThatHasRunBeforeIsStoppedAtItsFirstStatement() throws Exception {
+  void workThatHasRunBeforeIsRolledBackAndReplayed() throws Exception {
     WorkResult<StringValue> first = run(this::close);
     WorkResult<StringValue> second = run(this::close);
 
@@ -59,24 +59,21 @@ class LateClaimWorkTest {
     assertThat(second.replayed()).isTrue();
     assertThat(second.operationId()).isEqualTo(first.operationId());
     assertThat(runs).hasValue(2);
-    assertThat(late.effects()).containsExactly("closed");
-    assertThat(late.asked()).containsExactly("later", "later", "after a look");
+    assertThat(store.effects()).containsExactly("closed");
+    assertThat(store.asked()).containsExactly("at commit", "at commit", "after a look");
     assertThat(journal.kinds())
         .containsExactly("KeyFound", "Claimed", "ClaimSettled", "KeyFound", "Replayed");
   }
 
   @Test
-  void theResultOfStoppedWorkIsDiscarded() throws Exception {
+  void theResultOfPreemptedWorkIsDiscarded() throws Exception {
     run(this::close);
 
     WorkResult<StringValue> second =
         run(
             () -> {
-              try {
-                return close();
-              } catch (LateStore.Preempted stopped) {
-                return StringValue.of("closed twice");
-              }
+              CommitStore.write("closed twice");
+              return StringValue.of("closed twice");
             });
     WorkResult<StringValue> third =
         run(
@@ -86,7 +83,7 @@ class LateClaimWorkTest {
 
     assertThat(second.value()).isEqualTo(StringValue.of("closed"));
     assertThat(third.value()).isEqualTo(StringValue.of("closed"));
-    assertThat(late.effects()).containsExactly("closed");
+    assertThat(store.effects()).containsExactly("closed");
   }
 
   @Test
@@ -104,7 +101,7 @@ class LateClaimWorkTest {
 
   private StringValue close() {
     runs.incrementAndGet();
-    LateStore.write("closed");
+    CommitStore.write("closed");
     return StringValue.of("closed");
   }
 

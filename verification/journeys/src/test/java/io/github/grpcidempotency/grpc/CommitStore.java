@@ -7,8 +7,9 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.PendingClaim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -17,6 +18,7 @@ import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -25,18 +27,14 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * A store with transactions in memory, whose claims may travel with the first statement. Handlers
- * {@link #write} effects, which count once their transaction has committed.
+ * A store with transactions in memory, whose claims may be made at the commit. Handlers {@link
+ * #write} effects, which count once their transaction has committed.
  */
-final class LateStore extends ForwardingStore implements TransactionalStore {
-  /** Stops a handler at its first statement. */
-  static final class Preempted extends RuntimeException {
-    private static final long serialVersionUID = 1;
-  }
-
+final class CommitStore extends ForwardingStore implements TransactionalStore {
   private final boolean bindsThreads;
   private final List<String> asked = new CopyOnWriteArrayList<>();
   private final List<String> effects = new CopyOnWriteArrayList<>();
@@ -45,7 +43,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   private volatile boolean cutOff;
   private volatile boolean unreachable;
 
-  LateStore(IdempotencyStore store, boolean bindsThreads) {
+  CommitStore(IdempotencyStore store, boolean bindsThreads) {
     super(store);
     this.bindsThreads = bindsThreads;
   }
@@ -55,12 +53,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     ((Transaction) CurrentHandler.transaction().orElseThrow()).write(effect);
   }
 
-  /** Runs a statement of the current handler that fails. */
-  static void writeInVain() {
-    ((Transaction) CurrentHandler.transaction().orElseThrow()).fail();
-  }
-
-  /** Returns in which way claims were made: later, at once, or after a look. */
+  /** Returns in which way claims were made: at commit, at once, or after a look. */
   List<String> asked() {
     return asked;
   }
@@ -80,12 +73,12 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     return open.get();
   }
 
-  /** Cuts the connection of the next first statement. */
+  /** Cuts the connection of the next commit. */
   void cutOff() {
     cutOff = true;
   }
 
-  /** Lets no claim be confirmed any more. */
+  /** Lets no claim be made any more. */
   void breakDown() {
     unreachable = true;
   }
@@ -99,21 +92,27 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   public void verifyTransactions() {}
 
   @Override
-  public void verifyLateClaims() {}
-
-  @Override
   public ClaimResult claimInTransaction(ClaimRequest request) {
     asked.add(request.retry() ? "after a look" : "at once");
+    checkReachable();
     ClaimResult result = super.claim(request);
     return result instanceof ClaimResult.Won won
-        ? new ClaimResult.Won(new TransactionClaim(won.claim(), new Transaction(() -> {})))
+        ? new ClaimResult.Won(new TransactionClaim(won.claim(), new Transaction()))
         : result;
   }
 
   @Override
-  public PendingClaim claimLater(ClaimRequest request) {
-    asked.add("later");
-    return new LateClaim(request);
+  public Claim claimAtCommit(ClaimRequest request) {
+    asked.add("at commit");
+    checkReachable();
+    return new CommitClaim(request, new Transaction());
+  }
+
+  private void checkReachable() {
+    if (unreachable) {
+      throw new StoreException(
+          "cut off", null, FailurePhase.NOTHING_SENT, FailureCause.NO_CONNECTION);
+    }
   }
 
   @Override
@@ -127,63 +126,21 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     return claims.stream().map(Claim::operationId).collect(toSet());
   }
 
-  private final class LateClaim implements PendingClaim {
+  /** The record makes the claim. */
+  private final class CommitClaim implements Claim {
     private final UUID withoutRecord = UUID.randomUUID();
     private final ClaimRequest request;
+    private final Transaction transaction;
     private volatile Optional<Claim> won = Optional.empty();
-    private volatile Transaction transaction;
-    private volatile boolean preempted;
-    private volatile boolean confirmed;
 
-    LateClaim(ClaimRequest request) {
+    CommitClaim(ClaimRequest request, Transaction transaction) {
       this.request = request;
-      this.transaction = new Transaction(this::comeWithStatement);
-    }
-
-    void comeWithStatement() {
-      if (won.isEmpty()) {
-        won = claim();
-        preempted = won.isEmpty();
-      }
-      if (preempted) {
-        throw new Preempted();
-      }
-    }
-
-    private Optional<Claim> claim() {
-      if (cutOff) {
-        cutOff = false;
-        return Optional.empty();
-      }
-      return LateStore.super.claim(request) instanceof ClaimResult.Won met
-          ? Optional.of(met.claim())
-          : Optional.empty();
+      this.transaction = transaction;
     }
 
     @Override
-    public boolean isWon() {
-      return won.isPresent();
-    }
-
-    @Override
-    public Optional<Claim> confirm() {
-      if (Context.current().isCancelled()) {
-        misuses.add("confirmed in a context that is cancelled");
-      }
-      if (unreachable) {
-        transaction.rollback();
-        throw new StoreException("cut off", null);
-      }
-      if (won.isEmpty() && !preempted) {
-        transaction.rollback();
-        won = claim();
-        transaction = won.isPresent() ? new Transaction(() -> {}) : transaction;
-      }
-      if (won.isEmpty()) {
-        transaction.rollback();
-      }
-      confirmed = won.isPresent();
-      return won.map(claim -> new TransactionClaim(claim, transaction));
+    public boolean isOptimistic() {
+      return true;
     }
 
     @Override
@@ -197,15 +154,51 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     }
 
     @Override
-    public StoreTransaction transaction() {
-      return transaction;
+    public int attempt() {
+      return 1;
+    }
+
+    @Override
+    public Instant expires() {
+      return won.map(Claim::expires).orElse(Instant.MAX);
+    }
+
+    @Override
+    public Optional<StoreTransaction> transaction() {
+      return Optional.of(transaction);
+    }
+
+    @Override
+    public Settled complete(RecordedOutcome outcome) {
+      return settle(
+          !(outcome instanceof RecordedOutcome.Failure), claim -> claim.complete(outcome));
+    }
+
+    @Override
+    public Settled release() {
+      return settle(false, Claim::release);
+    }
+
+    @Override
+    public Settled markUnknown() {
+      return release();
+    }
+
+    private Settled settle(boolean commits, Function<Claim, Settled> settlement) {
+      if (Context.current().isCancelled()) {
+        misuses.add("settled in a context that is cancelled");
+      }
+      if (!cutOff && CommitStore.super.claim(request) instanceof ClaimResult.Won met) {
+        won = Optional.of(met.claim());
+        return transaction.end(commits, () -> settlement.apply(met.claim()));
+      }
+      cutOff = false;
+      return transaction.end(false, () -> Settled.PREEMPTED);
     }
 
     @Override
     public void close() {
-      if (!confirmed) {
-        transaction.close();
-      }
+      transaction.rollback();
     }
   }
 
@@ -253,25 +246,17 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
 
   private final class Transaction implements StoreTransaction {
     private final Thread owner = Thread.currentThread();
-    private final Runnable first;
     private final List<String> written = new ArrayList<>();
     private volatile boolean taken;
     private boolean ended;
 
-    Transaction(Runnable first) {
-      this.first = first;
+    Transaction() {
       open.incrementAndGet();
     }
 
     void write(String effect) {
       taken = true;
-      first.run();
       written.add(effect);
-    }
-
-    void fail() {
-      taken = true;
-      throw new IllegalStateException("the statement has failed");
     }
 
     @Override
