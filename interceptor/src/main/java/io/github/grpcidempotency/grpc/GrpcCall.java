@@ -77,6 +77,9 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   private ServerCall.@Nullable Listener<RequestT> handler;
   private boolean ready;
 
+  /** Whether the call has gone on, or will, on another thread than gRPC's. */
+  private volatile boolean resumed;
+
   GrpcCall(
       Engines engines,
       Procedure procedure,
@@ -294,6 +297,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public Executor resumption() {
+    resumed = true;
     return step ->
         engines
             .executor()
@@ -314,7 +318,11 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
             return;
           }
           try {
-            event.run();
+            if (resumed) {
+              events.within(event);
+            } else {
+              event.run();
+            }
           } catch (Throwable failure) {
             thrown.set(failure);
           }

@@ -30,7 +30,7 @@ class DerivedPoolTest {
   @Test
   void aDerivedPoolHasTheServicesSettingsButItsOwnNameAndSize() throws SQLException {
     try (HikariDataSource service = pool("derived");
-        StoreConnections own = StoreConnections.deriveFrom(new IdempotencyDataSource(service))) {
+        StoreConnections own = StoreConnections.deriveFrom(service)) {
       HikariDataSource derived = own.pool().unwrap(HikariDataSource.class);
 
       assertThat(derived.getPoolName()).isEqualTo("shop-idempotency");

@@ -48,7 +48,7 @@ class DriverSettingsTest {
       check(PostgresThingServer.on(pool).transactional());
       check(
           PostgresThingServer.on(pool)
-              .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
+              .createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT))
               .transactional());
       check(PostgresThingServer.on(pool).handler(completing(pool)));
     }

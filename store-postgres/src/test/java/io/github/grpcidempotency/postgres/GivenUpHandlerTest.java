@@ -42,7 +42,7 @@ class GivenUpHandlerTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final String INSERT = "INSERT INTO app.things (id, name) VALUES (?, ?)";
-  private static final String CLAIM = "refuse_claim";
+  private static final String FIRST_FLUSH = "BEGIN";
 
   /** The handler's first use of the database. */
   private enum FirstUse {
@@ -173,7 +173,7 @@ class GivenUpHandlerTest {
     client.withNewKey().createThing(Things.named("a thing")); // the first use loads classes
     boolean unused = ended.take();
     database.reset();
-    FaultProxy.Trap slow = proxy.holdBefore(CLAIM, Duration.ofMillis(700));
+    FaultProxy.Trap slow = proxy.holdBefore(FIRST_FLUSH, Duration.ofMillis(700));
 
     Reply reply = client.createThing(Things.named("a thing"));
     assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
@@ -206,10 +206,7 @@ class GivenUpHandlerTest {
                     .listen(false)
                     .build())
             .createThing(
-                thing ->
-                    thing
-                        .execution(Execution.TRANSACTIONAL)
-                        .claim(ClaimTiming.WITH_FIRST_STATEMENT))
+                thing -> thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT))
             .settings(settings -> settings.callLimit(Duration.ofMillis(200)))
             .start();
     pool.setMaximumPoolSize(1);

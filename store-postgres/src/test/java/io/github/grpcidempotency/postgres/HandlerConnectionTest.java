@@ -60,7 +60,7 @@ class HandlerConnectionTest {
         ((ClaimResult.Won)
                 store.claimInTransaction(Things.claimOf(UUID.randomUUID(), Things.TRANSACTIONAL)))
             .claim();
-    connection = LateClaims.connection(claim);
+    connection = Things.connectionOf(claim);
   }
 
   @AfterEach

@@ -57,11 +57,12 @@ class HandlerThreadsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aDuplicateWhoseHandlerAnswersAnErrorForEverySqlExceptionGetsTheFirstAnswer(Where where) {
+  void aDuplicateOfACallThatIsClaimedAtItsCommitGetsTheFirstAnswerWhereverItsStatementsRun(
+      Where where) {
     try (ThingServer server =
             server(
                 database.app(),
-                ClaimTiming.WITH_FIRST_STATEMENT,
+                ClaimTiming.AT_COMMIT,
                 (request, call) -> writer(request, call).run());
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(Things.named("a thing"));
@@ -86,10 +87,13 @@ class HandlerThreadsTest {
               Thing thing = ThingHandler.newThing(request);
               try (PreparedStatement insert =
                   ClaimTransaction.connection()
-                      .prepareStatement("INSERT INTO app.things (id, name) VALUES (?, ?)")) {
-                insert.setObject(1, UUID.fromString(thing.getId()));
-                insert.setString(2, thing.getName());
-                int unused = insert.executeUpdate();
+                      .prepareStatement(
+                          "SELECT set_config('app.current_user_id', ?, true);"
+                              + " INSERT INTO app.things (id, name) VALUES (?, ?)")) {
+                insert.setString(1, ThingServer.caller().userId().toString());
+                insert.setObject(2, UUID.fromString(thing.getId()));
+                insert.setString(3, thing.getName());
+                boolean unused = insert.execute();
               } catch (SQLException failure) {
                 call.onError(
                     Status.FAILED_PRECONDITION.withDescription(failure.getMessage()).asException());

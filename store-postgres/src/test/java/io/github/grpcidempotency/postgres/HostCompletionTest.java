@@ -29,18 +29,15 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A reserved call whose answer the host's own transaction records. */
-@ParameterizedClass(name = "carried by the commit: {0}")
-@ValueSource(booleans = {false, true})
 @SuppressWarnings("NullAway") // it does not know the method that starts what is static
 class HostCompletionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
@@ -51,22 +48,17 @@ class HostCompletionTest {
   private static IdempotentWork runner;
 
   private final KeyTable table = new KeyTable(database);
-  private final boolean carried;
   private final Caller caller = Caller.of(UUID.randomUUID());
   private final UUID user = caller.userId();
   private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
 
-  HostCompletionTest(boolean carried) {
-    this.carried = carried;
-  }
-
-  @BeforeParameterizedClassInvocation
-  static void start(boolean carried) {
-    host = new ThreadTransactions(database.app(), carried);
+  @BeforeAll
+  static void start() {
+    host = new ThreadTransactions(database.app());
     runner = runnerOn(store(host), RESERVED);
   }
 
-  @AfterParameterizedClassInvocation
+  @AfterAll
   static void stop() {
     runner.close();
   }
@@ -109,7 +101,7 @@ class HostCompletionTest {
   void completingIsOneRoundTripOfTheHostsWithItsCommitOrBeforeIt() throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions counted = new ThreadTransactions(proxied, carried);
+      ThreadTransactions counted = new ThreadTransactions(proxied);
       IdempotentWork counting = runnerOn(store(counted), RESERVED);
       run(
           counting,
@@ -125,7 +117,7 @@ class HostCompletionTest {
           });
       counting.close();
 
-      assertThat(proxy.roundTrips()).hasSize(carried ? 1 : 2);
+      assertThat(proxy.roundTrips()).hasSize(2);
       assertThat(proxy.roundTrips().get(0)).contains("UPDATE idempotency.idempotency_keys");
       assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
     }
@@ -371,18 +363,6 @@ class HostCompletionTest {
     assertThatTheLossIsReported();
   }
 
-  /** What was to travel with its commit stays behind. */
-  @Test
-  void aHostThatWronglyClaimsToCommitByItsConnectionIsReported() throws Exception {
-    host.byStatement();
-
-    if (carried) {
-      assertThatTheLossIsReported();
-    } else {
-      assertThat(run(this::completing).replayed()).isFalse();
-    }
-  }
-
   private void assertThatTheLossIsReported() throws Exception {
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(() -> run(this::completing))
@@ -440,7 +420,7 @@ class HostCompletionTest {
                           }))
               .isInstanceOf(ThreadTransactions.HostException.class)
               .cause()
-              .isInstanceOf(carried ? SQLException.class : StoreException.class);
+              .isInstanceOf(StoreException.class);
           return completing();
         });
 
@@ -566,11 +546,7 @@ class HostCompletionTest {
                   }
                 });
           }
-          try {
-            Thing unused = completing();
-          } catch (ThreadTransactions.HostException rolledBack) {
-            assertThat(carried).as("its commit finds no thing to refer to").isTrue();
-          }
+          Thing unused = completing();
           return thing;
         };
 
@@ -587,7 +563,7 @@ class HostCompletionTest {
   void aCutAtTheCommitIsLookedUpBeforeTheKeyIsReleased() throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut = new ThreadTransactions(proxied, carried);
+      ThreadTransactions cut = new ThreadTransactions(proxied);
       IdempotentWork cutting = runnerOn(store(cut), RESERVED);
       FaultProxy.Trap trap = proxy.cutAfter("COMMIT");
       assertThatThrownBy(

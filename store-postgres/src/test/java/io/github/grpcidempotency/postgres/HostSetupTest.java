@@ -97,20 +97,6 @@ class HostSetupTest {
     }
   }
 
-  @Test
-  void connectionsThatCannotCarryAClaimAreReportedOnce() {
-    PostgresIdempotencyStore store = storeOf(new ThreadTransactions(database.app()));
-
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(store::verifyLateClaims)
-        .satisfies(
-            refused ->
-                assertThat(refused.problems())
-                    .singleElement()
-                    .asString()
-                    .contains("wrap the connection pool in an IdempotencyDataSource"));
-  }
-
   private static Connection unmanaged(Connection connection) {
     ThreadTransactions.sql(() -> connection.setAutoCommit(true));
     return connection;

@@ -45,14 +45,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A claim that is a transaction of the host, and what hosts and their handlers do with it. */
-@ParameterizedClass(name = "record carried by the commit: {0}")
-@ValueSource(booleans = {false, true})
 class HostTransactionsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -66,16 +63,14 @@ class HostTransactionsTest {
           .build();
 
   private final KeyTable table = new KeyTable(database);
-  private final boolean carried;
   private final ThreadTransactions host;
   private final PostgresIdempotencyStore store;
   private final UUID user = UUID.randomUUID();
   private final UUID thing = UUID.randomUUID();
   private final ClaimRequest request = requestOf(user);
 
-  HostTransactionsTest(boolean carried) {
-    this.carried = carried;
-    this.host = new ThreadTransactions(database.app(), carried);
+  HostTransactionsTest() {
+    this.host = new ThreadTransactions(database.app());
     this.store = storeOn(host);
   }
 
@@ -350,7 +345,7 @@ class HostTransactionsTest {
     assertThat(host.current()).isPresent();
     assertThatThrownBy(() -> insert(host.handle(), UUID.randomUUID()))
         .isInstanceOf(JdbiException.class);
-    assertThatThrownBy(() -> LateClaims.connection(claim).createStatement())
+    assertThatThrownBy(() -> Things.connectionOf(claim).createStatement())
         .isInstanceOf(SQLException.class)
         .hasMessageContaining("was given up");
     claim.close();
@@ -388,18 +383,6 @@ class HostTransactionsTest {
 
     assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.ROLLED_BACK);
 
-    assertNothingIsLeft();
-  }
-
-  @Test
-  void anErrorInTheFlushThatSendsALateClaimRollsBackAndFreesTheThread() {
-    ThreadTransactions carrying =
-        new ThreadTransactions(database.app(), true).step(failingAt("early flush"));
-
-    Claim claim = storeOn(carrying).claimLater(request).confirm().orElseThrow();
-
-    assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.ROLLED_BACK);
-    assertThat(carrying.current()).isEmpty();
     assertNothingIsLeft();
   }
 
@@ -457,18 +440,6 @@ class HostTransactionsTest {
     host.forgetful();
 
     assertThatTheLossIsReported();
-  }
-
-  /** What was to travel with its commit stays behind. */
-  @Test
-  void aHostThatWronglyClaimsToCommitByItsConnectionIsReported() {
-    host.byStatement();
-
-    if (carried) {
-      assertThatTheLossIsReported();
-    } else {
-      theRecordIsWrittenAfterTheHostsDeferredChanges();
-    }
   }
 
   private void assertThatTheLossIsReported() {
@@ -610,7 +581,7 @@ class HostTransactionsTest {
   void theHostsTransactionAddsFewRoundTripsToTheHandlersStatements() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions counted = new ThreadTransactions(proxied, carried);
+      ThreadTransactions counted = new ThreadTransactions(proxied);
       PostgresIdempotencyStore counting =
           PostgresIdempotencyStore.builder(proxied).hostTransactions(counted).build();
       ((ClaimResult.Won) counting.claimInTransaction(requestOf(user))).claim().release();
@@ -621,7 +592,7 @@ class HostTransactionsTest {
       insert(counted.handle(), thing);
       proxy.forgetRoundTrips();
       assertThat(claim.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
-      assertThat(proxy.roundTrips()).as("record and commit").hasSize(carried ? 1 : 2);
+      assertThat(proxy.roundTrips()).as("record and commit").hasSize(2);
       assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
       assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
 
@@ -644,7 +615,7 @@ class HostTransactionsTest {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThreadTransactions cut =
-          new ThreadTransactions(proxied, carried)
+          new ThreadTransactions(proxied)
               .settings(connection -> Jdbi.open(connection).execute("SELECT 'a setting'"));
       FaultProxy.Trap trap = proxy.cutBefore(statement);
 
@@ -661,7 +632,7 @@ class HostTransactionsTest {
   void aConnectionCutAtTheCommitLeavesTheOutcomeUnknown(boolean committed) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut = new ThreadTransactions(proxied, carried);
+      ThreadTransactions cut = new ThreadTransactions(proxied);
       Claim claim = ((ClaimResult.Won) storeOn(cut).claimInTransaction(request)).claim();
       insert(cut.handle(), thing);
       FaultProxy.Trap trap = committed ? proxy.cutAfter("COMMIT") : proxy.cutBefore("COMMIT");

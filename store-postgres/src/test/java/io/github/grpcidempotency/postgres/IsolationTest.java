@@ -83,6 +83,7 @@ class IsolationTest {
           entry("check/probe_forget", Row.IN_FLIGHT),
           entry("check/probe_state", Row.IN_FLIGHT),
           entry("claim/reclaim", Row.EXPIRED),
+          entry("transaction/find_owner", Row.COMPLETED),
           entry("transaction/record", Row.NONE),
           entry("transaction/record_failure", Row.NONE),
           entry("settle/release", Row.IN_FLIGHT),
@@ -113,7 +114,7 @@ class IsolationTest {
   private static final Set<String> TACIT = Set.of("settle/refer");
 
   /** They tell by an error that there is a row, or that there is none. */
-  private static final Set<String> REFUSING = Set.of("transaction/claim_late", "settle/join");
+  private static final Set<String> REFUSING = Set.of("settle/join");
 
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
@@ -139,6 +140,8 @@ class IsolationTest {
           "check/tables",
           "transaction/may_record",
           "transaction/rollback_with_status",
+          "transaction/claim_at_commit",
+          "transaction/touched",
           "transaction/use");
 
   private final KeyTable table = new KeyTable(database);
@@ -200,22 +203,6 @@ class IsolationTest {
 
     assertThat(seen).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
     assertThat(changed).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aFirstStatementIsRefusedToTheUserOfTheRowOnly(Actor actor) {
-    UUID owner = UUID.randomUUID();
-    ClaimRequest request = rowOf(owner, Row.COMPLETED);
-    Work look = handle -> rows(handle, "transaction/claim_late", request);
-
-    if (actor == Actor.OWNER_OF_THE_ROW) {
-      assertThatThrownBy(() -> as(actor, owner, look))
-          .hasMessageContaining("the key is not free")
-          .hasMessageNotContainingAny(owner.toString(), request.key().value());
-    } else {
-      assertThat(as(actor, owner, look)).isEmpty();
-    }
   }
 
   /** To others it is as if nobody had the key: they get the same error as an owner who lost it. */

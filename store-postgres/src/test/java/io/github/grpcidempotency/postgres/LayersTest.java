@@ -10,10 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
-import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.migration.FlywayMigration;
 import java.util.List;
@@ -40,7 +38,6 @@ class LayersTest {
           "sql",
           "batch",
           "driver",
-          "carry",
           "database",
           "claim",
           "transaction",
@@ -50,10 +47,7 @@ class LayersTest {
 
   /** The types of the API that hosts implement and handlers catch. They use nothing internal. */
   private static final Class<?>[] BELOW_THE_INTERNALS = {
-    HostTransaction.class,
-    HostTransactions.class,
-    ClaimLostException.class,
-    ClaimPreemptedException.class
+    HostTransaction.class, HostTransactions.class, ClaimLostException.class
   };
 
   @Test
@@ -86,26 +80,6 @@ class LayersTest {
                 .and(not(belongToAnyOf(BELOW_THE_INTERNALS)))
                 .and(not(JavaClass.Predicates.equivalentTo(HostTransaction.Completion[].class))))
         .check(MAIN);
-  }
-
-  @Test
-  void onlyTransactionsCompletionsChecksAndTheDataSourceCarryStatements() {
-    noClasses()
-        .that(
-            not(
-                resideInAnyPackage(INTERNAL + "carry", INTERNAL + "transaction", INTERNAL + "check")
-                    .or(belongToAnyOf(IdempotencyDataSource.class, JoinedCompletion.class))))
-        .should()
-        .dependOnClassesThat(resideInAPackage(INTERNAL + "carry"))
-        .check(MAIN);
-  }
-
-  @Test
-  void statementsAreCarriedThroughThreeDoors() {
-    assertThat(MAIN.that(resideInAPackage(INTERNAL + "carry")))
-        .filteredOn(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
-        .extracting(JavaClass::getSimpleName)
-        .containsExactlyInAnyOrder("LeadingStatements", "StatementCarrier", "HostCommit");
   }
 
   /** So a new version of the driver can affect one class only. */

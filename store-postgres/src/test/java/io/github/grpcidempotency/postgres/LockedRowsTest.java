@@ -65,10 +65,12 @@ class LockedRowsTest {
           "settle/update.sql",
           "transaction/begin.sql",
           "transaction/claim.sql",
-          "transaction/claim_late.sql",
+          "transaction/claim_at_commit.sql",
           "transaction/delete_ended.sql",
+          "transaction/find_owner.sql",
           "transaction/may_record.sql",
           "transaction/rollback_with_status.sql",
+          "transaction/touched.sql",
           "transaction/use.sql");
 
   private final KeyTable table = new KeyTable(database);

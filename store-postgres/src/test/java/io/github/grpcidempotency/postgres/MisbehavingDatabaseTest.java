@@ -187,21 +187,6 @@ class MisbehavingDatabaseTest {
     }
   }
 
-  @Test
-  void aFirstStatementThatNothingStopsIsRefusedWhereItIsUsed() {
-    imitate(
-        """
-        CREATE OR REPLACE FUNCTION idempotency.refuse_claim() RETURNS integer
-          LANGUAGE sql AS 'SELECT 1'
-        """);
-    PostgresIdempotencyStore store = store(database.app()).build();
-
-    assertThatCode(() -> Things.verify(store, Things.TRANSACTIONAL)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> Things.verify(store, Things.WITH_FIRST_STATEMENT))
-        .isInstanceOf(SetupException.class)
-        .hasMessageContaining("the first statement of a trial call's duplicate was executed");
-  }
-
   /** A server that waits notices that its own notification does not arrive, and polls. */
   @Test
   void notificationsThatNeverArriveAreAccepted() {

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -197,7 +196,7 @@ class MistakesTest {
 
   @Test
   void thePoolIsNotHikaricp() {
-    DataSource another = new IdempotencyDataSource(database.as("things_app"));
+    DataSource another = database.as("things_app");
     DataSource hiding =
         (DataSource)
             Proxy.newProxyInstance(
@@ -333,15 +332,6 @@ class MistakesTest {
     assertThat(client.createThing(BOOK).isReplay()).isTrue();
 
     mistake.isExplained();
-  }
-
-  @Test
-  void anAsynchronousHandlerClaimsWithItsFirstStatement() {
-    mistake.isFoundByTheHandler(
-        thrownIn(
-            handler -> serve(writing().claim(ClaimTiming.WITH_FIRST_STATEMENT), handler),
-            task -> Context.currentContextExecutor(threads).execute(task),
-            request -> insert(ClaimTransaction.connection(), ThingHandler.newThing(request))));
   }
 
   @Test

@@ -489,7 +489,7 @@ class PartitionsTest {
                 "settle/mark_unknown",
                 "settle/release",
                 "settle/update",
-                "transaction/claim_late",
+                "transaction/find_owner",
                 "transaction/delete_ended",
                 "transaction/record_failure",
                 "check/probe_state")

@@ -53,7 +53,7 @@ class PgBouncerTest {
     RESERVED,
     COMPLETING,
     TRANSACTIONAL,
-    LATE;
+    AT_COMMIT;
 
     ThingServer start(HikariDataSource pool) {
       PostgresThingServer.Builder server = PostgresThingServer.on(pool);
@@ -61,11 +61,8 @@ class PgBouncerTest {
         case RESERVED -> server.start();
         case COMPLETING -> server.handler(ThingHandlers.completing(pool)).start();
         case TRANSACTIONAL -> server.transactional().start();
-        case LATE ->
-            server
-                .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
-                .transactional()
-                .start();
+        case AT_COMMIT ->
+            server.createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT)).transactional().start();
       };
     }
 
@@ -85,7 +82,7 @@ class PgBouncerTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"RESERVED", "LATE"})
+  @EnumSource(names = {"RESERVED", "AT_COMMIT"})
   void manyUsersOnFewServerConnectionsEachGetTheirOwnAnswerAndOneThing(Form form) {
     Duration patience = Duration.ofSeconds(20); // no call is refused on a slow machine
     try (HikariDataSource leftPool = PostgresThingServer.pool(pooler.jdbcUrl(), patience);
@@ -109,7 +106,7 @@ class PgBouncerTest {
         assertThat(replay.isReplay()).as(replay.toString()).isTrue();
         assertThat(table.thingsOf(user)).containsExactly(replay.thingId());
       }
-      if (form != Form.LATE) { // whose duplicates start handlers in vain
+      if (form != Form.AT_COMMIT) { // whose duplicates start handlers in vain
         assertThat(left.runs() + right.runs()).isEqualTo(users.size());
       }
       assertThat(usersLeftBehind(leftPool)).containsOnly("");
@@ -150,10 +147,10 @@ class PgBouncerTest {
   @Tag("torture")
   @ParameterizedTest
   @CsvSource({
-    "LATE, INSERT INTO app.things, false",
-    "LATE, INSERT INTO app.things, true",
-    "LATE, COMMIT, false",
-    "LATE, COMMIT, true",
+    "AT_COMMIT, INSERT INTO app.things, false",
+    "AT_COMMIT, INSERT INTO app.things, true",
+    "AT_COMMIT, COMMIT, false",
+    "AT_COMMIT, COMMIT, true",
     "TRANSACTIONAL, COMMIT, true",
     "COMPLETING, COMMIT, false",
     "COMPLETING, COMMIT, true"
@@ -179,10 +176,10 @@ class PgBouncerTest {
   }
 
   @Test
-  void aClaimTravelsThroughThePoolerWithItsStatement() {
+  void aClaimTravelsThroughThePoolerWithItsCommit() {
     try (FaultProxy proxy = FaultProxy.before(pooler.jdbcUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = Form.LATE.start(pool);
+        ThingServer server = Form.AT_COMMIT.start(pool);
         ThingClient client = ThingClient.to(server.port())) {
       client.as(UUID.randomUUID()).createThing(REQUEST);
       proxy.forgetRoundTrips();
@@ -192,8 +189,9 @@ class PgBouncerTest {
       Reply duplicate = client.createThing(REQUEST);
 
       assertThat(sent).hasSize(3);
-      assertThat(sent.get(0)).contains("BEGIN", "refuse_claim", "app.things");
-      assertThat(sent.get(2)).contains("INSERT INTO idempotency.idempotency_keys", "COMMIT");
+      assertThat(sent.get(0)).contains("BEGIN", "app.things");
+      assertThat(sent.get(2))
+          .contains("refuse_claim", "INSERT INTO idempotency.idempotency_keys", "COMMIT");
       assertThat(duplicate.isReplay()).isTrue();
       assertThat(duplicate.bytes()).isEqualTo(first.bytes());
       assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());

@@ -52,12 +52,12 @@ class RoundTripTest {
   }
 
   @Test
-  void aClaimWithTheFirstStatementAddsNoneToItsHandlersStatementsAndTheCommit() {
+  void aClaimAtCommitAddsNoneToItsHandlersStatementsAndTheCommit() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =
             PostgresThingServer.on(proxied)
-                .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
+                .createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT))
                 .transactional()
                 .start();
         ThingClient client = ThingClient.to(server.port())) {
@@ -66,9 +66,12 @@ class RoundTripTest {
 
       Reply first = client.createThing(REQUEST);
       assertThat(proxy.roundTrips()).hasSize(3);
-      assertThat(proxy.roundTrips().get(0)).contains("BEGIN", "refuse_claim", "app.things");
+      assertThat(proxy.roundTrips().get(0))
+          .contains("BEGIN", "app.things")
+          .doesNotContain("idempotency");
       assertThat(proxy.roundTrips().get(1)).contains("app.outbox");
-      assertThat(proxy.roundTrips().get(2)).contains("INSERT INTO", "COMMIT");
+      assertThat(proxy.roundTrips().get(2))
+          .contains("pg_try_advisory_xact_lock", "INSERT INTO", "COMMIT");
 
       proxy.forgetRoundTrips();
       assertThat(client.with("idempotency-retry", "true").createThing(REQUEST).bytes())
@@ -78,7 +81,9 @@ class RoundTripTest {
 
       proxy.forgetRoundTrips();
       assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(proxy.roundTrips()).hasSize(3);
+      assertThat(proxy.roundTrips())
+          .as("the handler's, its refused commit, rollback, look-up")
+          .hasSize(5);
       assertThat(server.runs()).isEqualTo(3);
     }
   }

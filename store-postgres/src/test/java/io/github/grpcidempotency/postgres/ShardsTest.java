@@ -80,15 +80,10 @@ class ShardsTest {
             ThingServer.on(Transport.LOOPBACK)
                 .shards(
                     sharded(
-                        store(east)
-                            .hostTransactions(new ThreadTransactions(east.app(), true))
-                            .build(),
+                        store(east).hostTransactions(new ThreadTransactions(east.app())).build(),
                         store(west).build()))
                 .createThing(
-                    thing ->
-                        thing
-                            .execution(Execution.TRANSACTIONAL)
-                            .claim(ClaimTiming.WITH_FIRST_STATEMENT))
+                    thing -> thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT))
                 .handler(ThingHandlers.transactional())
                 .start();
         ThingClient alice = ThingClient.to(things.port());

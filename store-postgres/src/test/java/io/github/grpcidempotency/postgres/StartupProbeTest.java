@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.OutboxQuery;
@@ -31,12 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The store makes a trial call before the first real one, on every connection that it uses. */
 class StartupProbeTest {
-  private static final Procedure LATE =
-      Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
-          .build();
-
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private final KeyTable table = new KeyTable(database);
@@ -249,13 +241,14 @@ class StartupProbeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"INSERT INTO idempotency.idempotency_keys", "COMMIT", "refuse_claim"})
+  @ValueSource(
+      strings = {"INSERT INTO idempotency.idempotency_keys", "COMMIT", "pg_try_advisory_xact_lock"})
   void aCheckWhoseConnectionIsCutStartsAgain(String statement) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       FaultProxy.Trap trap = proxy.cutBefore(statement);
 
-      verify(pool, Things.TRANSACTIONAL, LATE);
+      verify(pool, Things.TRANSACTIONAL);
 
       assertThat(trap.hasSprung()).isTrue();
     }
@@ -266,11 +259,11 @@ class StartupProbeTest {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
         LogLines log = LogLines.listen()) {
-      for (int i = 0; i < 5; i++) {
-        proxy.cutBefore("refuse_claim");
+      for (int i = 0; i < 10; i++) {
+        proxy.cutBefore("pg_try_advisory_xact_lock");
       }
 
-      assertThatThrownBy(() -> verify(pool, LATE))
+      assertThatThrownBy(() -> verify(pool, Things.TRANSACTIONAL))
           .isInstanceOfSatisfying(
               StoreException.class,
               failure ->

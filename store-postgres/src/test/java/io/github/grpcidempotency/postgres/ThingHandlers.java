@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -38,7 +40,11 @@ final class ThingHandlers {
   static ThingHandler transactional() {
     return (request, answer) -> {
       Thing thing = ThingHandler.newThing(request);
-      insert(ClaimTransaction.handle(), thing);
+      if (CurrentHandler.claim().filter(Claim::isOptimistic).isPresent()) {
+        insertAsCaller(ClaimTransaction.handle(), thing);
+      } else {
+        insert(ClaimTransaction.handle(), thing);
+      }
       waitIfRequested(ClaimTransaction.handle(), request);
       if (!failsIfRequested(request, answer)) {
         ThingHandler.answer(answer, thing);
@@ -70,6 +76,17 @@ final class ThingHandlers {
     insert(handle, thing);
   }
 
+  /** A claim at commit sets no user for its handler. */
+  private static void insertAsCaller(Handle handle, Thing thing) {
+    handle.execute(
+        "SELECT set_config('app.current_user_id', ?, true);"
+            + " INSERT INTO app.things (id, name) VALUES (?, ?)",
+        ThingServer.caller().userId().toString(),
+        UUID.fromString(thing.getId()),
+        thing.getName());
+    insertIntoOutbox(handle, thing);
+  }
+
   /** Lets the rest of a transaction work on behalf of a user. */
   static void become(Handle handle, UUID user) {
     handle.execute("SELECT set_config('app.current_user_id', ?, true)", user.toString());
@@ -81,6 +98,10 @@ final class ThingHandlers {
         "INSERT INTO app.things (id, name) VALUES (?, ?)",
         UUID.fromString(thing.getId()),
         thing.getName());
+    insertIntoOutbox(handle, thing);
+  }
+
+  private static void insertIntoOutbox(Handle handle, Thing thing) {
     handle.execute(
         "INSERT INTO app.outbox (thing_id, status) VALUES (?, 'pending')",
         UUID.fromString(thing.getId()));

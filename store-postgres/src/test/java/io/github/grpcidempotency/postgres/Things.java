@@ -11,7 +11,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -31,6 +31,7 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.MethodDescriptor;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -49,17 +50,16 @@ final class Things {
           .execution(Execution.TRANSACTIONAL)
           .build();
 
-  static final Procedure WITH_FIRST_STATEMENT =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
-          .build();
-
   /** An answer that refers to nothing. */
   static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
 
   private Things() {}
+
+  /** Returns the connection of the handler of a transactional claim. */
+  static Connection connectionOf(Claim claim) {
+    return ((HandlerTransaction) claim.transaction().orElseThrow()).guardedConnection();
+  }
 
   static CreateThingRequest named(String name) {
     return CreateThingRequest.newBuilder().setName(name).build();

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.postgres.internal.carry.StatementCarrier;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -21,13 +20,11 @@ import org.jdbi.v3.core.Jdbi;
  */
 final class ThreadTransactions implements HostTransactions {
   private final DataSource pool;
-  private final boolean carrying;
   private final Map<Thread, Bound> bound = new ConcurrentHashMap<>();
   private UnaryOperator<Connection> view = connection -> connection;
   private Consumer<Connection> settings = connection -> {};
   private Consumer<String> step = step -> {};
   private boolean forgetful;
-  private boolean byStatement;
   private boolean opaque;
   private Optional<HostTransaction.Completion> afterwards = Optional.empty();
 
@@ -46,18 +43,7 @@ final class ThreadTransactions implements HostTransactions {
   }
 
   ThreadTransactions(DataSource pool) {
-    this(pool, false);
-  }
-
-  /** Makes transactions that may take what the store writes last with their commit. */
-  ThreadTransactions(DataSource pool, boolean carrying) {
     this.pool = pool;
-    this.carrying = carrying;
-  }
-
-  private Connection connect() throws SQLException {
-    Connection connection = pool.getConnection();
-    return carrying ? StatementCarrier.on(connection).proxy() : connection;
   }
 
   /** Takes back everything that was set. */
@@ -66,7 +52,6 @@ final class ThreadTransactions implements HostTransactions {
     settings = connection -> {};
     step = moment -> {};
     forgetful = false;
-    byStatement = false;
     opaque = false;
     afterwards = Optional.empty();
   }
@@ -101,12 +86,6 @@ final class ThreadTransactions implements HostTransactions {
   /** Forgets what was registered for before the commit. */
   ThreadTransactions forgetful() {
     this.forgetful = true;
-    return this;
-  }
-
-  /** Commits past the connection's own commit, although it says that it does not. */
-  ThreadTransactions byStatement() {
-    this.byStatement = true;
     return this;
   }
 
@@ -185,7 +164,7 @@ final class ThreadTransactions implements HostTransactions {
     private Bound(Optional<Bound> suspended) {
       this.suspended = suspended;
       try {
-        this.physical = connect();
+        this.physical = pool.getConnection();
       } catch (SQLException failure) {
         throw new HostException(failure);
       }
@@ -201,16 +180,6 @@ final class ThreadTransactions implements HostTransactions {
     @Override
     public Connection connection() {
       return view.apply(physical);
-    }
-
-    @Override
-    public boolean commitsByConnection() {
-      return true;
-    }
-
-    @Override
-    public void flush() {
-      step.accept("early flush");
     }
 
     @Override
@@ -264,11 +233,7 @@ final class ThreadTransactions implements HostTransactions {
     }
 
     private void commitPhysically() throws SQLException {
-      if (byStatement) {
-        Jdbi.open(physical).execute("COMMIT");
-      } else {
-        physical.commit();
-      }
+      physical.commit();
     }
 
     @Override

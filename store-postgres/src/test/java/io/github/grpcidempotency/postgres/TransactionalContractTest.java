@@ -36,7 +36,7 @@ class TransactionalContractTest {
     protected TransactionalStore newStore(Duration lease) {
       return PostgresIdempotencyStore.builder(database.app())
           .lease(lease)
-          .hostTransactions(new ThreadTransactions(new IdempotencyDataSource(database.app())))
+          .hostTransactions(new ThreadTransactions(database.app()))
           .build();
     }
   }
@@ -97,7 +97,13 @@ class TransactionalContractTest {
     protected void create(StoreTransaction transaction, ResourceId thing) {
       ((HandlerTransaction) transaction)
           .guardedHandle()
-          .execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing.asUuid());
+          .execute(
+              """
+              SELECT set_config('app.current_user_id', gen_random_uuid()::text, true)
+               WHERE idempotency.current_user_id() IS NULL; -- as in a claim at commit
+              INSERT INTO app.things (id, name) VALUES (?, 'new')
+              """,
+              thing.asUuid());
     }
 
     @Override

@@ -8,12 +8,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
-import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -31,7 +28,6 @@ import io.github.grpcidempotency.work.WorkRefusedException;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -46,7 +42,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class JtaCallsTest {
   @RegisterExtension
@@ -202,63 +197,6 @@ class JtaCallsTest {
         host.manager.rollback();
       }
     }
-  }
-
-  /**
-   * The pool complains of what is left open. A stopped handler's statement ends with its
-   * connection.
-   */
-  @Test
-  void aClaimThatTravelsOutsideOfJtaLeavesNoResultOpen() {
-    ThingHandler handler =
-        ThingHandler.creating(
-            thing -> {
-              try (PreparedStatement insert =
-                  ClaimTransaction.connection()
-                      .prepareStatement("INSERT INTO things (id) VALUES (?) RETURNING id")) {
-                insert.setObject(1, UUID.fromString(thing.getId()));
-                insert.execute();
-                try (ResultSet returned = insert.getResultSet()) {
-                  returned.next();
-                }
-              } catch (SQLException failure) {
-                throw new IllegalStateException(failure);
-              }
-            });
-    try (ThingServer server = late(builder(), handler)) {
-      ThingClient client = ThingClient.on(server.channel());
-      assertThat(client.createThing(REQUEST).isOk()).isTrue();
-    }
-    assertThat(host.warnings()).allMatch(warning -> warning.contains(" 0 ResultSet"));
-    host.warnings().clear();
-  }
-
-  private static ThingServer late(PostgresIdempotencyStore.Builder store, ThingHandler handler) {
-    return ThingServer.on(Transport.IN_PROCESS)
-        .store(store.build())
-        .createThing(
-            thing ->
-                thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT))
-        .handler(handler)
-        .start();
-  }
-
-  /** Whoever asks within a transaction is given a connection of his own, which carries nothing. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void claimsThatCannotTravelStopTheStart(boolean wrapped) {
-    assertThatThrownBy(
-            () -> {
-              DataSource dataSource = wrapped ? new IdempotencyDataSource(host.pool) : host.pool;
-              late(
-                      builder()
-                          .hostTransactions(
-                              JtaTransactions.of(host.manager, host.registry, dataSource)),
-                      ThingHandler::answer)
-                  .close();
-            })
-        .hasMessageContaining("IdempotencyDataSource")
-        .hasMessageContaining("BEFORE_HANDLER");
   }
 
   /** What a bean does for a call; the call is answered after its transaction, unless it answers. */

@@ -34,8 +34,7 @@ class JoinedCompletionTest extends SpringServerTest {
 
   static List<Arguments> rows() {
     return List.of(
-        Arguments.of(Host.Kind.JDBC, Way.RESERVED),
-        Arguments.of(Host.Kind.JPA, Way.RESERVED_CARRYING));
+        Arguments.of(Host.Kind.JDBC, Way.RESERVED), Arguments.of(Host.Kind.JPA, Way.RESERVED));
   }
 
   JoinedCompletionTest(Host.Kind kind, Way way) {

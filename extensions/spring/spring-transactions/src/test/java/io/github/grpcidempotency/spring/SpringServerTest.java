@@ -29,7 +29,7 @@ abstract class SpringServerTest {
     this.way = way;
     this.fixture = fixture;
     if (servers.isEmpty()) {
-      servers.add(SpringServer.start(Host.of(kind, way.on(fixture.pool())), way));
+      servers.add(SpringServer.start(Host.of(kind, fixture.pool()), way));
     }
     this.server = servers.iterator().next();
     this.host = server.host();

@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.spring;
 
-import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_SUSPENDED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import com.google.common.util.concurrent.Uninterruptibles;
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.test.MistakeTable;
@@ -11,10 +13,10 @@ import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
-import io.grpc.Context;
 import io.grpc.Status;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,7 +36,7 @@ class TransactionalHandlersTest extends SpringServerTest {
   static List<Arguments> rows() {
     return List.of(
         Arguments.of(Host.Kind.JDBC, Way.BEFORE_HANDLER),
-        Arguments.of(Host.Kind.JPA, Way.WITH_FIRST_STATEMENT));
+        Arguments.of(Host.Kind.JPA, Way.AT_COMMIT));
   }
 
   TransactionalHandlersTest(Host.Kind kind, Way way) {
@@ -56,35 +58,16 @@ class TransactionalHandlersTest extends SpringServerTest {
       assertThat(first.isReplay()).isFalse();
       assertThat(retried.isReplay()).isTrue();
       assertThat(retried.bytes()).isEqualTo(first.bytes());
-      assertThat(server.runs()).isEqualTo(runs + 1 + stopped(1));
+      assertThat(server.runs()).isEqualTo(runs + 1 + rolledBack(1));
       assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
       assertThat(unprotected()).isEmpty();
     }
   }
 
-  /** Without the call's context, or without the library's data source, nobody can see it. */
-  @Test
-  void whatAnotherThreadWritesIsReportedIfTheDataSourceIsTheLibrarys() {
-    server.create(
-        thing -> {
-          server.insert(thing);
-          CompletableFuture.runAsync(Context.current().wrap(() -> host.note("elsewhere"))).join();
-        });
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-
-    assertThat(ThingDatabase.notes(database)).containsExactly("elsewhere");
-    assertThat(unprotected())
-        .isEqualTo(way == Way.WITH_FIRST_STATEMENT ? List.of(TRANSACTION_SUSPENDED) : List.of());
-    MistakeTable.under("In Spring's transactions")
-        .of("aHandlerWritesOnAnotherThread")
-        .isFoundInTheLog(
-            List.of("CreateThing: a call is not protected: " + TRANSACTION_SUSPENDED.words()));
-  }
-
   /** Nothing can undo the commit; the client gets an error, and the log has a line. */
   @Test
   void aHandlerThatCommitsGetsAnError() {
+    assumeThat(way).as("the claim's transaction is known").isEqualTo(Way.BEFORE_HANDLER);
     server.create(
         thing -> {
           server.insert(thing);
@@ -99,6 +82,41 @@ class TransactionalHandlersTest extends SpringServerTest {
         .of("aHandlerCommits")
         .isFoundByTheClient(
             "%s: %s".formatted(reply.status().getCode(), reply.status().getDescription()));
+  }
+
+  /** Its name is taken, and the call must not answer that. */
+  @Test
+  void aHandlerThatFailsBecauseAnotherServerWasQuickerIsReplayed() {
+    assumeThat(way).isEqualTo(Way.AT_COMMIT);
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch open = new CountDownLatch(1);
+    server.create(
+        thing -> {
+          begun.countDown();
+          Uninterruptibles.awaitUninterruptibly(open);
+          host.propagations().required(() -> host.takeName("taken"));
+          server.insert(thing);
+        });
+    try (HikariDataSource pool = database.newPool(5);
+        Host otherHost = Host.of(kind, pool);
+        SpringServer other = SpringServer.start(otherHost, way)) {
+      other.create(
+          thing -> {
+            otherHost.takeName("taken");
+            other.insert(thing);
+          });
+      CompletableFuture<Reply> slow = client.startThing(REQUEST);
+      Uninterruptibles.awaitUninterruptibly(begun);
+      Reply quick = other.newClient().like(client).createThing(REQUEST);
+      open.countDown();
+
+      assertThat(quick.isOk()).as(quick.toString()).isTrue();
+      assertThat(slow.join().isReplay()).as(slow.join().toString()).isTrue();
+      assertThat(slow.join().bytes()).isEqualTo(quick.bytes());
+      assertThat(ThingDatabase.thingsOf(database, client.user())).containsExactly(quick.thingId());
+    } finally {
+      open.countDown();
+    }
   }
 
   @Test
@@ -178,9 +196,9 @@ class TransactionalHandlersTest extends SpringServerTest {
     assertThat(client.createThing(REQUEST).isOk()).isTrue();
   }
 
-  /** Returns how many handlers are started for retries, and stopped at their first statement. */
-  private int stopped(int retries) {
-    return way == Way.WITH_FIRST_STATEMENT ? retries : 0;
+  /** Returns how many handlers run for retries, and are rolled back. */
+  private int rolledBack(int retries) {
+    return way == Way.AT_COMMIT ? retries : 0;
   }
 
   /** Without an annotation, and with it. */

@@ -16,10 +16,6 @@ import java.util.Optional;
 public final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
 
-  /** After the rollback of a handler: raises an error if another call has the key. */
-  private static final String CLAIM =
-      ", CASE WHEN NOT pg_try_advisory_xact_lock(:lock) THEN \"%s\".refuse_claim() END";
-
   private static final String NAMES = " names_resource = CAST(:resource_id AS text) IS NOT NULL,";
 
   /**
@@ -76,9 +72,6 @@ public final class ProcedureSql {
 
   /** Claims the key and records a response, or raises an error if the key is not free. */
   public final LastStatements recordAtCommit;
-
-  /** Claims the key and records an error, or raises an error or returns no row. */
-  public final String recordFailureAtCommit;
 
   /** Finds out whether the key of a call that was rolled back has another owner. */
   public final String findOwner;
@@ -139,11 +132,7 @@ public final class ProcedureSql {
             with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
     this.join = LastStatements.load("settle/join", parts);
     this.mayRecord = SqlFile.load("transaction/may_record", parts);
-    this.recordFailure = SqlFile.load("transaction/record_failure", with(parts, "claim", ""));
-    this.recordFailureAtCommit =
-        SqlFile.load(
-            "transaction/record_failure",
-            with(parts, "claim", CLAIM.formatted(parts.get("schema"))));
+    this.recordFailure = SqlFile.load("transaction/record_failure", parts);
     this.findOwner = SqlFile.load("transaction/find_owner", parts);
     Map<String, String> recording =
         with(parts, "reference", deleted.map(name -> refer(parts, name, value, "1")).orElse(""));

@@ -69,10 +69,7 @@ public final class ClaimAtCommit extends TransactionalClaim {
 
   @Override
   public Settled complete(RecordedOutcome outcome) {
-    Settled settled =
-        outcome instanceof RecordedOutcome.Failure
-            ? recordFailure(sql.recordFailureAtCommit, outcome)
-            : super.complete(outcome);
+    Settled settled = super.complete(outcome);
     return switch (settled) {
       case LOST -> Settled.PREEMPTED;
       case ROLLED_BACK -> hasOwner() ? Settled.PREEMPTED : Settled.ROLLED_BACK;

@@ -48,7 +48,9 @@ class TransactionalClaim extends PostgresClaim {
   @Override
   public Settled complete(RecordedOutcome outcome) {
     if (outcome instanceof RecordedOutcome.Failure) {
-      return recordFailure(sql.recordFailure, outcome);
+      return afterRollback(sql.recordFailure, values -> values.bindOutcome(outcome))
+          ? Settled.DONE
+          : Settled.LOST;
     }
     try {
       return record(outcome);
@@ -64,12 +66,6 @@ class TransactionalClaim extends PostgresClaim {
         sql.record,
         values -> bind(values.bindOutcome(outcome)),
         row -> transaction instanceof OpenTransaction || row.getBoolean("taken"));
-  }
-
-  final Settled recordFailure(String statements, RecordedOutcome outcome) {
-    return afterRollback(statements, values -> values.bindOutcome(outcome))
-        ? Settled.DONE
-        : Settled.LOST;
   }
 
   /**

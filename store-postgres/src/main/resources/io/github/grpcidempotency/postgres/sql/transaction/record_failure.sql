@@ -1,4 +1,7 @@
-SELECT ${caller}, ${lock_timeout}, ${generic_plans}${claim};${wake}
+-- Refuses the record if another call has the key.
+SELECT ${caller}, ${lock_timeout}, ${generic_plans},
+       CASE WHEN NOT pg_try_advisory_xact_lock(:lock) THEN "${schema}".refuse_claim() END;
+${wake}
 
 -- Deletes again the row that the rolled back transaction had deleted, if it is unchanged since then.
 DELETE FROM "${schema}".idempotency_keys AS k

@@ -49,8 +49,7 @@ final class RegisteredInterceptor implements ServerInterceptor, Ordered {
       ServerCallHandler<RequestT, ResponseT> next) {
     ServerCallHandler<RequestT, ResponseT> handler =
         exceptionMapping.isPresent() && maps.test(call.getMethodDescriptor().getFullMethodName())
-            ? (inner, received) ->
-                exceptionMapping.get().interceptCall(inner, received, next)
+            ? (inner, received) -> exceptionMapping.get().interceptCall(inner, received, next)
             : next;
     return interceptor.interceptCall(call, headers, handler);
   }

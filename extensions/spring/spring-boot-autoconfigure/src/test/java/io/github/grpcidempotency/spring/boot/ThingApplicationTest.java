@@ -9,19 +9,13 @@ import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
-import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingService;
 import io.grpc.Metadata;
@@ -51,8 +45,6 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.grpc.server.lifecycle.GrpcServerTerminatedEvent;
 import org.springframework.grpc.server.security.GrpcSecurity;
@@ -301,48 +293,6 @@ class ThingApplicationTest {
         .hasRootCauseInstanceOf(SetupException.class)
         .rootCause()
         .hasMessageContaining("the URL connects as boot_app");
-  }
-
-  /** The second application is another server: the duplicate that it gets is stopped there. */
-  @Test
-  void claimsAreSentWithTheFirstStatementIfConfigured() {
-    try (FaultProxy proxy = FaultProxy.before(url() + "?sslmode=disable");
-        ConfigurableApplicationContext late =
-            newApplication(
-                    "grpc.idempotency.wrap-data-source=true",
-                    "spring.datasource.url=" + proxy.jdbcUrl())
-                .sources(LateProcedure.class)
-                .properties("spring.main.allow-bean-definition-overriding=true")
-                .run();
-        ThingClient alice = client(late, "alice");
-        LogLines log = LogLines.listen()) {
-      assertThat(alice.createOther(THING).status()).isEqualTo(Status.OK);
-      ThingClient another = alice.withNewKey();
-      proxy.forgetRoundTrips();
-
-      ThingClient.Reply first = another.createOther(THING);
-      List<String> sent = proxy.roundTrips();
-      ThingClient.Reply retry = another.createOther(THING);
-
-      assertThat(first.status()).isEqualTo(Status.OK);
-      assertThat(sent.get(0)).contains("refuse_claim", "INSERT INTO app.things");
-      assertThat(sent.get(1)).contains("INSERT INTO idempotency.idempotency_keys", "COMMIT");
-      assertThat(sent).hasSize(2);
-      assertThat(retry.bytes()).isEqualTo(first.bytes());
-      assertThat(late.getBean(Things.class).runs()).as("the retry's was stopped").isEqualTo(3);
-      assertThat(log.all()).noneMatch(line -> line.contains("WARN") || line.contains("ERROR"));
-    }
-  }
-
-  @Configuration(proxyBeanMethods = false)
-  static class LateProcedure {
-    @Bean
-    Procedure createOther() {
-      return Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
-          .build();
-    }
   }
 
   /** The application sweeps, too, and its interceptor is closed after its server. */
