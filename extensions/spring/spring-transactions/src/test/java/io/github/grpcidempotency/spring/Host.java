@@ -105,6 +105,13 @@ final class Host implements AutoCloseable {
     return entities;
   }
 
+  /** Lets the rest of the transaction work on behalf of a user. */
+  void become(UUID user) {
+    jdbc()
+        .queryForObject(
+            "SELECT set_config('app.current_user_id', ?, true)", String.class, user.toString());
+  }
+
   /** Writes a thing; with JPA it is not yet in the table. */
   void insert(UUID id, String name) {
     entities.ifPresentOrElse(

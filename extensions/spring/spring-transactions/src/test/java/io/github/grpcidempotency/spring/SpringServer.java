@@ -21,11 +21,13 @@ final class SpringServer implements AutoCloseable {
   private static final Duration LONG_WAIT = Duration.ofMinutes(1);
 
   private final Host host;
+  private final Way way;
   private final EventJournal journal = new EventJournal();
   private final ThingServer server;
 
   private SpringServer(Host host, Way way, DataSource pool) {
     this.host = host;
+    this.way = way;
     this.server =
         ThingServer.on(Transport.IN_PROCESS)
             .store(
@@ -72,7 +74,11 @@ final class SpringServer implements AutoCloseable {
     handle(ThingHandler.creating(effect));
   }
 
+  /** Writes a thing of the caller. A claim at commit does not set the user for its handler. */
   void insert(Thing thing) {
+    if (way == Way.AT_COMMIT) {
+      host.become(ThingServer.caller().userId());
+    }
     host.insert(UUID.fromString(thing.getId()), thing.getName());
   }
 
