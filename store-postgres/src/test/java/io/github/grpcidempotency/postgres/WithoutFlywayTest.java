@@ -10,7 +10,6 @@ import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.test.RepositoryRoot;
-import io.github.grpcidempotency.tink.TinkProtection;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A host may leave out Flyway, jOOQ and Tink: no more than what they are for is then missing. */
+/** A host may leave out Flyway and jOOQ: no more than what they are for is then missing. */
 class WithoutFlywayTest {
   private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/migrations.md");
 
@@ -35,7 +34,7 @@ class WithoutFlywayTest {
   }
 
   @Test
-  void callsAreClaimedAndReplayedWithoutFlywayJooqAndTink() {
+  void callsAreClaimedAndReplayedWithoutFlywayAndJooq() {
     try (ServerProcess process =
         ServerProcess.start(
             WithoutFlywayTest::isNeeded,
@@ -44,9 +43,7 @@ class WithoutFlywayTest {
             database.appUrl())) {
       assertThat(process.awaitLine("unlinked"))
           .contains(ClaimConfiguration.class.getName() + ": org/jooq/")
-          .contains(TinkProtection.class.getName() + ": com/google/crypto/tink/Aead")
-          .matches(
-              "\\[(\\S+(\\.postgres\\.jooq\\.\\S+: org/jooq/|: com/google/crypto/tink/)\\w+(, )?)+]");
+          .matches("\\[(\\S+\\.postgres\\.jooq\\.\\S+: org/jooq/\\w+(, )?)+]");
       assertThat(process.awaitLine("refused"))
           .contains("Flyway is not on the class path", "flyway-database-postgresql")
           .contains("docs/how-to/migrations.md");
@@ -100,7 +97,7 @@ class WithoutFlywayTest {
   }
 
   private static boolean isNeeded(String jar) {
-    return !jar.startsWith("flyway-") && !jar.startsWith("jooq-") && !jar.startsWith("tink-");
+    return !jar.startsWith("flyway-") && !jar.startsWith("jooq-");
   }
 
   private static List<String> whatFlywayMakes() {

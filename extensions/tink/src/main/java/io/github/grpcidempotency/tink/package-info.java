@@ -1,4 +1,4 @@
-/** Encryption of recorded answers with Tink, an optional dependency. */
+/** Encryption of recorded answers with Tink. */
 @NullMarked
 package io.github.grpcidempotency.tink;
 

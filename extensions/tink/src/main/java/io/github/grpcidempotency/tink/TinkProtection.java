@@ -24,8 +24,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Encrypts recorded answers with a Tink AEAD. It encrypts with the primary key of a keyset, and
  * decrypts with every key of it. To rotate, add the new key on every server, then make it the
- * primary key, and remove the old one when the last record encrypted with it has expired. Needs
- * {@code com.google.crypto.tink:tink}, an optional dependency.
+ * primary key, and remove the old one when the last record encrypted with it has expired.
  */
 public final class TinkProtection implements ResponseProtection {
   private static final Logger logger = LoggerFactory.getLogger(TinkProtection.class);
