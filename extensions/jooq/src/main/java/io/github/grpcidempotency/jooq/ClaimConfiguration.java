@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.jooq;
+package io.github.grpcidempotency.jooq;
 
 import com.google.common.collect.MapMaker;
 import io.github.grpcidempotency.grpc.CurrentOperation;

@@ -1,18 +1,21 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.jooq;
 
-import static io.github.grpcidempotency.postgres.JooqHandlers.ID;
-import static io.github.grpcidempotency.postgres.JooqHandlers.NAME;
-import static io.github.grpcidempotency.postgres.JooqHandlers.NOTE;
-import static io.github.grpcidempotency.postgres.JooqHandlers.NOTES;
-import static io.github.grpcidempotency.postgres.JooqHandlers.THINGS;
+import static io.github.grpcidempotency.jooq.JooqHandlers.ID;
+import static io.github.grpcidempotency.jooq.JooqHandlers.NAME;
+import static io.github.grpcidempotency.jooq.JooqHandlers.NOTE;
+import static io.github.grpcidempotency.jooq.JooqHandlers.NOTES;
+import static io.github.grpcidempotency.jooq.JooqHandlers.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -29,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import javax.sql.DataSource;
 import org.jooq.Cursor;
 import org.jooq.DSLContext;
 import org.jooq.ExecuteContext;
@@ -52,7 +56,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class ClaimConfigurationTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  private static final String APP = "things_app";
+
+  @RegisterExtension
+  static final PostgresFixture database =
+      PostgresFixture.withRoles("things_owner", APP)
+          .checkConnections()
+          .migrate(IdempotencySchema::migrate)
+          .migrate(ClaimConfigurationTest::addTables)
+          .create();
 
   private static final CreateThingRequest REQUEST =
       CreateThingRequest.newBuilder().setName("a thing").build();
@@ -61,16 +73,16 @@ class ClaimConfigurationTest {
   private static final ThingServer transactional =
       start(store(), Execution.TRANSACTIONAL, ThingHandler::answer);
 
-  private JooqHandlers handlers = new JooqHandlers(database.app());
+  private JooqHandlers handlers = new JooqHandlers(database.pool());
   private DSLContext dsl = handlers.dsl();
   private DSLContext superuser = dsl;
 
   @BeforeEach
   void connect() {
     database.reset();
-    handlers = new JooqHandlers(database.app());
+    handlers = new JooqHandlers(database.pool());
     dsl = handlers.dsl();
-    superuser = DSL.using(database.as("postgres"), SQLDialect.POSTGRES);
+    superuser = DSL.using(database.superuser(), SQLDialect.POSTGRES);
   }
 
   @AfterAll
@@ -80,7 +92,7 @@ class ClaimConfigurationTest {
 
   @AfterEach
   void everyConnectionIsGivenBack() {
-    assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
+    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
   }
 
   @Test
@@ -96,29 +108,6 @@ class ClaimConfigurationTest {
     assertThat(other.isOk()).as(other.toString()).isTrue();
     assertThat(things()).containsExactly(reply.thingId(), other.thingId());
     assertThat(notes()).containsExactly("taken", "a thing");
-  }
-
-  @Test
-  void aClaimThatIsTheHostsTransactionIsWrittenThroughToo() {
-    insertNote(superuser, "taken");
-    try (ThingServer server =
-        start(
-            PostgresIdempotencyStore.builder(database.app())
-                .hostTransactions(new ThreadTransactions(database.app()))
-                .build(),
-            Execution.TRANSACTIONAL,
-            handlers::createInTheClaim)) {
-      CreateThingRequest taken = CreateThingRequest.newBuilder().setName("taken").build();
-      ThingClient client = ThingClient.on(server.channel());
-
-      Reply first = client.createThing(taken);
-      Reply retry = client.createThing(taken);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(retry.isReplay()).isTrue();
-      assertThat(isRecordedWithItsThing()).isTrue();
-      assertThat(notes()).containsExactly("taken");
-    }
   }
 
   @Test
@@ -211,7 +200,7 @@ class ClaimConfigurationTest {
     assertThat(create(server).isOk()).isTrue();
 
     left.get(0).close();
-    assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
+    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
   }
 
   @Test
@@ -246,7 +235,7 @@ class ClaimConfigurationTest {
 
   @Test
   void aHostsTransactionsOfTheThreadStayThose() {
-    DataSourceConnectionProvider connections = new DataSourceConnectionProvider(database.app());
+    DataSourceConnectionProvider connections = new DataSourceConnectionProvider(database.pool());
     DSLContext bound =
         DSL.using(
             ClaimConfiguration.of(
@@ -303,7 +292,7 @@ class ClaimConfigurationTest {
 
     @BeforeAll
     static void start() {
-      proxy = FaultProxy.before(database.appUrl());
+      proxy = FaultProxy.before(database.jdbcUrl(APP));
       pool = new HikariDataSource();
       pool.setJdbcUrl(proxy.jdbcUrl());
       pool.setMaximumPoolSize(3);
@@ -470,6 +459,27 @@ class ClaimConfigurationTest {
     }
   }
 
+  private static void addTables(DataSource owner) {
+    DSL.using(owner, SQLDialect.POSTGRES)
+        .execute(
+            """
+            CREATE SCHEMA app;
+            CREATE TABLE app.things (
+              id      uuid PRIMARY KEY,
+              user_id uuid NOT NULL DEFAULT idempotency.current_user_id(),
+              name    text NOT NULL
+            );
+            CREATE TABLE app.notes (
+              id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+              note text NOT NULL UNIQUE
+            );
+            GRANT USAGE ON SCHEMA app TO things_app;
+            GRANT SELECT, INSERT ON app.things, app.notes TO things_app;
+            SELECT idempotency.add_resource_type('thing', 'app.things', 'id');
+            SELECT idempotency.grant_to('things_app');
+            """);
+  }
+
   private static ThingServer transactional(Function<Thing, Thing> handler) {
     return handling(
         (request, answer) ->
@@ -482,7 +492,7 @@ class ClaimConfigurationTest {
   }
 
   private static PostgresIdempotencyStore store() {
-    return PostgresIdempotencyStore.builder(database.app()).build();
+    return PostgresIdempotencyStore.builder(database.pool()).build();
   }
 
   private static ThingServer start(

@@ -1,11 +1,11 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.jooq;
 
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.jooq.impl.DSL.field;
 import static org.jooq.impl.DSL.name;
 import static org.jooq.impl.DSL.table;
 
-import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
