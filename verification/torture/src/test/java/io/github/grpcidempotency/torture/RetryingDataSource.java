@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.torture;
 
 import java.sql.Connection;
 import java.sql.SQLException;
