@@ -10,6 +10,7 @@ import static io.github.grpcidempotency.proto.WireNames.REPLAY_DENIED;
 import static io.github.grpcidempotency.proto.WireNames.RESOURCE_GONE;
 
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -22,6 +23,7 @@ import java.util.Set;
  *
  * @param <T> the method's response type
  */
+@Experimental
 public final class AttemptResult<T> {
   private static final Metadata.Key<String> PUSHBACK =
       Metadata.Key.of(WireNames.PUSHBACK, Metadata.ASCII_STRING_MARSHALLER);

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import io.github.grpcidempotency.proto.Experimental;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -10,6 +11,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param first the first wait, at least a millisecond
  * @param longest the longest wait
  */
+@Experimental
 public record Backoff(Duration first, Duration longest) {
   /** Creates the waits. */
   public Backoff {

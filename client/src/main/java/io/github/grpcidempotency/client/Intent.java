@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.common.hash.Hashing;
 import io.github.grpcidempotency.client.KeyPlan.CallKey;
+import io.github.grpcidempotency.proto.Experimental;
 import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -110,6 +111,7 @@ public final class Intent {
    *
    * @throws IllegalArgumentException if the method is not unary, or the call would carry no key
    */
+  @Experimental
   public <RequestT> void requireKey(MethodDescriptor<RequestT, ?> method, RequestT request) {
     KeyPlan.requireKey(method, request, this, !created);
   }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import io.github.grpcidempotency.proto.Experimental;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -109,6 +110,7 @@ public final class RetryingCaller {
    * @throws IllegalArgumentException if the method is not unary, or the call would carry no key
    * @throws IllegalStateException if gRPC has not ended the attempt ten seconds after its deadline
    */
+  @Experimental
   public <RequestT, T> AttemptResult<T> attempt(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request)
       throws InterruptedException {

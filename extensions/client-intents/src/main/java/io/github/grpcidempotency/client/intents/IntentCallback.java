@@ -3,6 +3,7 @@ package io.github.grpcidempotency.client.intents;
 import io.github.grpcidempotency.client.CallFailedException;
 import io.github.grpcidempotency.client.Intent;
 import io.github.grpcidempotency.client.Reply;
+import io.github.grpcidempotency.proto.Experimental;
 
 /**
  * Receives the answers to the intents of one method, each at least once. It receives an answer
@@ -14,6 +15,7 @@ import io.github.grpcidempotency.client.Reply;
  *
  * @param <T> the method's response type
  */
+@Experimental
 public interface IntentCallback<T> {
   /**
    * Called when the service has answered.

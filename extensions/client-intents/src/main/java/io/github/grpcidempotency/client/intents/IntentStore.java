@@ -2,6 +2,7 @@ package io.github.grpcidempotency.client.intents;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.client.Intent;
+import io.github.grpcidempotency.proto.Experimental;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
@@ -39,6 +40,7 @@ import javax.sql.DataSource;
  * <p>Methods that are not public throw an {@link IllegalStateException} for every failure, and can
  * be called again. Thread-safe.
  */
+@Experimental
 public final class IntentStore {
   private final DataSource pool;
 

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.client.Backoff;
 import io.github.grpcidempotency.client.intents.IntentRoute.Limits;
+import io.github.grpcidempotency.proto.Experimental;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.AbstractStub;
 import java.time.Duration;
@@ -49,6 +50,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe.
  */
+@Experimental
 public final class IntentWorker implements AutoCloseable {
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration DRAIN_POLL = Duration.ofMillis(100);

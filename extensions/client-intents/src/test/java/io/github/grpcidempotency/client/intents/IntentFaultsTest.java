@@ -90,6 +90,20 @@ class IntentFaultsTest {
   }
 
   @Test
+  void theDeadlineOfAStubDoesNotLimitItsIntents() throws Exception {
+    write("shop", 1);
+
+    work(
+        IntentWorker.builder(buyer.intents())
+            .method(
+                "shop",
+                stub(shop.channel(all -> all)).withDeadlineAfter(0, TimeUnit.SECONDS),
+                method(),
+                collected),
+        () -> collected.answers().size() == 1);
+  }
+
+  @Test
   void aTargetThatDoesNotAnswerDoesNotDelayTheOthers() throws Exception {
     for (int i = 0; i < 40; i++) {
       silent.answering(Answer.none());
