@@ -32,7 +32,6 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.sql.SQLException;
@@ -172,16 +171,6 @@ class LayersTest {
                     "org.flywaydb..",
                     "com.zaxxer..")
                 .and(not(belongToAnyOf(SQLException.class))))
-        .check(MAIN);
-  }
-
-  /** A host may leave Tink out. */
-  @Test
-  void onlyOneClassDependsOnTink() {
-    noClasses()
-        .that(not(belongToAnyOf(TinkProtection.class)))
-        .should()
-        .dependOnClassesThat(resideInAPackage("com.google.crypto.tink.."))
         .check(MAIN);
   }
 

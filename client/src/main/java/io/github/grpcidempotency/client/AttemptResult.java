@@ -10,6 +10,7 @@ import static io.github.grpcidempotency.proto.WireNames.REPLAY_DENIED;
 import static io.github.grpcidempotency.proto.WireNames.RESOURCE_GONE;
 
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -18,13 +19,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The result of one attempt of a call.
+ * The result of one attempt of a call, which {@link RetryingCaller#attempt} returns. Immutable.
  *
- * @param response the response; present only if the status is OK
- * @param streams on how many connections the call may have been sent: 0 if it never left this
- *     process, more than 1 if gRPC itself has retried
+ * @param <T> the method's response type
  */
-record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, int streams) {
+@Experimental
+public final class AttemptResult<T> {
   private static final Metadata.Key<String> PUSHBACK =
       Metadata.Key.of(WireNames.PUSHBACK, Metadata.ASCII_STRING_MARSHALLER);
 
@@ -67,8 +67,41 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
           Status.Code.DEADLINE_EXCEEDED,
           Status.Code.RESOURCE_EXHAUSTED);
 
+  private final Status status;
+  private final Metadata trailers;
+  private final Optional<T> response;
+  private final int streams;
+
+  /**
+   * Creates a result.
+   *
+   * @param streams on how many connections the call may have been sent: 0 if it never left this
+   *     process, more than 1 if gRPC itself has retried
+   */
+  AttemptResult(Status status, Metadata trailers, Optional<T> response, int streams) {
+    this.status = status;
+    this.trailers = trailers;
+    this.response = response;
+    this.streams = streams;
+  }
+
+  /** Returns the status of the call. */
+  public Status status() {
+    return status;
+  }
+
+  /** Returns the trailers of the call. */
+  public Metadata trailers() {
+    return trailers;
+  }
+
+  /** Returns the response; present only if the status is OK. */
+  public Optional<T> response() {
+    return response;
+  }
+
   /** Returns whether the call may have left this process. */
-  boolean sent() {
+  public boolean sent() {
     return streams > 0;
   }
 
@@ -77,7 +110,7 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
    *
    * @param sentBefore whether an earlier attempt of the same intent may have been sent
    */
-  Outcome outcome(boolean sentBefore) {
+  public Outcome outcome(boolean sentBefore) {
     if (!sent()) {
       return sentBefore ? Outcome.UNKNOWN : Outcome.NEVER_EXECUTED;
     }
@@ -129,8 +162,12 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   /**
    * Returns when to retry until the outcome of the call is known, for every code: empty only if the
    * server prohibits a retry, or the outcome is known.
+   *
+   * @param backoff the waits if the server sends no time
+   * @param failures the number of failed attempts so far, at least 1
+   * @param sentBefore whether an earlier attempt of the same intent may have been sent
    */
-  Optional<Duration> retryUntilKnown(Backoff backoff, int failures, boolean sentBefore) {
+  public Optional<Duration> retryUntilKnown(Backoff backoff, int failures, boolean sentBefore) {
     boolean open = !sent() || outcome(sentBefore) == Outcome.UNKNOWN;
     return retryAfter(backoff, failures, open);
   }

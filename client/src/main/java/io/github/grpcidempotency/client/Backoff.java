@@ -1,14 +1,20 @@
 package io.github.grpcidempotency.client;
 
+import io.github.grpcidempotency.proto.Experimental;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Waits that double from the first to the longest. Each wait is a random time between half of its
  * value and its value.
+ *
+ * @param first the first wait, at least a millisecond
+ * @param longest the longest wait
  */
-record Backoff(Duration first, Duration longest) {
-  Backoff {
+@Experimental
+public record Backoff(Duration first, Duration longest) {
+  /** Creates the waits. */
+  public Backoff {
     if (first.toMillis() < 1 || longest.compareTo(first) < 0) {
       throw new IllegalArgumentException(
           ("a backoff must begin with at least a millisecond and must not decrease, not from %s to"
@@ -22,7 +28,7 @@ record Backoff(Duration first, Duration longest) {
    *
    * @param failures the number of failures so far, at least 1
    */
-  Duration delay(int failures) {
+  public Duration delay(int failures) {
     long whole =
         failures > 30
             ? longest.toMillis()

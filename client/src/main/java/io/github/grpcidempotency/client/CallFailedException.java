@@ -35,7 +35,8 @@ public final class CallFailedException extends StatusRuntimeException {
   private final Outcome outcome;
   private final int attempts;
 
-  CallFailedException(
+  /** Creates an exception, for code that has retries of its own, and for tests. */
+  public CallFailedException(
       Status status, Metadata trailers, Intent intent, Outcome outcome, int attempts) {
     super(status, trailers);
     this.intent = intent;

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.common.hash.Hashing;
 import io.github.grpcidempotency.client.KeyPlan.CallKey;
+import io.github.grpcidempotency.proto.Experimental;
 import io.grpc.CallOptions;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -42,11 +43,13 @@ public final class Intent {
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
   private final String key;
+  private final boolean created;
   private final boolean sentEarlier;
   private final StreamCounter streams = new StreamCounter();
 
-  private Intent(String key, boolean sentEarlier) {
+  private Intent(String key, boolean created, boolean sentEarlier) {
     this.key = key;
+    this.created = created;
     this.sentEarlier = sentEarlier;
   }
 
@@ -55,7 +58,7 @@ public final class Intent {
    * database indexes.
    */
   public static Intent create() {
-    return new Intent(UuidCreator.getTimeOrderedEpoch().toString(), false);
+    return new Intent(UuidCreator.getTimeOrderedEpoch().toString(), true, false);
   }
 
   /**
@@ -69,7 +72,7 @@ public final class Intent {
     if (!KEY.matcher(text).matches()) {
       throw new IllegalArgumentException("an intent must have 1 to 255 visible ASCII characters");
     }
-    return new Intent(text, false);
+    return new Intent(text, false, false);
   }
 
   /** Returns the stub with this intent in its call options. Use it for one call and its retries. */
@@ -84,7 +87,7 @@ public final class Intent {
    * more round trip to the server's database.
    */
   public Intent sentBefore() {
-    return new Intent(key, true);
+    return new Intent(key, created, true);
   }
 
   /**
@@ -100,6 +103,17 @@ public final class Intent {
             instanceof CallKey.Added added
         ? Optional.of(added.key())
         : Optional.empty();
+  }
+
+  /**
+   * Throws an exception for a call that must not be sent twice. Call it before you store a request
+   * for a later call.
+   *
+   * @throws IllegalArgumentException if the method is not unary, or the call would carry no key
+   */
+  @Experimental
+  public <RequestT> void requireKey(MethodDescriptor<RequestT, ?> method, RequestT request) {
+    KeyPlan.requireKey(method, request, this, !created);
   }
 
   /** Returns whether a call with this intent may have been sent. */

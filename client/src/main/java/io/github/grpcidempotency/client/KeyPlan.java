@@ -172,7 +172,7 @@ record KeyPlan(List<Place> places) {
    *
    * @throws IllegalArgumentException if the method is not unary, or its calls carry no key
    */
-  static void requireKeys(MethodDescriptor<?, ?> method) {
+  private static void requireKeys(MethodDescriptor<?, ?> method) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
       throw new IllegalArgumentException(method.getFullMethodName() + " is not unary");
     }

@@ -81,7 +81,8 @@ public final class Reply<T> {
             .collect(Collectors.toUnmodifiableSet());
   }
 
-  static <T> Reply<T> of(T response, Metadata trailers) {
+  /** Returns a reply of a response and its trailers, for code that has captured them itself. */
+  public static <T> Reply<T> of(T response, Metadata trailers) {
     return new Reply<>(response, trailers);
   }
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import io.github.grpcidempotency.proto.Experimental;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -11,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
@@ -42,6 +44,9 @@ import java.util.stream.Stream;
  * which all callers share and which end after a minute without work.
  */
 public final class RetryingCaller {
+  /** How long after its deadline an attempt is awaited: gRPC ends it on a thread of the channel. */
+  private static final Duration GRACE = Duration.ofSeconds(10);
+
   private final Duration within;
   private final Duration attemptTimeout;
   private final Backoff backoff;
@@ -97,6 +102,29 @@ public final class RetryingCaller {
     return new RetryLoop<>(keyed(stub, method, request), backoff).start();
   }
 
+  /**
+   * Makes a single attempt and waits for its end, for code that has retries of its own. If the
+   * thread is interrupted, the attempt is cancelled.
+   *
+   * @return the result, whether or not there is a response
+   * @throws IllegalArgumentException if the method is not unary, or the call would carry no key
+   * @throws IllegalStateException if gRPC has not ended the attempt ten seconds after its deadline
+   */
+  @Experimental
+  public <RequestT, T> AttemptResult<T> attempt(
+      AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request)
+      throws InterruptedException {
+    KeyedCall<RequestT, T> call = keyed(stub, method, request);
+    Attempt<RequestT, T> attempt = call.send();
+    try {
+      return attempt.result().get(call.timeLeft().plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException lost) {
+      throw new IllegalStateException("gRPC has not ended the attempt at its deadline", lost);
+    } finally {
+      attempt.cancel();
+    }
+  }
+
   private <RequestT, T> KeyedCall<RequestT, T> keyed(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     CallOptions options = stub.getCallOptions();
@@ -149,7 +177,7 @@ public final class RetryingCaller {
       return new RetryingCaller(this);
     }
 
-    static Duration positive(Duration duration) {
+    private static Duration positive(Duration duration) {
       if (duration.isNegative() || duration.isZero()) {
         throw new IllegalArgumentException("a duration must be positive, not " + duration);
       }

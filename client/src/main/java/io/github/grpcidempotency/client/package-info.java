@@ -3,8 +3,7 @@
  *
  * <p>A key belongs to an intent, not to a call. It is created once, in an {@link
  * io.github.grpcidempotency.client.Intent}. It stays the same in gRPC's built-in retries and in the
- * attempts of a {@link io.github.grpcidempotency.client.RetryingCaller}, and, if it is stored in an
- * {@link io.github.grpcidempotency.client.IntentStore}, after a crash of the client. {@link
+ * attempts of a {@link io.github.grpcidempotency.client.RetryingCaller}. {@link
  * io.github.grpcidempotency.client.IdempotencyClientInterceptor} puts it into the header or field
  * that the method's option names.
  */

@@ -3,12 +3,13 @@ package io.github.grpcidempotency.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.grpcidempotency.client.EchoServer.Answer;
 import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.proto.WireNames;
+import io.github.grpcidempotency.shop.EchoServer;
+import io.github.grpcidempotency.shop.EchoServer.Answer;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -68,7 +69,7 @@ class RetryHintTest {
 
       try (EchoServer late = new EchoServer(port)) {
         assertThat(reply.get(1, TimeUnit.MINUTES).response().getName()).isEqualTo("tea");
-        assertThat(late.seen()).extracting(RetryHintTest::hint).containsExactly(FIRST);
+        assertThat(late.seen()).extracting(EchoServer.Seen::hint).containsExactly(FIRST);
       }
     } finally {
       channel.shutdownNow();
@@ -136,11 +137,7 @@ class RetryHintTest {
   }
 
   private void assertHeard(String... hints) {
-    assertThat(server.seen()).extracting(RetryHintTest::hint).containsExactly(hints);
-  }
-
-  static String hint(EchoServer.Seen seen) {
-    return seen.header(WireNames.RETRY).orElse(FIRST);
+    assertThat(server.seen()).extracting(EchoServer.Seen::hint).containsExactly(hints);
   }
 
   private static int freePort() throws IOException {

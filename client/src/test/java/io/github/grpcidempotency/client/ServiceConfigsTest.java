@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.github.grpcidempotency.client.EchoServer.Answer;
-import io.github.grpcidempotency.client.EchoServer.Seen;
 import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.shop.Databases;
+import io.github.grpcidempotency.shop.EchoServer;
+import io.github.grpcidempotency.shop.EchoServer.Answer;
+import io.github.grpcidempotency.shop.EchoServer.Seen;
+import io.github.grpcidempotency.shop.ShopServer;
 import io.grpc.CallOptions;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
@@ -81,7 +84,7 @@ class ServiceConfigsTest {
       assertThat(stub(server).createOrder(REQUEST).getName()).isEqualTo("tea");
 
       assertThat(previousAttempts(server)).containsExactly("none", "1", "2");
-      assertThat(server.seen()).extracting(RetryHintTest::hint).containsOnly("none");
+      assertThat(server.seen()).extracting(EchoServer.Seen::hint).containsOnly("none");
     }
   }
 

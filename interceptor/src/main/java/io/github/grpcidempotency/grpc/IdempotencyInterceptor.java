@@ -31,6 +31,7 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
+import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.FailureCause;
@@ -311,6 +312,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /** Sets the shards that record operations, instead of one store. */
+    @Experimental
     public Builder shards(Shards shards) {
       this.shards = Optional.of(shards);
       return this;

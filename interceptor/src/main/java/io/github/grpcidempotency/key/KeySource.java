@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.key;
 
 import com.google.protobuf.Descriptors.Descriptor;
+import io.github.grpcidempotency.proto.Experimental;
 import java.util.List;
 import java.util.Optional;
 
@@ -122,6 +123,7 @@ public interface KeySource {
    *
    * @param paths the fields, at least one
    */
+  @Experimental
   static KeySource content(String... paths) {
     return new KeySources.Content(List.of(paths));
   }

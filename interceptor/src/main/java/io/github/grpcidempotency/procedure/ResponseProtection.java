@@ -6,7 +6,8 @@ import java.util.Set;
 /**
  * Encrypts recorded answers: responses and terminal errors. Thread-safe.
  *
- * <p>{@link io.github.grpcidempotency.tink.TinkProtection} implements it with a Tink keyset.
+ * <p>{@code TinkProtection} of the module {@code grpc-idempotency-tink} implements it with a Tink
+ * keyset.
  */
 public interface ResponseProtection {
   /**

@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.proto.Experimental;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe if the function and the stores are.
  */
+@Experimental
 public final class Shards {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,62}");
 

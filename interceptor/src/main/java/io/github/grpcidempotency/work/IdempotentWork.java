@@ -22,6 +22,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
+import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
 import java.time.Duration;
@@ -76,6 +77,7 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /** Returns a builder for work whose callers are on several databases. */
+  @Experimental
   public static Builder builder(Shards shards, Procedure... kinds) {
     return new Builder(Stores.of(shards), kinds);
   }

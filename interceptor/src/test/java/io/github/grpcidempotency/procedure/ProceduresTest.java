@@ -2,8 +2,8 @@ package io.github.grpcidempotency.procedure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.crypto.tink.Aead;
 import com.google.longrunning.OperationsGrpc;
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -20,7 +20,6 @@ import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.testing.v1.UnfitServiceGrpc;
-import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.MethodDescriptor;
 import io.grpc.protobuf.ProtoUtils;
 import io.grpc.testing.TestMethodDescriptors;
@@ -322,7 +321,7 @@ class ProceduresTest {
                           .claim(ClaimTiming.BEFORE_HANDLER)
                           .attach(Duration.ofSeconds(1))
                           .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
-                          .protect(new TinkProtection(new NoAead()))
+                          .protect(new NoProtection())
                           .omit("name")
                           .guard((caller, resource) -> true)
                           .build())
@@ -435,14 +434,14 @@ class ProceduresTest {
         .build();
   }
 
-  private static final class NoAead implements Aead {
+  private static final class NoProtection implements ResponseProtection {
     @Override
-    public byte[] encrypt(byte[] plaintext, byte[] associatedData) {
+    public ByteString seal(ByteString answer, ByteString binding) {
       throw new UnsupportedOperationException("nothing is recorded");
     }
 
     @Override
-    public byte[] decrypt(byte[] ciphertext, byte[] associatedData) {
+    public ByteString open(ByteString stored, ByteString binding) {
       throw new UnsupportedOperationException("nothing is recorded");
     }
   }

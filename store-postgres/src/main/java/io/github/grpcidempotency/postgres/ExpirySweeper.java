@@ -12,6 +12,7 @@ import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
@@ -241,6 +242,7 @@ public final class ExpirySweeper implements AutoCloseable {
      * Names the shard that is swept, for events, metrics and the log; none by default. Use the name
      * that the shard has in {@link io.github.grpcidempotency.store.Shards}.
      */
+    @Experimental
     public Builder shard(String name) {
       this.shard = Optional.of(name);
       return this;

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.internal.migration.FlywayMigration;
 import io.github.grpcidempotency.postgres.internal.migration.MigrationSql;
+import io.github.grpcidempotency.proto.Experimental;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
@@ -85,6 +86,7 @@ public final class IdempotencySchema {
    * @param schema the schema's name
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    */
+  @Experimental
   public static String partitions(String schema) {
     return MigrationSql.partitions(checkName(schema));
   }

@@ -1,14 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.postgres.JooqHandlers.ID;
-import static io.github.grpcidempotency.postgres.JooqHandlers.NAME;
-import static io.github.grpcidempotency.postgres.JooqHandlers.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -29,8 +25,6 @@ import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.jdbi.v3.core.statement.PreparedBatch;
-import org.jooq.SQLDialect;
-import org.jooq.impl.DSL;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,16 +124,6 @@ class GivenUpHandlerTest {
       void run(Connection connection) {
         PreparedBatch batch = ClaimTransaction.handle().prepareBatch(INSERT);
         batch.add(UUID.randomUUID(), "a thing").add(UUID.randomUUID(), "another").execute();
-      }
-    },
-    JOOQ_BATCH {
-      @Override
-      void run(Connection connection) {
-        DSL.using(ClaimConfiguration.of(DSL.using(SQLDialect.POSTGRES).configuration()))
-            .batch(DSL.insertInto(THINGS, ID, NAME).values((UUID) null, null))
-            .bind(UUID.randomUUID(), "a thing")
-            .bind(UUID.randomUUID(), "another")
-            .execute();
       }
     };
 

@@ -92,14 +92,9 @@ class LayersTest {
         .check(MAIN);
   }
 
-  /** jOOQ's threads take the gRPC context of a call along. */
   @Test
-  void theStoreDependsNeitherOnGrpcNorOnJooq() {
-    noClasses()
-        .that(not(resideInAPackage(API + ".jooq")))
-        .should()
-        .dependOnClassesThat(resideInAnyPackage("io.grpc..", "org.jooq..", API + ".jooq"))
-        .check(MAIN);
+  void theStoreDoesNotDependOnGrpc() {
+    noClasses().should().dependOnClassesThat(resideInAPackage("io.grpc..")).check(MAIN);
   }
 
   /** The pool is the host's choice. */

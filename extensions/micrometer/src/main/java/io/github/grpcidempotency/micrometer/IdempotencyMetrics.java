@@ -4,6 +4,7 @@ import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.proto.Experimental;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.util.Map;
@@ -88,6 +89,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
      * shard, such as those of a call without a caller or of a sweeper without a name, have the
      * value {@code none}.
      */
+    @Experimental
     public Builder shards() {
       this.shards = true;
       return this;

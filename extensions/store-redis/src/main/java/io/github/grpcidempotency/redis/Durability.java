@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import io.github.grpcidempotency.proto.Experimental;
 import java.util.Locale;
 import java.util.OptionalInt;
 
@@ -10,6 +11,7 @@ import java.util.OptionalInt;
  *
  * <p>The default is {@link #everyWrite}. Weaker levels have to be chosen explicitly.
  */
+@Experimental
 public final class Durability {
   /** The server's persistence before it answers. */
   enum Persistence {

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -36,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Close it after the servers that use it.
  */
+@Experimental
 public final class RedisIdempotencyStore implements IdempotencyStore, AutoCloseable {
   private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
   private static final Duration LONGEST_LEASE = Duration.ofDays(1);

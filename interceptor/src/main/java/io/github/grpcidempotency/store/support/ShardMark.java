@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store.support;
 
+import io.github.grpcidempotency.proto.Experimental;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -8,6 +9,7 @@ import org.slf4j.LoggerFactory;
  * Compares a shard's name with the name that its database contains. If the databases of two shards
  * were swapped, retries would not find their records.
  */
+@Experimental
 public final class ShardMark {
   private static final Logger logger = LoggerFactory.getLogger(ShardMark.class);
 

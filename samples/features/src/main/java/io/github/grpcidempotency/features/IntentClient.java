@@ -2,10 +2,10 @@ package io.github.grpcidempotency.features;
 
 import io.github.grpcidempotency.client.CallFailedException;
 import io.github.grpcidempotency.client.Intent;
-import io.github.grpcidempotency.client.IntentCallback;
-import io.github.grpcidempotency.client.IntentStore;
-import io.github.grpcidempotency.client.IntentWorker;
 import io.github.grpcidempotency.client.Reply;
+import io.github.grpcidempotency.client.intents.IntentCallback;
+import io.github.grpcidempotency.client.intents.IntentStore;
+import io.github.grpcidempotency.client.intents.IntentWorker;
 import io.github.grpcidempotency.features.shop.v1.CreateOrderRequest;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;

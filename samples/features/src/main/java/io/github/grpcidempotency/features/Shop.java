@@ -25,7 +25,7 @@ import org.flywaydb.core.Flyway;
 record Shop(
     IdempotencyInterceptor idempotency, Server server, ManagedChannel channel, Runnable closeStore)
     implements AutoCloseable {
-  private static final String INTENTS = "io/github/grpcidempotency/client/migration";
+  private static final String INTENTS = "io/github/grpcidempotency/client/intents/migration";
 
   static void migrate(DataSource owner) {
     IdempotencySchema.migrate(owner);

@@ -2,8 +2,10 @@ package io.github.grpcidempotency.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.proto.Experimental;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Member;
@@ -95,9 +97,10 @@ public final class PublicApi {
             .flatMap(Arrays::<Member>stream)
             .filter(member -> isVisible(member.getModifiers()) && !member.isSynthetic())
             .filter(member -> !isAddedByTheCompiler(type, member))
-            .map(member -> "  " + signature(member).replace(type.getName() + ".", ""))
+            .map(
+                member -> "  " + signature(member).replace(type.getName() + ".", "") + mark(member))
             .sorted();
-    String declaration = SEALED.matcher(type.toGenericString()).replaceFirst("");
+    String declaration = SEALED.matcher(type.toGenericString()).replaceFirst("") + mark(type);
     return Stream.concat(Stream.of(declaration), members)
         .map(line -> line.replace(ROOT, "").replace("java.lang.", "").replace("java.util.", ""));
   }
@@ -108,6 +111,12 @@ public final class PublicApi {
         || (type.isRecord()
             && Modifier.isFinal(member.getModifiers())
             && RECORDS_OWN.contains(member.getName()));
+  }
+
+  private static String mark(Object declared) {
+    return ((AnnotatedElement) declared).isAnnotationPresent(Experimental.class)
+        ? " // experimental"
+        : "";
   }
 
   private static String signature(Member member) {
