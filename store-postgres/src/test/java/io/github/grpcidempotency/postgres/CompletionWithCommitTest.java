@@ -74,37 +74,6 @@ class CompletionWithCommitTest {
     database.execute("GRANT INSERT ON app.wholes TO things_app");
   }
 
-  @Test
-  void aJoinedCallIsFourRoundTrips() throws Exception {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        IdempotentWork counting = runnerOn(proxied)) {
-      Jdbi counted = Jdbi.create(proxied);
-      Callable<Thing> twoStatements =
-          () -> {
-            counted.useTransaction(
-                handle -> {
-                  ThingHandlers.become(handle, user);
-                  insertThing(handle);
-                  TransactionalCompletion.completeAndCommit(handle, thing);
-                });
-            return thing;
-          };
-      counted.useHandle(handle -> handle.execute("SELECT 'a connection'"));
-      proxy.forgetRoundTrips();
-
-      run(counting, twoStatements);
-
-      assertThat(proxy.roundTrips()).hasSize(4);
-      assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
-      assertThat(proxy.roundTrips().get(1)).contains("BEGIN", "set_config");
-      assertThat(proxy.roundTrips().get(2)).contains("INSERT INTO app.things");
-      assertThat(proxy.roundTrips().get(3))
-          .contains("UPDATE idempotency.idempotency_keys", "COMMIT");
-    }
-    assertRecorded();
-  }
-
   private interface Transaction {
     void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException;
   }

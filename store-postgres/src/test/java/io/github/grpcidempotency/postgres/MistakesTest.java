@@ -32,9 +32,7 @@ import io.github.grpcidempotency.thing.ThingHandler;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Grpc;
-import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
-import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
@@ -42,7 +40,6 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import io.grpc.Status;
-import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -50,7 +47,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -317,24 +313,6 @@ class MistakesTest {
   }
 
   @Test
-  void anAsynchronousHandlerTakesTheContextAlong() {
-    ThingHandler handler =
-        (request, answer) ->
-            Context.currentContextExecutor(threads)
-                .execute(
-                    () ->
-                        ThingHandler.answer(
-                            answer,
-                            insert(ClaimTransaction.connection(), ThingHandler.newThing(request))));
-    ThingClient client = serve(writing(), handler);
-
-    assertThat(client.createThing(BOOK).isReplay()).isFalse();
-    assertThat(client.createThing(BOOK).isReplay()).isTrue();
-
-    mistake.isExplained();
-  }
-
-  @Test
   void theHandlerAnswersWithTheIdOfNoResource() {
     ThingHandler handler =
         (request, answer) -> {
@@ -348,28 +326,6 @@ class MistakesTest {
       client.createThing(BOOK);
       mistake.isFoundInTheLog(log.all());
     }
-  }
-
-  @Test
-  void theHandlerAnswersWithTheIdOfAResourceOfAnotherUser() {
-    ThingClient client =
-        serve(
-            writing(),
-            (request, answer) -> {
-              if (request.hasThing()) {
-                ThingHandler.answer(answer, request.getThing());
-              } else {
-                ThingHandler.answer(
-                    answer, insert(ClaimTransaction.connection(), ThingHandler.newThing(request)));
-              }
-            });
-    Thing another = client.as(UUID.randomUUID()).createThing(BOOK).thing();
-
-    Reply reply =
-        client.withNewKey().createThing(CreateThingRequest.newBuilder().setThing(another).build());
-
-    assertThat(reply.isOk()).isTrue();
-    mistake.isExplained();
   }
 
   @Test
@@ -502,56 +458,6 @@ class MistakesTest {
     mistake.isFoundByTheClient(errorOf(client.createOther(BOOK)));
   }
 
-  @Test
-  void aRetryHasANewKey() {
-    ThingClient client = serve(writing(), writingHandler());
-
-    client.createThing(BOOK);
-    client.withNewKey().createThing(BOOK);
-
-    assertThat(runs).hasValue(2);
-    mistake.isExplained();
-  }
-
-  @Test
-  void aRetryComesFromAnotherUser() {
-    ThingClient client = serve(writing(), writingHandler());
-
-    client.createThing(BOOK);
-    assertThat(client.as(UUID.randomUUID()).createThing(BOOK).isReplay()).isFalse();
-
-    assertThat(runs).hasValue(2);
-    mistake.isExplained();
-  }
-
-  @Test
-  void theHandlerFailsAfterItsEffectAndGrpcRetries() {
-    ThingClient unretried =
-        serve(
-            reserved(),
-            (request, answer) -> answer.onError(Status.UNAVAILABLE.asRuntimeException()));
-    ManagedChannel channel =
-        grpc.register(
-            Grpc.newChannelBuilder(
-                    unretried.channel().authority(), InsecureChannelCredentials.create())
-                .defaultServiceConfig(retrying())
-                .build());
-    Metadata headers = new Metadata();
-    headers.put(USER_HEADER, unretried.user().toString());
-    headers.put(IdempotencyMetadata.KEY, unretried.key());
-
-    assertThat(
-            catchThrowable(
-                () ->
-                    ThingServiceGrpc.newBlockingStub(channel)
-                        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
-                        .createThing(BOOK)))
-        .hasMessage("UNAVAILABLE");
-
-    assertThat(runs).hasValue(5);
-    mistake.isExplained();
-  }
-
   // What a user writes.
 
   private static ProcedureBuilder<Thing> writing() {
@@ -654,27 +560,6 @@ class MistakesTest {
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);
     }
-  }
-
-  private static Map<String, ?> retrying() {
-    return Map.of(
-        "methodConfig",
-        List.of(
-            Map.of(
-                "name",
-                List.of(Map.of("service", ThingServiceGrpc.SERVICE_NAME)),
-                "retryPolicy",
-                Map.of(
-                    "maxAttempts",
-                    5.0,
-                    "initialBackoff",
-                    "0.01s",
-                    "maxBackoff",
-                    "0.01s",
-                    "backoffMultiplier",
-                    1.0,
-                    "retryableStatusCodes",
-                    List.of("UNAVAILABLE")))));
   }
 
   // What the user sees.

@@ -4,15 +4,10 @@ import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.google.common.io.Resources;
 import io.github.grpcidempotency.postgres.internal.check.SchemaCheck;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
@@ -120,23 +115,6 @@ class PartitionsTest {
                   "(tenant, id) WHERE (tenant <> ''::text)",
                   "(gadget_id) WHERE (gadget_id IS NOT NULL)");
           assertThat(problems(handle, "latecomer")).isEmpty();
-        });
-  }
-
-  @Test
-  void aDeletedResourceLeavesTheRecordInItsPartition() {
-    tryOn(
-        partitioned,
-        handle -> {
-          addRows(handle, 20);
-
-          handle.execute("DELETE FROM app.things WHERE name <> 'key-7'");
-
-          assertThat(
-                  strings(
-                      handle,
-                      "SELECT count(*) || ' ' || count(thing_id) FROM idempotency.idempotency_keys"))
-              .containsExactly("20 1");
         });
   }
 
@@ -253,28 +231,6 @@ class PartitionsTest {
             });
   }
 
-  /** As a parameter, or, in a statement for several calls, as a column of each call. */
-  private static final Pattern KNOWS_THE_KEY =
-      Pattern.compile("\\$\\{same_key}|k\\.idempotency_key = c\\.idempotency_key");
-
-  /** These know ids of operations only, or several keys; they look into every partition. */
-  @Test
-  void theOtherStatementsHaveNoKey() throws Exception {
-    Path folder = Path.of(Resources.getResource(PartitionsTest.class, "sql").toURI());
-    try (Stream<Path> files = Files.walk(folder).filter(Files::isRegularFile)) {
-      assertThat(
-              files
-                  .filter(file -> read(file).contains("idempotency_keys AS k"))
-                  .filter(file -> !KNOWS_THE_KEY.matcher(read(file)).find())
-                  .map(file -> folder.relativize(file).toString()))
-          .containsExactlyInAnyOrder(
-              "operation/forget.sql",
-              "operation/select_operations.sql",
-              "check/probe_foreign.sql",
-              "check/probe_forget.sql");
-    }
-  }
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -286,7 +242,6 @@ class PartitionsTest {
           ALTER TABLE idempotency.idempotency_keys_p3 DISABLE ROW LEVEL SECURITY        | p3 is not protected
           DROP POLICY maintenance ON idempotency.idempotency_keys_p0                    | p0 is not swept
           ALTER TABLE idempotency.idempotency_keys_p0 OWNER TO postgres                 | p0 is not swept
-          ALTER TABLE idempotency.idempotency_keys NO FORCE ROW LEVEL SECURITY          | is not enabled and forced
           """)
   void partitionsThatDoNotProtectAreRefused(String damage, String problem) {
     tryOn(
@@ -558,13 +513,5 @@ class PartitionsTest {
         .map(MatchResult::group)
         .distinct()
         .toList();
-  }
-
-  private static String read(Path file) {
-    try {
-      return Files.readString(file);
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
-    }
   }
 }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
@@ -22,8 +21,6 @@ class RoundTripTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
-
-  private final KeyTable table = new KeyTable(database);
 
   @Test
   void aClaimACompletionAndTheReplayOfAMarkedRetryAreOneRoundTripEach() {
@@ -107,36 +104,5 @@ class RoundTripTest {
       claims.get(0).release();
       assertThat(proxy.roundTrips()).hasSize(1);
     }
-  }
-
-  @Test
-  void aReplayWritesNothing() {
-    try (ThingServer server = PostgresThingServer.on(database.app()).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.createThing(REQUEST);
-      List<String> row = table.rowsOf(client.user());
-
-      // The database sometimes writes something by itself.
-      await().until(() -> writtenBy(() -> replay(client)) == 0);
-
-      assertThat(table.rowsOf(client.user())).isEqualTo(row);
-    }
-  }
-
-  private void replay(ThingClient client) {
-    for (int replay = 0; replay < 20; replay++) {
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    }
-  }
-
-  private int writtenBy(Runnable work) {
-    String before = log();
-    work.run();
-    return table.count(
-        "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '" + before + "')::integer");
-  }
-
-  private static String log() {
-    return database.one(String.class, "SELECT pg_current_wal_insert_lsn()::text");
   }
 }

@@ -162,22 +162,6 @@ class TransactionFaultTest {
     }
   }
 
-  @Test
-  void claimAndRecordTakeOneRoundTripMoreThanAPlainTransaction() {
-    client.withNewKey().createThing(REQUEST);
-    proxy.forgetRoundTrips();
-
-    client.createThing(REQUEST);
-
-    List<String> flushes = proxy.roundTrips();
-    assertThat(flushes).hasSize(4);
-    assertThat(flushes.get(0)).contains("BEGIN", CLAIM, "FROM idempotency.idempotency_keys");
-    assertThat(flushes.get(1)).contains(EFFECT);
-    assertThat(flushes.get(2)).contains("INSERT INTO app.outbox");
-    assertThat(flushes.get(3)).contains("INSERT INTO idempotency.idempotency_keys", COMMIT);
-    assertThat(flushes).filteredOn(flush -> flush.contains(COMMIT)).hasSize(1);
-  }
-
   /** The handler keeps the call, as a future does that nobody completes. */
   @Test
   void aCancelledCallThatItsHandlerDoesNotAnswerGivesItsConnectionBack() {

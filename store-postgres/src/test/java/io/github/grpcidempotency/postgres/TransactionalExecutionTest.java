@@ -17,12 +17,15 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Context;
 import io.grpc.Status;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jdbi.v3.core.Handle;
@@ -81,6 +84,26 @@ class TransactionalExecutionTest {
       assertThat(other.createThing(REQUEST).thing().getName()).isEqualTo("0 before");
       assertThat(other.withNewKey().createThing(REQUEST).thing().getName()).isEqualTo("1 before");
       assertThat(other.withoutKey().createThing(REQUEST).thing().getName()).isEqualTo("2 before");
+    }
+  }
+
+  @Test
+  void aHandlerWritesOnAnotherThreadThatHasTheContextOfItsCall() {
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try {
+      server
+          .things()
+          .handle(
+              (request, answer) ->
+                  Context.currentContextExecutor(threads)
+                      .execute(() -> ThingHandlers.transactional().create(request, answer)));
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isReplay()).isFalse();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    } finally {
+      threads.shutdownNow();
     }
   }
 

@@ -42,17 +42,7 @@ class RunbookTest {
   }
 
   @Test
-  void everySectionHasItsFiveParts() {
-    for (String part :
-        List.of("**You see:**", "**Who is hurt:**", "**Look:**", "**Do", "**Leave it:**")) {
-      assertThat(found(Pattern.compile(Pattern.quote("- " + part)), 0, PAGE))
-          .as(part)
-          .hasSameSizeAs(NAMES);
-    }
-  }
-
-  @Test
-  void theFirstPageNamesEveryCauseAndFitsOnAScreen() {
+  void theFirstPageNamesEveryCause() {
     assertThat(
             found(Pattern.compile("(?m)^\\| `([a-z_`, ]+)` \\|"), 1, FIRST_PAGE).stream()
                 .flatMap(causes -> Stream.of(causes.split("`, `"))))
@@ -60,7 +50,6 @@ class RunbookTest {
             Stream.concat(
                     Stream.of(FailureCause.values()).map(FailureCause::word), Stream.of("no_shard"))
                 .toList());
-    assertThat(FIRST_PAGE.lines()).hasSizeLessThanOrEqualTo(70);
   }
 
   @Test

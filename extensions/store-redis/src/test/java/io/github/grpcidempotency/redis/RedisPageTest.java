@@ -10,18 +10,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The page's Java is compiled, and its rights are those that the checks are run with. */
+/** The page's Java is compiled. */
 class RedisPageTest {
   private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/redis.md");
 
   @Test
   void theJavaOnThePageIsCutFromHere() throws Exception {
     assertThat(Snippets.of(PAGE, "java")).hasSize(2).allMatch(snippet -> isCut(snippet));
-  }
-
-  @Test
-  void thePageNamesTheRights() {
-    assertThat(Rights.OF_THE_STORE).contains("~idempotency:*", "&idempotency:barrier", "+evalsha");
   }
 
   private static boolean isCut(String snippet) {

@@ -52,25 +52,18 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
 
   private final PostgresFixture fixture = MIGRATED.create();
   private final boolean emptied;
-  private final boolean partitioned;
 
-  private Shop(boolean emptied, boolean partitioned) {
+  private Shop(boolean emptied) {
     this.emptied = emptied;
-    this.partitioned = partitioned;
   }
 
   static Shop open() {
-    return new Shop(true, false);
+    return new Shop(true);
   }
 
   /** Opens one whose rows stay from one test to the next. */
   static Shop thatKeepsItsRows() {
-    return new Shop(false, false);
-  }
-
-  /** Opens one whose table of keys has partitions. */
-  static Shop inPartitions() {
-    return new Shop(true, true);
+    return new Shop(false);
   }
 
   @Override
@@ -80,10 +73,6 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
       createRole(role);
     }
     execute(OWNER, "SELECT idempotency.add_in_flight_index()");
-    if (partitioned) {
-      runScript(OWNER, IdempotencySchema.partitions("idempotency"));
-      execute(OWNER, "SELECT idempotency.partition_keys(4)");
-    }
     execute(OWNER, "SELECT idempotency.grant_operator_to('admin_operator')");
     execute(OWNER, "SELECT idempotency.grant_contents_to('admin_reader')");
   }

@@ -19,8 +19,6 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -28,7 +26,6 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
@@ -38,8 +35,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** Runs every sample on a real database and over a socket. */
 @Timeout(300)
 class FeaturesTest {
-  private static final Path SAMPLES = Path.of("src/main/java/io/github/grpcidempotency/features");
-
   @RegisterExtension
   static final PostgresFixture database =
       PostgresFixture.withRoles("shop_owner", "shop_app").migrate(Shop::migrate).create();
@@ -218,18 +213,6 @@ class FeaturesTest {
 
     assertRetryGotTheFirstAnswer(replies.subList(0, 2));
     assertThat(replies.get(2).response()).isNotEqualTo(replies.get(0).response());
-  }
-
-  @Test
-  void everySampleIsShortAndInTheReadme() throws IOException {
-    String readme = Files.readString(Path.of("README.md"));
-    try (Stream<Path> files = Files.list(SAMPLES)) {
-      assertThat(files.filter(file -> !file.endsWith("package-info.java")))
-          .hasSizeGreaterThan(10)
-          .allSatisfy(file -> assertThat(readme).contains("(" + file + ")"))
-          .filteredOn(file -> !file.endsWith("Shop.java"))
-          .allSatisfy(file -> assertThat(Files.readAllLines(file)).hasSizeLessThanOrEqualTo(75));
-    }
   }
 
   private static void assertRetryGotTheFirstAnswer(List<? extends Reply<?>> replies) {

@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -93,7 +92,14 @@ class CallbacksTest extends CallTest {
     for (UnaryOperator<ProcedureBuilder<Thing>> change :
         List.<UnaryOperator<ProcedureBuilder<Thing>>>of(
             thing -> thing.rebuild((caller, id) -> fails()),
-            thing -> thing.protect(new Opening(CallbacksTest::fails)))) {
+            thing ->
+                thing.protect(
+                    new Protection(false, false) {
+                      @Override
+                      public ByteString open(ByteString stored, ByteString binding) {
+                        return fails();
+                      }
+                    }))) {
       ThingServer server = start(server().createThing(change));
       String key = UUID.randomUUID().toString();
       call(server, "a thing").as(ALICE).key(key).end().first();
@@ -104,23 +110,6 @@ class CallbacksTest extends CallTest {
       assertThat(refused.retryAfter()).isPositive();
       assertThat(server.things().runs()).isEqualTo(1);
     }
-  }
-
-  @Test
-  void aProtectionThatCannotOpenAnAnswerForGoodSaysSo() {
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    thing ->
-                        thing.protect(
-                            new Opening(
-                                () -> {
-                                  throw new IllegalStateException("another binding");
-                                }))));
-    keyed(server).end().first();
-
-    keyed(server).end().refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE").forGood();
   }
 
   @Test
@@ -174,19 +163,6 @@ class CallbacksTest extends CallTest {
   @SuppressWarnings("TypeParameterUnusedInFormals") // stands for a function of any type
   private static <T> T fails() {
     throw new NoSuchMethodError("of another version");
-  }
-
-  /** A protection that seals nothing, and fails to open. */
-  private record Opening(Supplier<ByteString> opening) implements ResponseProtection {
-    @Override
-    public ByteString seal(ByteString answer, ByteString binding) {
-      return answer;
-    }
-
-    @Override
-    public ByteString open(ByteString stored, ByteString binding) {
-      return opening.get();
-    }
   }
 
   @Test

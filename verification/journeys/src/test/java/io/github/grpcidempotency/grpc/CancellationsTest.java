@@ -112,21 +112,6 @@ class CancellationsTest extends CallTest {
   }
 
   @Test
-  void aCallWithoutADeadlineIsGivenUpAtTheLimit() throws InterruptedException {
-    ThingServer server =
-        start(server().store(newStore(SHORT)).settings(builder -> builder.callLimit(SHORT)));
-    server.things().keepRunning();
-
-    TestCall.Started call = keyed(server).start();
-    ThingService.Running running = server.things().nextRunning();
-
-    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    running.succeed();
-    server.things().succeed();
-    await().until(() -> keyed(server).end().code() == Status.Code.OK);
-  }
-
-  @Test
   void aCallWithADeadlineMayRunForLongerThanTheLimit() throws InterruptedException {
     ThingServer server =
         start(

@@ -3,13 +3,9 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -24,43 +20,11 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** A claim is ended on every path, whatever is thrown, and only when its handler has ended. */
 class OneOwnerTest extends CallTest {
   private static final Duration SHORT = Duration.ofMillis(300);
-
-  @Test
-  void aResourceFunctionThatThrowsAnErrorLeavesARecordWithoutAReference() {
-    ThingServer server =
-        start(
-            server()
-                .createThing(
-                    thing ->
-                        thing.resource(ResourceType.of("thing"), OneOwnerTest::afterAnUpgrade)));
-
-    Seen first = keyed(server).end().first();
-
-    keyed(server).end().replays(first);
-    assertThat(server.runs()).isEqualTo(1);
-  }
-
-  private static ResourceId afterAnUpgrade(Thing thing) {
-    throw new NoSuchMethodError("Thing.getId, of " + thing.getName().length() + " characters");
-  }
-
-  @Test
-  void anErrorOfTheEncryptionDefersTheRecord() {
-    BreakableProtection protection = new BreakableProtection();
-    ThingServer server = start(server().createThing(thing -> thing.protect(protection)));
-
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    protection.broken.set(false);
-
-    await().until(() -> keyed(server).end().isReplayed());
-    assertThat(server.runs()).isEqualTo(1);
-  }
 
   @Test
   void aTerminalErrorThatCannotBeRecordedIsNotSentBeforeItIsRecorded() {
@@ -240,23 +204,5 @@ class OneOwnerTest extends CallTest {
   private static void awaitLeases(UnreliableStore shortLeases, int leases) {
     int before = shortLeases.renewals();
     await().until(() -> shortLeases.renewals() >= before + 3 * leases);
-  }
-
-  /** An encryption that throws an error at first. */
-  private static final class BreakableProtection implements ResponseProtection {
-    final AtomicBoolean broken = new AtomicBoolean(true);
-
-    @Override
-    public ByteString seal(ByteString plain, ByteString binding) {
-      if (broken.get()) {
-        throw new ExceptionInInitializerError("no keyset");
-      }
-      return plain;
-    }
-
-    @Override
-    public ByteString open(ByteString sealed, ByteString binding) {
-      return sealed;
-    }
   }
 }

@@ -1,10 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.awaitility.Awaitility.await;
 
-import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
@@ -286,34 +283,6 @@ class PoliciesTest extends CallTest {
     assertThat(server.things().runs()).isEqualTo(1);
   }
 
-  @Test
-  void anAnswerThatCannotBeEncryptedIsNotSentButRecordedLater() throws Exception {
-    AeadConfig.register();
-    ResponseProtection right = newProtection();
-    Exchangeable protection = new Exchangeable(new TinkProtection(new Broken()));
-    ThingServer server = start(server().createThing(procedure -> procedure.protect(protection)));
-
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    protection.set(right);
-
-    await().until(() -> keyed(server).end().isReplayed());
-    assertThat(server.things().runs()).isEqualTo(1);
-  }
-
-  @Test
-  void whatWasSealedForOneRecordDoesNotOpenForAnother() throws Exception {
-    AeadConfig.register();
-    ResponseProtection protection = newProtection();
-    ByteString sealed =
-        protection.seal(ByteString.copyFromUtf8("secret"), ByteString.copyFromUtf8("alice"));
-
-    assertThat(sealed.toStringUtf8()).doesNotContain("secret");
-    assertThat(protection.open(sealed, ByteString.copyFromUtf8("alice")).toStringUtf8())
-        .isEqualTo("secret");
-    assertThatIllegalStateException()
-        .isThrownBy(() -> protection.open(sealed, ByteString.copyFromUtf8("bob")));
-  }
-
   private static ResponseProtection newProtection() throws GeneralSecurityException {
     return TinkProtection.of(
         KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
@@ -339,20 +308,6 @@ class PoliciesTest extends CallTest {
     @Override
     public ByteString open(ByteString stored, ByteString binding) {
       return now.open(stored, binding);
-    }
-  }
-
-  /** A key service that is away. */
-  private static final class Broken implements Aead {
-    @Override
-    public byte[] encrypt(byte[] plaintext, byte[] associatedData) throws GeneralSecurityException {
-      throw new GeneralSecurityException("the key service is away");
-    }
-
-    @Override
-    public byte[] decrypt(byte[] ciphertext, byte[] associatedData)
-        throws GeneralSecurityException {
-      throw new GeneralSecurityException("the key service is away");
     }
   }
 }

@@ -43,9 +43,18 @@ class ResourceIdsTest extends CallTest {
         of("4711", thing -> thing.resource(THING, made -> null), "the response contains no id"),
         of(
             "4711",
+            thing -> thing.resource(THING, ResourceIdsTest::afterAnUpgrade),
+            "the function threw java.lang.NoSuchMethodError at "
+                + "io.github.grpcidempotency.grpc.ResourceIdsTest"),
+        of(
+            "4711",
             thing -> thing.resource(THING, made -> ResourceId.of(UUID.fromString(made.getId()))),
             "the function threw java.lang.IllegalArgumentException at "
                 + "io.github.grpcidempotency.grpc.ResourceIdsTest"));
+  }
+
+  private static ResourceId afterAnUpgrade(Thing thing) {
+    throw new NoSuchMethodError("Thing.getId, of " + thing.getName().length() + " characters");
   }
 
   private static Arguments of(

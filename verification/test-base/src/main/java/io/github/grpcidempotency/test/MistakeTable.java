@@ -21,8 +21,6 @@ public final class MistakeTable {
   private static final Pattern ROW =
       Pattern.compile("^\\| (?<mistake>[^|]+) \\| (?<found>[^|]+) \\| (?<message>.+) \\|$");
   private static final Pattern MESSAGE = Pattern.compile("`([^`]+)`");
-  private static final Pattern SENTENCE =
-      Pattern.compile("\\[[^]]+]\\((?<page>[^)#]+)[^)]*\\): \"(?<sentence>[^\"]+)\"");
 
   private final Path page;
   private final List<Row> rows;
@@ -71,7 +69,7 @@ public final class MistakeTable {
    * A mistake.
    *
    * @param found where a user finds it
-   * @param message the message, in which … stands for any text; or a sentence of a page
+   * @param message the message, in which … stands for any text
    */
   public record Row(Path page, String mistake, String found, String message) {
     /** Asserts that the service's own migration fails, and why. */
@@ -108,15 +106,6 @@ public final class MistakeTable {
           .as("the message of: %s", mistake)
           .anyMatch(line -> Pattern.compile(pattern, Pattern.DOTALL).matcher(line).find());
       assertThat(found).as(mistake).isEqualTo(where);
-    }
-
-    /** Asserts that a page explains the choice. */
-    public void isExplained() {
-      MatchResult quote = first(SENTENCE);
-      assertThat(text(page.resolveSibling(quote.group(1))).replaceAll("\\s+", " "))
-          .as("%s: %s", mistake, quote.group(1))
-          .contains(quote.group(2));
-      assertThat(found).as(mistake).isEqualTo("a choice");
     }
 
     private MatchResult first(Pattern pattern) {
