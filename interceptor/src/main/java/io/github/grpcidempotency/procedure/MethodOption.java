@@ -199,9 +199,6 @@ final class MethodOption {
       case EXECUTION_TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
       case EXECUTION_UNSPECIFIED, UNRECOGNIZED -> {}
     }
-    if (declared.getSameDatabase()) {
-      builder.sameDatabase();
-    }
     switch (declared.getClaimTiming()) {
       case CLAIM_TIMING_BEFORE_HANDLER -> builder.claim(ClaimTiming.BEFORE_HANDLER);
       case CLAIM_TIMING_WITH_FIRST_STATEMENT -> builder.claim(ClaimTiming.WITH_FIRST_STATEMENT);

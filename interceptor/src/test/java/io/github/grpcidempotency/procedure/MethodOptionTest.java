@@ -151,8 +151,6 @@ class MethodOptionTest {
 
     assertThat(reserved.execution()).isEqualTo(Execution.RESERVED);
     assertThat(reserved.attachLimit()).isEqualTo(Duration.ofSeconds(2));
-    assertThat(reserved.sameDatabase()).isFalse();
-    assertThat(annotated(OptionServiceGrpc.getSameDatabaseMethod()).sameDatabase()).isTrue();
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
     assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(transactional.claimTiming()).isEmpty();

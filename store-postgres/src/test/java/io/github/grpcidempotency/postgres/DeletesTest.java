@@ -72,9 +72,7 @@ class DeletesTest {
     }
 
     ProcedureBuilder<Empty> describe(ProcedureBuilder<Empty> deletion) {
-      return this == JOINED
-          ? deletion.execution(execution).sameDatabase()
-          : deletion.execution(execution);
+      return deletion.execution(execution);
     }
   }
 

@@ -730,7 +730,7 @@ public abstract class IdempotencyStoreContract {
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
     return new RecordedProcedure(
-        name, resourceType, false, Optional.empty(), Optional.empty(), false, false);
+        name, resourceType, false, Optional.empty(), Optional.empty(), false);
   }
 
   private static Fingerprint fingerprint(String text) {

@@ -628,7 +628,7 @@ enum SeededFault {
   /** An answer is recorded in the transaction that its handler has open, and goes with it. */
   SETTLED_IN_THE_HOSTS_TRANSACTION(
       breaking(Rule.FAILURE_STANDS)
-          .of(Form.SAME_DATABASE)
+          .of(Form.RESERVED)
           .by(
               store(
                   "internal/database/RecordDatabase",

@@ -130,11 +130,6 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   @Override
-  public void sameDatabase(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(Form.SAME_DATABASE, request, answer);
-  }
-
-  @Override
   public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
     EffectRun run = EffectRun.begin(Form.FAIL_OPEN, request);
     switch (manner()) {

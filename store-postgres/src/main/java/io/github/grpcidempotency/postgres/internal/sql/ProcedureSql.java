@@ -87,7 +87,7 @@ public final class ProcedureSql {
         created.map(name -> name + " = " + value + ",").orElse("")
             + (column.isPresent() ? NAMES : "");
 
-    Map<String, String> parts = store.with(StoreSql.durability(procedure.sameDatabase()));
+    Map<String, String> parts = store.parts();
     boolean wakes = procedure.awaited() && notifies;
     this.wake = wakes ? SqlFile.load("maintenance/wake", parts) : "";
     parts.put("wake", wake);
