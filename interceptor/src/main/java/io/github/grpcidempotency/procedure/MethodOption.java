@@ -212,7 +212,6 @@ final class MethodOption {
           new FailurePolicy(
               codes(declared.getTerminalCodesList()),
               codes(declared.getUnknownCodesList()),
-              codes(declared.getNoEffectCodesList()),
               Set.copyOf(declared.getRecordedTrailersList())));
     } catch (IllegalArgumentException contradictory) {
       builder.problem(String.valueOf(contradictory.getMessage()));

@@ -141,9 +141,6 @@ final class ProcedureCheck {
         transactional && !procedure.failurePolicy().unknown().isEmpty(),
         "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
     problemIf(
-        transactional && !procedure.failurePolicy().noEffect().isEmpty(),
-        "it is TRANSACTIONAL, so a failed call has no effect: remove the codes without effect");
-    problemIf(
         !transactional && procedure.claimsWithFirstStatement(),
         "its claim timing is WITH_FIRST_STATEMENT, but its execution is not TRANSACTIONAL: remove"
             + " the claim timing, or change the execution");

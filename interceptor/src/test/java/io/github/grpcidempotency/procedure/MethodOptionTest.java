@@ -167,7 +167,6 @@ class MethodOptionTest {
             FailurePolicy.releaseAll()
                 .withTerminal(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION)
                 .withUnknown(Code.DEADLINE_EXCEEDED)
-                .withNoEffect(Code.ABORTED)
                 .withTrailers("x-why"));
   }
 

@@ -286,13 +286,6 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aClaimThatNoTransactionOfItsHandlerRecordsIsSettledAtOnce() {
-    Claim claim = win(newStore(LONG_LEASE), request());
-
-    assertThat(claim.deferSettlement(() -> {})).isFalse();
-  }
-
-  @Test
   void aCompletedOperationCannotBeReleasedOrMarkedUnknownOrRenewed() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());

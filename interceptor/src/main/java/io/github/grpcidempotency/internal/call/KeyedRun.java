@@ -23,7 +23,6 @@ final class KeyedRun extends Run {
   private final Duration claimTook;
   private final long begun = System.nanoTime();
   private volatile Optional<Operation> won;
-  private volatile boolean deferred;
   private Optional<StoreException> outage = Optional.empty();
 
   private KeyedRun(KeyedCall call, Operation operation, Duration claimTook) {
@@ -91,43 +90,11 @@ final class KeyedRun extends Run {
 
   @Override
   Runnable settle(Answer answer) {
-    Claim claim = operation().claim();
-    if (answer.response().isEmpty()) {
-      claim.failing();
-    }
-    deferred = claim.deferSettlement(() -> settleLater(answer));
-    if (!deferred) {
-      return settleNow(answer);
-    }
-    return transport.callerRunsHandler()
-        ? sending(answer, answer.response().filter(operation()::namesResource).isPresent())
-        : NOTHING_TO_SEND;
-  }
-
-  /**
-   * Settles after the end of the transaction in which the handler answered. The thread that ends
-   * the transaction belongs to the host, so the settlement runs on another thread.
-   */
-  private void settleLater(Answer answer) {
-    engine
-        .executor()
-        .execute(
-            () ->
-                call.events.within(
-                    () ->
-                        settleWith(
-                            () -> {
-                              Runnable sending = settleNow(answer);
-                              return transport.callerRunsHandler() ? NOTHING_TO_SEND : sending;
-                            })));
-  }
-
-  private Runnable settleNow(Answer answer) {
     try {
       return switch (record(answer)) {
         case DONE -> sending(answer, true);
         case UNREFERRED -> sending(answer, false);
-        case LOST, UNKNOWN -> refusal(Refusal.inProgress(engine.lease()));
+        case LOST -> refusal(Refusal.inProgress(engine.lease()));
         case ROLLED_BACK -> rolledBack(transport);
       };
     } catch (StoreException undone) {
@@ -151,7 +118,7 @@ final class KeyedRun extends Run {
 
   @Override
   Runnable settleThrown(Answer thrown) {
-    return settleNow(thrown);
+    return settle(thrown);
   }
 
   @Override
@@ -172,7 +139,7 @@ final class KeyedRun extends Run {
   @Override
   void settleLate(Answer answer) {
     if (won.isPresent() && operation().claim().transaction().isEmpty()) {
-      Runnable unused = settleNow(answer);
+      Runnable unused = settle(answer);
     }
   }
 
@@ -192,11 +159,6 @@ final class KeyedRun extends Run {
     } else {
       operation().close();
     }
-  }
-
-  @Override
-  boolean isDeferred() {
-    return deferred;
   }
 
   @Override

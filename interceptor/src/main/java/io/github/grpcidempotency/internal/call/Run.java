@@ -63,7 +63,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   }
 
   static final String ROLLED_BACK = "Its transaction is rolled back.";
-  static final Runnable NOTHING_TO_SEND = () -> {};
 
   final Transport transport;
   final Engine engine;
@@ -144,11 +143,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Ends what the run owns, unless it is settled or left to the late settler. Never throws. */
   @Override
   public abstract void close();
-
-  /** Returns whether an answer of the handler counts although the handler throws after it. */
-  boolean isDeferred() {
-    return false;
-  }
 
   public final OperationContext context() {
     return context;
@@ -257,13 +251,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
       }
     } else if (first && phase.get() == Phase.OPEN) {
       settleWith(() -> settleThrown(answer));
-    } else if (isDeferred()) {
-      log.warn(
-          procedure.name() + " threw",
-          thrown,
-          ("%s: the handler of %s answered and then threw; its answer counts only if its"
-                  + " transaction commits")
-              .formatted(procedure.name(), subject()));
     } else {
       if (!first && wasGivenUp()) {
         context.settle(() -> settleLate(answer));

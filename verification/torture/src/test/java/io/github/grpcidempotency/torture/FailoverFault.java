@@ -66,7 +66,7 @@ enum FailoverFault {
           FailoverFault.JOIN,
           """
               jdbi.useTransaction(
-                  handle -> TransactionalCompletion.completeAndCommit(handle, run.effect()));
+                  handle -> complete(handle, run));
               rest.run();
               jdbi.useTransaction(
                   handle -> {

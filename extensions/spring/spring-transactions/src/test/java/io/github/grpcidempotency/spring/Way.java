@@ -1,19 +1,15 @@
 package io.github.grpcidempotency.spring;
 
 import com.google.protobuf.Message;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import javax.sql.DataSource;
 
 /** How calls are run. */
 enum Way {
   RESERVED,
-  /** Reserved, and what a completion records travels with the commit. */
-  RESERVED_CARRYING,
   BEFORE_HANDLER,
   WITH_FIRST_STATEMENT;
 
@@ -21,17 +17,14 @@ enum Way {
   DataSource on(DataSource pool) {
     return switch (this) {
       case RESERVED, BEFORE_HANDLER -> pool;
-      case RESERVED_CARRYING, WITH_FIRST_STATEMENT -> new IdempotencyDataSource(pool);
+      case WITH_FIRST_STATEMENT -> new IdempotencyDataSource(pool);
     };
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
       ProcedureBuilder<ResponseT> procedure) {
     return switch (this) {
-      case RESERVED, RESERVED_CARRYING ->
-          procedure
-              .execution(Execution.RESERVED)
-              .failures(FailurePolicy.releaseAll().withNoEffect(Code.RESOURCE_EXHAUSTED));
+      case RESERVED -> procedure.execution(Execution.RESERVED);
       case BEFORE_HANDLER -> procedure.execution(Execution.TRANSACTIONAL);
       case WITH_FIRST_STATEMENT ->
           procedure.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT);

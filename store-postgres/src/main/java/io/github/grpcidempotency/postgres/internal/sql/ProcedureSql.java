@@ -48,8 +48,11 @@ public final class ProcedureSql {
    */
   public final Optional<String> completeBatch;
 
-  /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
-  public final LastStatements join;
+  /**
+   * Records an answer in the handler's own transaction and commits, or raises a {@link
+   * CommitRefusal}.
+   */
+  public final String join;
 
   /** Takes the operation's advisory lock if it is free, and reads the record. */
   public final String claimInTransaction;
@@ -127,7 +130,7 @@ public final class ProcedureSql {
         SqlFile.load(
             "settle/complete",
             with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
-    this.join = LastStatements.load("settle/join", parts);
+    this.join = SqlFile.load("settle/join", parts);
     this.mayRecord = SqlFile.load("transaction/may_record", parts);
     this.recordFailure = SqlFile.load("transaction/record_failure", parts);
     this.record =

@@ -15,7 +15,6 @@ public final class StoreSql {
   public final String markUnknown;
   public final String lock;
   public final String isOpen;
-  public final String hasChanges;
   public final String begin;
   public final String deleteEnded;
 
@@ -54,7 +53,6 @@ public final class StoreSql {
     this.markUnknown = load("settle/mark_unknown");
     this.lock = load("settle/lock");
     this.isOpen = load("settle/is_open");
-    this.hasChanges = load("settle/has_changes");
     this.begin = load("transaction/begin");
     this.deleteEnded = load("transaction/delete_ended");
   }
