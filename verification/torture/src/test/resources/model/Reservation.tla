@@ -9,7 +9,8 @@ the calls that arrive with that key and the same request. Each call stands for a
   - There is no clock. A lease may end at any moment unless it has been renewed just then
     (`LeaseEnds`), so a server may be slow, frozen, or cut off for any length of time. A record may
     expire at any moment, but not while a statement is late: no packet survives a retention.
-  - Any call may die at any moment, and so may the database.
+  - Any call may die at any moment. A crash of the database ends open transactions (`EndsTransaction`), and loses
+    nothing that was committed.
   - A batch (claim_batch.sql, complete_batch.sql, release_batch.sql, and find.sql several times) is not an
     action of its own, because it refines the actions of its calls. Each row of it is one action: `Run` of
     the call's own statement. All rows are one commit, and no row depends on another: their keys differ, or
@@ -31,7 +32,7 @@ CONSTANTS
   MaxLost,   \* how many flushes of one claim may go unanswered and be sent again
   MaxLate,   \* how many statements may be late at a time
   Expiry,    \* whether records expire
-  Crashes,   \* what may die: a subset of {"server", "database"}
+  Crashes,   \* whether servers may die
   Broken     \* the set of the rules that are taken out; {} for the protocol as it is
 
 Rules == {
@@ -51,20 +52,18 @@ Rules == {
   "only what has expired is replaced",
   "only what has expired is swept",
   "an ended call is renewed no more",
-  "renewal names the attempt",
-  "an asynchronous reservation is flushed with the effect" }
+  "renewal names the attempt" }
 
 ASSUME Broken \subseteq Rules
 ASSUME Forms \subseteq {"separate", "joined"}
 ASSUME Endings \subseteq {"release", "hold", "terminal"}
-ASSUME Crashes \subseteq {"server", "database"}
+ASSUME Crashes \in BOOLEAN
 
 Rule(name) == name \notin Broken
 
 VARIABLES
   form,      \* of the procedure; it does not change
   row,       \* the committed row under the key
-  soft,      \* whether the row is a reservation that a crash of the database would lose
   lock,      \* whose transaction has updated the row and not ended: holds the row's lock
   late,      \* statements under way whose sender has stopped waiting
   at,        \* where each call is
@@ -75,10 +74,10 @@ VARIABLES
   told,      \* OK answers that went out: operation and value
   settled,   \* whom the store told that a completion counts: operation and call
   effects,   \* committed effects: the fence under which they were made, and by whom
-  lapsed,    \* fences whose lease has ended, or whose row was lost with the database
+  lapsed,    \* fences whose lease has ended
   forgotten  \* operations whose record has expired
 
-vars == <<form, row, soft, lock, late, at, lost, seen, fence, tx, told, settled, effects, lapsed, forgotten>>
+vars == <<form, row, lock, late, at, lost, seen, fence, tx, told, settled, effects, lapsed, forgotten>>
 Clients == <<told, settled, effects>>
 
 -----------------------------------------------------------------------------
@@ -142,18 +141,17 @@ After(s) ==
          THEN NoRow
          ELSE row
 
-(* The statement is run. A reservation is committed asynchronously; everything else flushes. *)
+(* The statement is run. *)
 Run(s) ==
   /\ ~MustWait(s)
   /\ row' = After(s)
-  /\ soft' = IF row' = row THEN soft ELSE "database" \in Crashes /\ s.kind \in {"claim", "reclaim"}
   /\ forgotten' = IF IsDone(row') /\ IsExpired(row') THEN forgotten \cup {row'.id} ELSE forgotten
 
 (* Its answer does not arrive: it was run, never will be, or will be later. *)
 Unanswered(s) ==
   \/ Run(s) /\ UNCHANGED late
-  \/ UNCHANGED <<row, soft, forgotten, late>>
-  \/ Cardinality(late) < MaxLate /\ late' = late \cup {s} /\ UNCHANGED <<row, soft, forgotten>>
+  \/ UNCHANGED <<row, forgotten, late>>
+  \/ Cardinality(late) < MaxLate /\ late' = late \cup {s} /\ UNCHANGED <<row, forgotten>>
 
 -----------------------------------------------------------------------------
 (* Claiming. *)
@@ -209,7 +207,7 @@ Decide(c) ==
             [] Verdict(r) = "abandoned" -> Goes(c, "take over") /\ UNCHANGED <<seen, told>>
             [] Verdict(r) = "in flight" -> Leaves(c) /\ UNCHANGED told
        /\ UNCHANGED fence
-  /\ UNCHANGED <<form, row, soft, lock, late, lost, tx, settled, effects, lapsed, forgotten>>
+  /\ UNCHANGED <<form, row, lock, late, lost, tx, settled, effects, lapsed, forgotten>>
 
 (* extend.sql: by the fence, and only while the lease lives. Zero rows, or late again: look again. *)
 Extend(c) ==
@@ -221,7 +219,7 @@ Extend(c) ==
   /\ \/ holds /\ Goes(c, "running") /\ UNCHANGED <<lost, seen, fence>>
      \/ GoesOn(c) /\ fence' = [fence EXCEPT ![c] = NoFence]
      \/ Goes(c, "over") /\ Forgets(c) /\ UNCHANGED <<lost, fence>> \* unanswered
-  /\ UNCHANGED <<form, row, soft, lock, late, tx, Clients, lapsed, forgotten>>
+  /\ UNCHANGED <<form, row, lock, late, tx, Clients, lapsed, forgotten>>
 
 (* take_over.sql, for what was seen. *)
 TakeOver(c) ==
@@ -239,13 +237,11 @@ TakeOver(c) ==
 (* The handler runs. *)
 
 HasEffect(c) == effects' = effects \cup {<<fence[c], c>>}
-Flushes == soft' = (soft /\ ~Rule("an asynchronous reservation is flushed with the effect"))
 
 (* A handler whose effect is a commit of its own, in the store's database or elsewhere. *)
 Acts(c) ==
   /\ at[c] = "running" /\ form = "separate"
   /\ HasEffect(c)
-  /\ Flushes
   /\ \/ Goes(c, "complete")
      \/ "hold" \in Endings /\ Goes(c, "over")
   /\ told' = IF Rule("the answer is recorded before it is sent") THEN told
@@ -258,7 +254,7 @@ Fails(c) ==
   /\ \/ "release" \in Endings /\ Goes(c, "release")
      \/ "hold" \in Endings /\ Goes(c, "over")
      \/ "terminal" \in Endings /\ Goes(c, "record error")
-  /\ UNCHANGED <<form, row, soft, lock, late, lost, seen, fence, tx, Clients, lapsed, forgotten>>
+  /\ UNCHANGED <<form, row, lock, late, lost, seen, fence, tx, Clients, lapsed, forgotten>>
 
 (* TransactionalCompletion: join.sql within the handler's transaction. If it raises, that rolls back. *)
 Joins(c) ==
@@ -270,12 +266,11 @@ Joins(c) ==
      ELSE IF Rule("a joined completion that finds the claim lost rolls back")
      THEN Goes(c, "over") /\ UNCHANGED <<lock, tx>>
      ELSE Goes(c, "joined") /\ tx' = [tx EXCEPT ![c] = "open"] /\ UNCHANGED lock
-  /\ UNCHANGED <<form, row, soft, late, lost, seen, fence, Clients, lapsed, forgotten>>
+  /\ UNCHANGED <<form, row, late, lost, seen, fence, Clients, lapsed, forgotten>>
 
 (* The database commits effect and record, and frees the row. *)
 Committed(c) ==
   /\ HasEffect(c)
-  /\ soft' = FALSE
   /\ tx' = [tx EXCEPT ![c] = "none"]
   /\ IF lock = c
      THEN /\ row' = [row EXCEPT !.state = "done", !.alive = FALSE, !.value = c]
@@ -287,7 +282,7 @@ Committed(c) ==
 RolledBack(c) ==
   /\ tx' = [tx EXCEPT ![c] = "none"]
   /\ lock' = IF lock = c THEN None ELSE lock
-  /\ UNCHANGED <<row, soft, settled, effects, forgotten>>
+  /\ UNCHANGED <<row, settled, effects, forgotten>>
 
 (* The handler commits. If no answer comes it fails, and the database decides when it decides. *)
 Commits(c) ==
@@ -295,7 +290,7 @@ Commits(c) ==
   /\ \/ Committed(c) /\ Goes(c, "answer")
      \/ RolledBack(c) /\ Goes(c, "running") \* and may try again
      \/ /\ tx' = [tx EXCEPT ![c] = "committing"] /\ Goes(c, "release")
-        /\ UNCHANGED <<row, soft, lock, settled, effects, forgotten>>
+        /\ UNCHANGED <<row, lock, settled, effects, forgotten>>
   /\ UNCHANGED <<form, late, lost, seen, fence, told, lapsed>>
 
 (* What was committed is answered, or the handler fails after all: retries then get what is recorded. *)
@@ -303,7 +298,7 @@ Answers(c) ==
   /\ at[c] = "answer"
   /\ \/ told' = told \cup {<<fence[c][1], c>>} /\ Goes(c, "over")
      \/ UNCHANGED told /\ Goes(c, "release")
-  /\ UNCHANGED <<form, row, soft, lock, late, lost, seen, fence, tx, settled, effects, lapsed, forgotten>>
+  /\ UNCHANGED <<form, row, lock, late, lost, seen, fence, tx, settled, effects, lapsed, forgotten>>
 
 -----------------------------------------------------------------------------
 (* Settling: Settler, LateSettler, Reservation. *)
@@ -346,10 +341,10 @@ Release(c) ==
 
 (* The server is killed, or closes, or the call is dropped: nothing settles it, and nobody renews it. *)
 Dies(c) ==
-  /\ "server" \in Crashes
+  /\ Crashes
   /\ at[c] \notin {"claim", "over"} \/ (at[c] = "claim" /\ lost[c] > 0)
   /\ Goes(c, "over") /\ Forgets(c)
-  /\ UNCHANGED <<form, row, soft, lock, late, lost, fence, tx, Clients, lapsed, forgotten>>
+  /\ UNCHANGED <<form, row, lock, late, lost, fence, tx, Clients, lapsed, forgotten>>
 
 -----------------------------------------------------------------------------
 (* What goes on beside the calls. *)
@@ -367,14 +362,14 @@ IsKept(c) ==
 Renew(c) ==
   /\ IsKept(c) /\ IsOpen(row) /\ ~row.alive /\ lock = None
   /\ row' = [row EXCEPT !.alive = TRUE]
-  /\ UNCHANGED <<form, soft, lock, late, at, lost, seen, fence, tx, Clients, lapsed, forgotten>>
+  /\ UNCHANGED <<form, lock, late, at, lost, seen, fence, tx, Clients, lapsed, forgotten>>
 
 (* Its owner is dead, or could not renew it in time. *)
 LeaseEnds ==
   /\ IsOpen(row) /\ row.alive
   /\ row' = [row EXCEPT !.alive = FALSE]
   /\ lapsed' = lapsed \cup {FenceOf(row)}
-  /\ UNCHANGED <<form, soft, lock, late, at, lost, seen, fence, tx, Clients, forgotten>>
+  /\ UNCHANGED <<form, lock, late, at, lost, seen, fence, tx, Clients, forgotten>>
 
 (* The retention ends; so it has for every statement that is late. *)
 Expires ==
@@ -382,13 +377,13 @@ Expires ==
   /\ late = {} /\ row # NoRow /\ ~row.expired /\ (IsDone(row) \/ ~row.alive)
   /\ row' = [row EXCEPT !.expired = TRUE]
   /\ forgotten' = IF IsDone(row) THEN forgotten \cup {row.id} ELSE forgotten
-  /\ UNCHANGED <<form, soft, lock, late, at, lost, seen, fence, tx, Clients, lapsed>>
+  /\ UNCHANGED <<form, lock, late, at, lost, seen, fence, tx, Clients, lapsed>>
 
 (* sweep_expired *)
 Sweep ==
   /\ row # NoRow /\ lock = None
   /\ IsExpired(row) \/ ~Rule("only what has expired is swept")
-  /\ row' = NoRow /\ soft' = FALSE
+  /\ row' = NoRow
   /\ UNCHANGED <<form, lock, late, at, lost, seen, fence, tx, Clients, lapsed, forgotten>>
 
 (* A statement is run that nobody waits for any more. *)
@@ -404,22 +399,11 @@ EndsTransaction(c) ==
      \/ tx[c] # "none" /\ RolledBack(c)
   /\ UNCHANGED <<form, late, at, lost, seen, fence, told, lapsed>>
 
-(* The database dies and comes back. What was not committed is gone, and what was not flushed may be. *)
-DatabaseCrashes ==
-  /\ "database" \in Crashes
-  /\ soft \/ \E c \in Calls : tx[c] # "none"
-  /\ tx' = [c \in Calls |-> "none"] /\ lock' = None
-  /\ at' = [c \in Calls |-> IF at[c] = "joined" THEN "release" ELSE at[c]]
-  /\ row' = IF soft THEN NoRow ELSE row
-  /\ soft' = FALSE
-  /\ lapsed' = IF soft /\ ~\E e \in effects : e[1] = FenceOf(row) THEN lapsed \cup {FenceOf(row)} ELSE lapsed
-  /\ UNCHANGED <<form, late, lost, seen, fence, Clients, forgotten>>
-
 -----------------------------------------------------------------------------
 
 Init ==
   /\ form \in Forms
-  /\ row = NoRow /\ soft = FALSE /\ lock = None /\ late = {}
+  /\ row = NoRow /\ lock = None /\ late = {}
   /\ at = [c \in Calls |-> "claim"]
   /\ lost = [c \in Calls |-> 0]
   /\ seen = [c \in Calls |-> NoRow]
@@ -433,7 +417,7 @@ Step(c) ==
   \/ Complete(c) \/ RecordError(c) \/ Release(c) \/ Dies(c) \/ Renew(c)
 
 Beside ==
-  \/ LeaseEnds \/ Expires \/ Sweep \/ DatabaseCrashes
+  \/ LeaseEnds \/ Expires \/ Sweep
   \/ \E s \in late : RunsLate(s)
   \/ \E c \in Calls : EndsTransaction(c)
 
@@ -461,7 +445,7 @@ Fences == Ids \X Attempts
 TypeOK ==
   /\ row \in [id : Ids, attempt : Attempts, state : {"none", "open", "done"},
               alive : BOOLEAN, expired : BOOLEAN, value : Calls \cup {None}]
-  /\ lock \in Calls \cup {None} /\ soft \in BOOLEAN
+  /\ lock \in Calls \cup {None}
   /\ at \in [Calls -> Owning \cup {"claim", "decide", "extend", "take over", "reclaim", "over"}]
   /\ tx \in [Calls -> {"none", "open", "committing"}]
   /\ fence \in [Calls -> Fences]

@@ -27,14 +27,6 @@ public enum UnprotectedCause {
       "the handler also used another transaction, whose writes remain if the call fails; use only"
           + " the claim's transaction"),
   /**
-   * The handler of a reserved procedure answered with an error within a transaction of the host,
-   * and that transaction committed changes. The key stays reserved until its lease ends; a retry
-   * after that makes the changes again.
-   */
-  COMMITTED_WITH_ERROR(
-      "the handler answered with an error, but its transaction was committed; roll it back, or list"
-          + " the error's code in FailurePolicy.withNoEffect"),
-  /**
    * Another idempotency interceptor already handles the call. This interceptor does nothing,
    * because it would treat the claim of the other interceptor as a duplicate.
    */

@@ -12,15 +12,11 @@ import java.util.Set;
  *     retry is pointless
  * @param unknown codes of errors after which the effect may have happened; the key stays reserved
  *     until its lease ends
- * @param noEffect codes of errors that mean that the call had no effect, even if the handler's own
- *     transaction was committed; the key is freed
  * @param trailers the names of trailers that are recorded with a terminal error, in addition to
  *     {@code grpc-status-details-bin}
  */
-public record FailurePolicy(
-    Set<Code> terminal, Set<Code> unknown, Set<Code> noEffect, Set<String> trailers) {
-  private static final FailurePolicy RELEASE_ALL =
-      new FailurePolicy(Set.of(), Set.of(), Set.of(), Set.of());
+public record FailurePolicy(Set<Code> terminal, Set<Code> unknown, Set<String> trailers) {
+  private static final FailurePolicy RELEASE_ALL = new FailurePolicy(Set.of(), Set.of(), Set.of());
 
   /**
    * Checks the sets.
@@ -30,12 +26,10 @@ public record FailurePolicy(
   public FailurePolicy {
     terminal = Set.copyOf(terminal);
     unknown = Set.copyOf(unknown);
-    noEffect = Set.copyOf(noEffect);
     trailers = Set.copyOf(trailers);
-    Set<Code> all = Sets.union(Sets.union(terminal, unknown), noEffect);
-    if (all.size() < terminal.size() + unknown.size() + noEffect.size()) {
-      throw new IllegalArgumentException(
-          "a status code can be only one of terminal, unknown and without effect");
+    Set<Code> all = Sets.union(terminal, unknown);
+    if (all.size() < terminal.size() + unknown.size()) {
+      throw new IllegalArgumentException("a status code can be only one of terminal and unknown");
     }
     if (all.contains(Code.OK)) {
       throw new IllegalArgumentException("the status code OK is not a failure");
@@ -44,8 +38,6 @@ public record FailurePolicy(
 
   /**
    * Returns the default: every error frees the key, so that the client can retry with the same key.
-   * There is one exception: if the handler answered with the error within a transaction of the
-   * host, and that transaction committed changes, the key stays reserved until its lease ends.
    */
   public static FailurePolicy releaseAll() {
     return RELEASE_ALL;
@@ -53,21 +45,16 @@ public record FailurePolicy(
 
   /** Returns this policy with other terminal codes. */
   public FailurePolicy withTerminal(Code... codes) {
-    return new FailurePolicy(Set.copyOf(List.of(codes)), unknown, noEffect, trailers);
+    return new FailurePolicy(Set.copyOf(List.of(codes)), unknown, trailers);
   }
 
   /** Returns this policy with other unknown codes. */
   public FailurePolicy withUnknown(Code... codes) {
-    return new FailurePolicy(terminal, Set.copyOf(List.of(codes)), noEffect, trailers);
-  }
-
-  /** Returns this policy with other codes that mean that the call had no effect. */
-  public FailurePolicy withNoEffect(Code... codes) {
-    return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(codes)), trailers);
+    return new FailurePolicy(terminal, Set.copyOf(List.of(codes)), trailers);
   }
 
   /** Returns this policy with other recorded trailers, in addition to the error's details. */
   public FailurePolicy withTrailers(String... names) {
-    return new FailurePolicy(terminal, unknown, noEffect, Set.copyOf(List.of(names)));
+    return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(names)));
   }
 }

@@ -199,9 +199,6 @@ final class MethodOption {
       case EXECUTION_TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
       case EXECUTION_UNSPECIFIED, UNRECOGNIZED -> {}
     }
-    if (declared.getSameDatabase()) {
-      builder.sameDatabase();
-    }
     switch (declared.getClaimTiming()) {
       case CLAIM_TIMING_AT_COMMIT -> builder.claim(ClaimTiming.AT_COMMIT);
       case CLAIM_TIMING_BEFORE_HANDLER -> builder.claim(ClaimTiming.BEFORE_HANDLER);
@@ -215,7 +212,6 @@ final class MethodOption {
           new FailurePolicy(
               codes(declared.getTerminalCodesList()),
               codes(declared.getUnknownCodesList()),
-              codes(declared.getNoEffectCodesList()),
               Set.copyOf(declared.getRecordedTrailersList())));
     } catch (IllegalArgumentException contradictory) {
       builder.problem(String.valueOf(contradictory.getMessage()));

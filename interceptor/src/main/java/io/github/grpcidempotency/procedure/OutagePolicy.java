@@ -12,8 +12,8 @@ public enum OutagePolicy {
   /** The call is refused with {@code UNAVAILABLE}. */
   FAIL_CLOSED;
 
-  static OutagePolicy of(Execution execution, boolean sameDatabase, KeyPolicy keyPolicy) {
-    return execution == Execution.RESERVED && !sameDatabase && keyPolicy == KeyPolicy.OPTIONAL
+  static OutagePolicy of(Execution execution, KeyPolicy keyPolicy) {
+    return execution == Execution.RESERVED && keyPolicy == KeyPolicy.OPTIONAL
         ? FAIL_OPEN
         : FAIL_CLOSED;
   }

@@ -39,7 +39,6 @@ public final class Procedure {
   private final boolean retainedFromLastReplay;
   private final OutagePolicy outagePolicy;
   private final Execution execution;
-  private final boolean sameDatabase;
   private final Optional<ClaimTiming> claimTiming;
   private final Duration attachLimit;
   private final Optional<Duration> unansweredLimit;
@@ -66,9 +65,7 @@ public final class Procedure {
     this.retention = builder.retention;
     this.retainedFromLastReplay = builder.retainedFromLastReplay;
     this.execution = builder.execution.orElse(Execution.RESERVED);
-    this.sameDatabase = builder.sameDatabase;
-    this.outagePolicy =
-        builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, sameDatabase, keyPolicy));
+    this.outagePolicy = builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, keyPolicy));
     this.claimTiming = builder.claimTiming;
     this.attachLimit = builder.attachLimit;
     this.unansweredLimit = builder.unansweredLimit;
@@ -185,11 +182,6 @@ public final class Procedure {
   /** Returns how the handler's effect and its record are committed. */
   public Execution execution() {
     return execution;
-  }
-
-  /** Returns whether all effects of the handler are in the store's own database. */
-  public boolean sameDatabase() {
-    return sameDatabase;
   }
 
   /** Returns when the key of a transactional call is claimed; empty if it is not set. */

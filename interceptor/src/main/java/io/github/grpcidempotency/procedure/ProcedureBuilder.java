@@ -58,7 +58,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   boolean retainedFromLastReplay;
   Optional<OutagePolicy> outagePolicy = Optional.empty();
   Optional<Execution> execution = Optional.empty();
-  boolean sameDatabase;
   Optional<ClaimTiming> claimTiming = Optional.empty();
   Duration attachLimit = Duration.ZERO;
   FailurePolicy failurePolicy = FailurePolicy.releaseAll();
@@ -240,9 +239,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /**
    * Sets what happens to a call with a key during an outage of the store. By default an {@link
-   * Execution#RESERVED} procedure with an optional key and without {@link #sameDatabase} fails
-   * open, because such a service would also run without the library, and every other procedure
-   * fails closed. A transactional procedure cannot fail open.
+   * Execution#RESERVED} procedure with an optional key fails open, because such a service would
+   * also run without the library, and every other procedure fails closed. A transactional procedure
+   * cannot fail open.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
@@ -255,19 +254,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
    */
   public ProcedureBuilder<ResponseT> execution(Execution execution) {
     this.execution = Optional.of(execution);
-    return this;
-  }
-
-  /**
-   * Declares that all effects of an {@link Execution#RESERVED} handler are in the store's own
-   * database, so that a crash or a failover that loses the reservation loses the effects that were
-   * committed after it too. The reservation's commit then waits neither for the disk nor for a
-   * replica, and the procedure fails closed by default. A handler that is still running after such
-   * a loss should record its answer in its own transaction, which then fails; otherwise a retry can
-   * run at the same time.
-   */
-  public ProcedureBuilder<ResponseT> sameDatabase() {
-    this.sameDatabase = true;
     return this;
   }
 

@@ -134,19 +134,12 @@ final class ProcedureCheck {
   private void checkExecution() {
     boolean transactional = procedure.execution() == Execution.TRANSACTIONAL;
     problemIf(
-        procedure.sameDatabase() && transactional,
-        "it has sameDatabase(), or same_database in its option, but its execution is not RESERVED:"
-            + " remove this setting, or change the execution");
-    problemIf(
         transactional && procedure.outagePolicy() == OutagePolicy.FAIL_OPEN,
         "it is TRANSACTIONAL, so it cannot run without its database: set its outage policy to"
             + " FAIL_CLOSED");
     problemIf(
         transactional && !procedure.failurePolicy().unknown().isEmpty(),
         "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
-    problemIf(
-        transactional && !procedure.failurePolicy().noEffect().isEmpty(),
-        "it is TRANSACTIONAL, so a failed call has no effect: remove the codes without effect");
     problemIf(
         !transactional && procedure.claimsAtCommit(),
         "its claim timing is AT_COMMIT, but its execution is not TRANSACTIONAL: remove"
@@ -168,7 +161,6 @@ final class ProcedureCheck {
     isSet.put("resource", procedure.resourceType().isPresent());
     isSet.put("status source", procedure.statusSource().isPresent());
     isSet.put("retention", hasRetention());
-    isSet.put("sameDatabase setting", procedure.sameDatabase());
     isSet.put("claim timing", procedure.claimTiming().isPresent());
     isSet.put("attach setting", !procedure.attachLimit().isZero());
     isSet.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));

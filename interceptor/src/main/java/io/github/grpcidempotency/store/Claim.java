@@ -34,12 +34,7 @@ public interface Claim extends AutoCloseable {
      * should have recorded the answer, was rolled back. The call has no effect. A reservation must
      * be released.
      */
-    ROLLED_BACK,
-    /**
-     * The handler answered in its own transaction, and it is unknown whether that transaction was
-     * committed. The reservation stays until its lease ends.
-     */
-    UNKNOWN
+    ROLLED_BACK
   }
 
   /** Returns the request of this claim. */
@@ -92,33 +87,6 @@ public interface Claim extends AutoCloseable {
    */
   default Optional<StoreTransaction> transaction() {
     return Optional.empty();
-  }
-
-  /**
-   * Defers the settlement if the handler answered within its own transaction and that transaction
-   * is still open, because it may still be rolled back. Called after the handler has answered, on
-   * the handler's thread. Until the settlement runs, the lease is renewed.
-   *
-   * @param settlement runs once, when the transaction has ended, on the transaction's thread; must
-   *     not block
-   * @return whether the settlement is deferred; if not, the claim can be settled at once
-   */
-  default boolean deferSettlement(Runnable settlement) {
-    return false;
-  }
-
-  /**
-   * Notes that the handler has answered with an error. Called before {@link #deferSettlement}, so
-   * that the claim can find out whether the handler's own transaction commits changes.
-   */
-  default void failing() {}
-
-  /**
-   * Returns whether the handler answered with an error within a transaction that made changes and
-   * was, or may have been, committed. Called when the claim is settled.
-   */
-  default boolean hasCommitted() {
-    return false;
   }
 
   /**

@@ -17,8 +17,6 @@ import java.util.Optional;
  *     a store that can run it reads the status together with the record
  * @param awaited whether duplicates may wait for the end of a running call, so that a {@link
  *     CompletionWatch} has to report it
- * @param sameDatabase whether handlers write only to the store's database: a crash that loses a
- *     reservation then loses the effect too
  */
 public record RecordedProcedure(
     String name,
@@ -26,8 +24,7 @@ public record RecordedProcedure(
     boolean deletes,
     Optional<String> integerIdField,
     Optional<OutboxQuery> outbox,
-    boolean awaited,
-    boolean sameDatabase) {
+    boolean awaited) {
 
   /** Returns the properties of a procedure. */
   public static RecordedProcedure of(Procedure procedure) {
@@ -37,7 +34,6 @@ public record RecordedProcedure(
         procedure.deletes(),
         procedure.integerIdField(),
         procedure.statusSource().filter(OutboxQuery.class::isInstance).map(OutboxQuery.class::cast),
-        !procedure.attachLimit().isZero(),
-        procedure.sameDatabase());
+        !procedure.attachLimit().isZero());
   }
 }

@@ -10,14 +10,10 @@ class FailurePolicyTest {
   @Test
   void theCodesOfEachSetAreReplacedSeparately() {
     FailurePolicy policy =
-        FailurePolicy.releaseAll()
-            .withTerminal(Code.NOT_FOUND)
-            .withUnknown(Code.UNAVAILABLE)
-            .withNoEffect(Code.ABORTED);
+        FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND).withUnknown(Code.UNAVAILABLE);
 
     assertThat(policy.terminal()).containsExactly(Code.NOT_FOUND);
     assertThat(policy.unknown()).containsExactly(Code.UNAVAILABLE);
-    assertThat(policy.noEffect()).containsExactly(Code.ABORTED);
   }
 
   @Test
@@ -25,7 +21,6 @@ class FailurePolicyTest {
     FailurePolicy terminal = FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND);
 
     assertThatIllegalArgumentException().isThrownBy(() -> terminal.withUnknown(Code.NOT_FOUND));
-    assertThatIllegalArgumentException().isThrownBy(() -> terminal.withNoEffect(Code.NOT_FOUND));
   }
 
   @Test
@@ -34,6 +29,5 @@ class FailurePolicyTest {
 
     assertThatIllegalArgumentException().isThrownBy(() -> none.withTerminal(Code.OK));
     assertThatIllegalArgumentException().isThrownBy(() -> none.withUnknown(Code.OK));
-    assertThatIllegalArgumentException().isThrownBy(() -> none.withNoEffect(Code.OK));
   }
 }

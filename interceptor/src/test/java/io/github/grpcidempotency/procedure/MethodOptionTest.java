@@ -151,8 +151,6 @@ class MethodOptionTest {
 
     assertThat(reserved.execution()).isEqualTo(Execution.RESERVED);
     assertThat(reserved.attachLimit()).isEqualTo(Duration.ofSeconds(2));
-    assertThat(reserved.sameDatabase()).isFalse();
-    assertThat(annotated(OptionServiceGrpc.getSameDatabaseMethod()).sameDatabase()).isTrue();
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
     assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(transactional.claimTiming()).isEmpty();
@@ -169,7 +167,6 @@ class MethodOptionTest {
             FailurePolicy.releaseAll()
                 .withTerminal(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION)
                 .withUnknown(Code.DEADLINE_EXCEEDED)
-                .withNoEffect(Code.ABORTED)
                 .withTrailers("x-why"));
   }
 

@@ -107,7 +107,6 @@ class ProceduresTest {
     ProcedureBuilder<Thing> reserved = createOther().execution(Execution.RESERVED);
 
     assertThat(reserved.build().outagePolicy()).isEqualTo(OutagePolicy.FAIL_OPEN);
-    assertThat(reserved.sameDatabase().build().outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(createOther().keyPolicy(KeyPolicy.REQUIRED).build().outagePolicy())
         .isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(
@@ -282,8 +281,6 @@ class ProceduresTest {
             INTERNAL + "list of omitted fields has no effect: remove it",
             "LateReservation: its claim timing is AT_COMMIT, but its execution is not"
                 + " TRANSACTIONAL: remove the claim timing, or change the execution",
-            "TransactionInSameDatabase: it has sameDatabase(), or same_database in its option, but"
-                + " its execution is not RESERVED: remove this setting, or change the execution",
             "OpenTransaction: it is TRANSACTIONAL, so it cannot run without its database: set its"
                 + " outage policy to FAIL_CLOSED",
             "OpenTransaction: it is TRANSACTIONAL, so a failed call has no effect: remove the"
@@ -317,7 +314,6 @@ class ProceduresTest {
                           .resource(ResourceType.of("thing"), thing -> ResourceId.of(7))
                           .status(RESOLVER)
                           .retainFromLastReplay()
-                          .sameDatabase()
                           .claim(ClaimTiming.BEFORE_HANDLER)
                           .attach(Duration.ofSeconds(1))
                           .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
@@ -326,7 +322,7 @@ class ProceduresTest {
                           .guard((caller, resource) -> true)
                           .build())
                   .problems())
-          .hasSize(12)
+          .hasSize(11)
           .allSatisfy(problem -> assertThat(problem).endsWith(" has no effect: remove it"));
     }
   }

@@ -5,8 +5,8 @@ import java.util.Optional;
 /**
  * The transactions of the host: Spring's, JTA's, or those of another framework. With an
  * implementation, the claim of a transactional call is a transaction of the host, and everything
- * that the handler calls joins it. A reserved handler can record its answer in its own transaction
- * ({@link TransactionalCompletion}).
+ * that the handler calls joins it. If a reserved handler answers while it has such a transaction
+ * open, the store lets the commit fail.
  *
  * <p>A transaction is bound to the thread that began it, so every method here refers to the current
  * thread. The interceptor claims, runs the handler and settles the claim on one thread, and settles

@@ -239,7 +239,7 @@ public final class PostgresIdempotencyStore
    */
   private static boolean isOwned(Claim claim, Set<UUID> renewed) {
     return !(claim instanceof Reservation reservation)
-        || reservation.joined().mayBeRecorded()
+        || reservation.joined().isUsed()
         || renewed.contains(claim.operationId());
   }
 

@@ -16,7 +16,6 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -42,16 +41,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BatchedReservationsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final RecordedProcedure ASYNCHRONOUS =
-      new RecordedProcedure(
-          "things.Things/CreateThingInSameDatabase",
-          Optional.empty(),
-          false,
-          Optional.empty(),
-          Optional.empty(),
-          false,
-          true);
-
   private final KeyTable table = new KeyTable(database);
   private final ExecutorService threads = Executors.newCachedThreadPool();
 
@@ -70,17 +59,6 @@ class BatchedReservationsTest {
         new IdempotencyKey(Caller.of(UUID.randomUUID()), UUID.randomUUID().toString()),
         Things.CREATE_THING,
         Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
-  }
-
-  private static ClaimRequest newAsynchronousRequest() {
-    ClaimRequest request = newRequest();
-    return new ClaimRequest(
-        request.key(),
-        ASYNCHRONOUS,
-        request.fingerprint(),
-        request.retention(),
-        request.trace(),
-        request.retry());
   }
 
   private static List<ClaimRequest> requests(int number) {
@@ -318,45 +296,6 @@ class BatchedReservationsTest {
       assertThat(claims).hasSize(64);
       assertThat(most.get()).isLessThanOrEqualTo(4);
     }
-  }
-
-  /** A trigger notes how strictly each row's transaction is committed. */
-  @Test
-  void aClaimIsCommittedAsItsProcedureRequiresBesideOtherClaims() {
-    database.execute(
-        """
-        CREATE TABLE app.commits (procedure text, mode text, transaction xid8);
-        GRANT INSERT ON app.commits TO PUBLIC;
-        CREATE FUNCTION app.note() RETURNS trigger LANGUAGE plpgsql AS $$
-        BEGIN
-          INSERT INTO app.commits VALUES (
-            NEW.procedure, current_setting('synchronous_commit'),
-            pg_current_xact_id());
-          RETURN NEW;
-        END $$;
-        CREATE TRIGGER note AFTER INSERT ON idempotency.idempotency_keys
-          FOR EACH ROW EXECUTE FUNCTION app.note();
-        """);
-    List<Claim> claims;
-    try (HikariDataSource pool =
-        PostgresThingServer.pool(database.appUrl() + "&options=-c%20synchronous_commit=on")) {
-      PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-      claims =
-          win(
-              store,
-              IntStream.range(0, 60)
-                  .mapToObj(call -> call % 2 == 0 ? newRequest() : newAsynchronousRequest())
-                  .toList());
-    }
-    List<String> commits =
-        database.list(
-            String.class,
-            "SELECT mode || ' ' || count(*) || ' ' || (count(DISTINCT transaction) < 30)"
-                + " FROM app.commits GROUP BY mode ORDER BY mode");
-
-    assertThat(claims).hasSize(60);
-    assertThat(commits).containsExactly("off 30 true", "on 30 true");
-    database.execute("DROP TABLE app.commits; DROP FUNCTION app.note CASCADE");
   }
 
   @Test

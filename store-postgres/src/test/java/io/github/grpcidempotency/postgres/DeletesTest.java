@@ -72,9 +72,7 @@ class DeletesTest {
     }
 
     ProcedureBuilder<Empty> describe(ProcedureBuilder<Empty> deletion) {
-      return this == JOINED
-          ? deletion.execution(execution).sameDatabase()
-          : deletion.execution(execution);
+      return deletion.execution(execution);
     }
   }
 
@@ -189,10 +187,10 @@ class DeletesTest {
                 app.useTransaction(
                     level,
                     handle -> {
-                      TransactionalCompletion.lock(handle);
+                      Joining.lock(handle);
                       ThingHandlers.become(handle, user);
                       HARD.on(handle, UUID.fromString(request.getId()));
-                      TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
+                      Joining.completeAndCommit(handle, Empty.getDefaultInstance());
                     });
                 ThingService.answer(answer);
               });
@@ -240,7 +238,7 @@ class DeletesTest {
               true,
               new StoreSql(IdempotencySchema.DEFAULT_NAME, false, true));
 
-      assertThat(Stream.of(sql.complete, sql.join.alone(), sql.record.withCommit()))
+      assertThat(Stream.of(sql.complete, sql.join, sql.record.withCommit()))
           .allMatch(
               statement ->
                   statement.contains("refer_if_it_stands") == procedure.deletes()
@@ -349,7 +347,7 @@ class DeletesTest {
           ThingHandlers.become(handle, user);
           boolean found = effect.on(handle, thing);
           if (found && way == Way.JOINED) {
-            TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
+            Joining.completeAndCommit(handle, Empty.getDefaultInstance());
           }
           return found;
         });

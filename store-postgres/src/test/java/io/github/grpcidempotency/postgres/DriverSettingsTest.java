@@ -93,9 +93,9 @@ class DriverSettingsTest {
           UUID user = Things.caller();
           jdbi.useTransaction(
               handle -> {
-                TransactionalCompletion.lock(handle);
+                Joining.lock(handle);
                 insert(handle, user, thing);
-                TransactionalCompletion.completeAndCommit(handle, thing);
+                Joining.completeAndCommit(handle, thing);
               });
         });
   }

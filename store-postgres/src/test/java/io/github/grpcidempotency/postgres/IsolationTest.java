@@ -371,7 +371,6 @@ class IsolationTest {
             entry(
                 "select_record",
                 ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema)),
-            entry("durability", ""),
             entry("settings", ""),
             entry("time_line", name.startsWith("claim/") ? "CAST(NULL AS text)" : ""),
             entry("wake", ""),

@@ -110,27 +110,29 @@ class LockedRowsTest {
 
   @Test
   void aRecordInAHostsTransactionLeavesTheHostsSettings() {
-    Reservation claim = (Reservation) Things.win(store, request);
     ThreadTransactions host = new ThreadTransactions(database.app());
     AtomicReference<String> settings = new AtomicReference<>();
+    PostgresIdempotencyStore hosted =
+        PostgresIdempotencyStore.builder(database.app()).hostTransactions(host).build();
 
-    HostTransaction.Begun transaction = host.begin("");
+    Claim claim = ((ClaimResult.Won) hosted.claimInTransaction(request)).claim();
     host.handle().execute("SET LOCAL lock_timeout = '77s'");
     host.handle().execute("SET LOCAL plan_cache_mode = force_custom_plan");
-    claim.joined().completeAtEndOf(transaction, transaction.connection(), Things.ANSWER);
-    transaction.beforeCommit(
-        () ->
+    host.step(
+        step -> {
+          if (step.equals("commit")) {
             settings.set(
                 host.handle()
                     .createQuery(
                         "SELECT concat_ws(' ', current_setting('lock_timeout'),"
                             + " current_setting('plan_cache_mode'))")
                     .mapTo(String.class)
-                    .one()));
+                    .one());
+          }
+        });
 
-    assertThat(transaction.commit()).isEqualTo(HostTransaction.Completion.COMMITTED);
-    assertThat(settings).hasValue("77s force_custom_plan");
     assertThat(claim.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
+    assertThat(settings).hasValue("77s force_custom_plan");
   }
 
   @Test

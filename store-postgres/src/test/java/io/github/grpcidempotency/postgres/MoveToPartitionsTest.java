@@ -72,7 +72,7 @@ class MoveToPartitionsTest {
     try (ThingServer reserved = PostgresThingServer.on(database.app()).start();
         ThingServer completing =
             PostgresThingServer.on(database.newAppPool())
-                .createThing(thing -> thing.execution(Execution.RESERVED).sameDatabase())
+                .createThing(thing -> thing.execution(Execution.RESERVED))
                 .handler(ThingHandlers.completing(database.app()))
                 .start();
         ThingServer transactional =

@@ -424,7 +424,6 @@ class PartitionsTest {
             entry("schema", "idempotency"),
             entry("time_line", name.startsWith("claim/") ? "NULL" : ""),
             entry("lost", "IK002"),
-            entry("durability", ""),
             entry("wake", ""),
             entry("resource", ""),
             entry("begin", "BEGIN"),

@@ -120,7 +120,6 @@ class ResourceIdTypesTest {
             false,
             Optional.of("int64 order.id"),
             Optional.empty(),
-            false,
             false);
 
     if (kind == Kind.BIGINT || kind == Kind.INTEGER) {

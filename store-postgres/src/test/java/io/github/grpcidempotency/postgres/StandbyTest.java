@@ -4,15 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,12 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A primary that comes back as a standby, as after a failover, under servers that stay. */
 class StandbyTest {
-  private static final Procedure SAME_DATABASE =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.RESERVED)
-          .sameDatabase()
-          .build();
-
   /** What the handler wrote before may be lost, although its older reservation is not. */
   @Test
   void anAnswerIsNotRecordedOnAnotherTimeLineThanItsReservationUnlessAFailoverLosesNothing(
@@ -47,10 +38,6 @@ class StandbyTest {
       database.execute("SELECT pg_reload_conf()");
       pool.getHikariPoolMXBean().softEvictConnections();
       Claim local = Things.win(store, request());
-      database.execute("ALTER ROLE things_app SET synchronous_commit = 'on'");
-      pool.getHikariPoolMXBean().softEvictConnections();
-      // Its reservation waits for no replica, as there is none; the handler's commits would.
-      Claim synchronous = Things.win(store(pool).build(), requestOf(SAME_DATABASE));
 
       postgres.stop();
       Files.createFile(data.resolve("standby.signal"));
@@ -70,7 +57,6 @@ class StandbyTest {
       assertThat(takenOver.complete(Things.ANSWER)).isEqualTo(Settled.LOST);
       assertThat(careless.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
       assertThat(local.complete(Things.ANSWER)).isEqualTo(Settled.LOST);
-      assertThat(synchronous.complete(Things.ANSWER)).isEqualTo(Settled.DONE);
       assertThat(store.claim(request))
           .isInstanceOfSatisfying(
               ClaimResult.InFlight.class, unknown -> assertThat(unknown.outcomeUnknown()).isTrue());
@@ -86,11 +72,7 @@ class StandbyTest {
   }
 
   private static ClaimRequest request() {
-    return requestOf(Things.CREATE_THING);
-  }
-
-  private static ClaimRequest requestOf(Procedure procedure) {
-    return Things.claimOf(UUID.randomUUID(), procedure);
+    return Things.claimOf(UUID.randomUUID(), Things.CREATE_THING);
   }
 
   private static Claim takeOver(IdempotencyStore store, TestDatabase database) {

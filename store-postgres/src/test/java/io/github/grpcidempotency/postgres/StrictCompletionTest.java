@@ -70,7 +70,7 @@ class StrictCompletionTest {
                     handle -> {
                       insert(handle, user, thing);
                       between.accept(user);
-                      TransactionalCompletion.completeAndCommit(handle, thing);
+                      Joining.completeAndCommit(handle, thing);
                     });
               } catch (RuntimeException thrown) {
                 told.complete(thrown);
@@ -103,10 +103,10 @@ class StrictCompletionTest {
               jdbi.useTransaction(
                   level,
                   handle -> {
-                    TransactionalCompletion.lock(handle);
+                    Joining.lock(handle);
                     insert(handle, user, thing);
                     await().until(() -> table.leaseEnd(user).isBefore(database.now()));
-                    TransactionalCompletion.completeAndCommit(handle, thing);
+                    Joining.completeAndCommit(handle, thing);
                   });
             });
     try (ThingServer server = server(SHORT_LEASE, handler);
@@ -141,21 +141,21 @@ class StrictCompletionTest {
               try (Handle handle = jdbi.open()) {
                 handle.setTransactionIsolationLevel(TransactionIsolationLevel.REPEATABLE_READ);
                 handle.begin();
-                TransactionalCompletion.lock(handle);
+                Joining.lock(handle);
                 handle.rollback();
                 handle.begin();
                 insert(handle, user, thing);
                 try {
-                  TransactionalCompletion.completeAndCommit(handle, thing);
+                  Joining.completeAndCommit(handle, thing);
                   told.complete(new AssertionError("not told"));
                 } catch (RuntimeException thrown) {
                   told.complete(thrown);
                 }
                 handle.rollback();
                 handle.begin();
-                TransactionalCompletion.lock(handle);
+                Joining.lock(handle);
                 insert(handle, user, thing);
-                TransactionalCompletion.completeAndCommit(handle, thing);
+                Joining.completeAndCommit(handle, thing);
                 handle.commit();
               }
             });
@@ -183,7 +183,7 @@ class StrictCompletionTest {
                       jdbi.useTransaction(
                           handle -> {
                             try {
-                              TransactionalCompletion.lock(handle);
+                              Joining.lock(handle);
                             } catch (RuntimeException swallowed) {
                               told.complete(swallowed);
                             }
@@ -206,7 +206,7 @@ class StrictCompletionTest {
           Thing thing = newThing(request);
           jdbi.useTransaction(
               handle -> {
-                TransactionalCompletion.lock(handle);
+                Joining.lock(handle);
                 insert(handle, Things.caller(), thing);
                 answer(answer, thing);
                 handle.rollback();
@@ -228,7 +228,7 @@ class StrictCompletionTest {
         (request, answer) ->
             jdbi.useTransaction(
                 handle -> {
-                  TransactionalCompletion.lock(handle);
+                  Joining.lock(handle);
                   answer.onError(Status.INTERNAL.withDescription("told").asRuntimeException());
                   answered.join();
                 });
@@ -246,7 +246,7 @@ class StrictCompletionTest {
           Thing thing = newThing(request);
           try (Handle handle = jdbi.open()) {
             handle.begin();
-            TransactionalCompletion.lock(handle);
+            Joining.lock(handle);
             insert(handle, Things.caller(), thing);
             handle.commit();
             handle.begin();

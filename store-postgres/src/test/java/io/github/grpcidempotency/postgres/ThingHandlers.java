@@ -61,7 +61,7 @@ final class ThingHandlers {
       jdbi.useTransaction(
           handle -> {
             insert(handle, user, thing);
-            TransactionalCompletion.completeAndCommit(handle, thing);
+            Joining.completeAndCommit(handle, thing);
           });
       jdbi.useHandle(handle -> waitIfRequested(handle, request));
       if (!failsIfRequested(request, answer)) {

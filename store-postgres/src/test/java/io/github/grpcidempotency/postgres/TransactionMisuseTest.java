@@ -332,7 +332,7 @@ class TransactionMisuseTest {
     ThingHandler completing =
         (request, answer) -> {
           try {
-            TransactionalCompletion.completeAndCommit(ClaimTransaction.handle(), newThing(request));
+            Joining.completeAndCommit(ClaimTransaction.handle(), newThing(request));
           } catch (IllegalStateException told) {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }

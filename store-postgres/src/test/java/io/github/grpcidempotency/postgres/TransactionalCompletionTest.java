@@ -52,10 +52,8 @@ class TransactionalCompletionTest {
           jdbi.useTransaction(
               handle -> {
                 insert(handle, Things.caller(), thing);
-                told.complete(
-                    catchThrowable(
-                        () -> TransactionalCompletion.completeAndCommit(handle, request)));
-                TransactionalCompletion.completeAndCommit(handle, thing);
+                told.complete(catchThrowable(() -> Joining.completeAndCommit(handle, request)));
+                Joining.completeAndCommit(handle, thing);
               });
           answer(answer, thing);
         };
@@ -112,7 +110,7 @@ class TransactionalCompletionTest {
     jdbi.useTransaction(
         handle -> {
           insert(handle, Things.caller(), thing);
-          TransactionalCompletion.completeAndCommit(handle, thing);
+          Joining.completeAndCommit(handle, thing);
         });
   }
 
@@ -230,10 +228,10 @@ class TransactionalCompletionTest {
           }
           jdbi.useTransaction(
               handle -> {
-                TransactionalCompletion.lock(handle);
+                Joining.lock(handle);
                 insert(handle, Things.caller(), thing);
                 gate.pass(handle);
-                TransactionalCompletion.completeAndCommit(handle, thing);
+                Joining.completeAndCommit(handle, thing);
               });
         });
   }

@@ -286,13 +286,6 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aClaimThatNoTransactionOfItsHandlerRecordsIsSettledAtOnce() {
-    Claim claim = win(newStore(LONG_LEASE), request());
-
-    assertThat(claim.deferSettlement(() -> {})).isFalse();
-  }
-
-  @Test
   void aCompletedOperationCannotBeReleasedOrMarkedUnknownOrRenewed() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
@@ -730,7 +723,7 @@ public abstract class IdempotencyStoreContract {
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
     return new RecordedProcedure(
-        name, resourceType, false, Optional.empty(), Optional.empty(), false, false);
+        name, resourceType, false, Optional.empty(), Optional.empty(), false);
   }
 
   private static Fingerprint fingerprint(String text) {

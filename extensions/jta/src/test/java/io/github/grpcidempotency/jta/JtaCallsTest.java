@@ -10,7 +10,6 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -90,23 +89,20 @@ class JtaCallsTest {
   }
 
   @Test
-  void aReservedHandlerRecordsItsAnswerInItsOwnTransaction() throws Exception {
-    TransactionalHandler completing =
+  void anAnswerWithinTheHandlersTransactionIsNotSentAndTheTransactionIsRolledBack()
+      throws Exception {
+    TransactionalHandler answering =
         (thing, answer) -> {
           host.executeLate(insertForCaller(thing));
-          TransactionalCompletion.complete(thing);
           answer(answer, thing);
-          assertThat(thingsOf(thing)).isEmpty();
         };
-    try (ThingServer server = reserved(completing);
+    try (ThingServer server = reserved(answering);
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
 
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(thingsOf(client)).containsExactly(first.thingId());
-      assertThat(joined(client)).isTrue();
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(server.runs()).isOne();
+      assertThat(first.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(first.status().getDescription()).contains("make the procedure transactional");
+      assertThat(thingsOf(client)).isEmpty();
     }
   }
 

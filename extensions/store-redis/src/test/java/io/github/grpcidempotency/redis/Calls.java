@@ -28,8 +28,7 @@ final class Calls {
           false,
           Optional.empty(),
           Optional.empty(),
-          true,
-          false);
+          true);
 
   static final RecordedOutcome ANSWER = answer("an answer");
 

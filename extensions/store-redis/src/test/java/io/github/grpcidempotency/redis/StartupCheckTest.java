@@ -232,7 +232,7 @@ class StartupCheckTest {
 
   private static RecordedProcedure withStatus(OutboxQuery outbox) {
     return new RecordedProcedure(
-        "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false, false);
+        "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false);
   }
 
   private static List<String> problems(

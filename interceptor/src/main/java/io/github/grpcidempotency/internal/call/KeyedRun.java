@@ -20,7 +20,6 @@ final class KeyedRun extends Run {
   private final KeyedCall call;
   private final Duration claimTook;
   private final Operation operation;
-  private volatile boolean deferred;
 
   private KeyedRun(KeyedCall call, Operation operation, Duration claimTook) {
     super(call.transport, call.engine, operation.procedure(), OperationContext.of(operation));
@@ -44,38 +43,6 @@ final class KeyedRun extends Run {
 
   @Override
   Runnable settle(Answer answer) {
-    Claim claim = operation.claim();
-    if (answer.response().isEmpty()) {
-      claim.failing();
-    }
-    deferred = claim.deferSettlement(() -> settleLater(answer));
-    if (!deferred) {
-      return settleNow(answer);
-    }
-    return transport.callerRunsHandler()
-        ? sending(answer, answer.response().filter(operation::namesResource).isPresent())
-        : NOTHING_TO_SEND;
-  }
-
-  /**
-   * Settles after the end of the transaction in which the handler answered. The thread that ends
-   * the transaction belongs to the host, so the settlement runs on another thread.
-   */
-  private void settleLater(Answer answer) {
-    engine
-        .executor()
-        .execute(
-            () ->
-                call.events.within(
-                    () ->
-                        settleWith(
-                            () -> {
-                              Runnable sending = settleNow(answer);
-                              return transport.callerRunsHandler() ? NOTHING_TO_SEND : sending;
-                            })));
-  }
-
-  private Runnable settleNow(Answer answer) {
     try {
       return switch (record(answer)) {
         case DONE -> sending(answer, true);
@@ -84,7 +51,7 @@ final class KeyedRun extends Run {
           drop();
           yield call::startOver;
         }
-        case LOST, UNKNOWN -> refusal(Refusal.inProgress(engine.lease()));
+        case LOST -> refusal(Refusal.inProgress(engine.lease()));
         case ROLLED_BACK -> rolledBack(transport);
       };
     } catch (StoreException undone) {
@@ -108,7 +75,7 @@ final class KeyedRun extends Run {
 
   @Override
   Runnable settleThrown(Answer thrown) {
-    return settleNow(thrown);
+    return settle(thrown);
   }
 
   @Override
@@ -123,7 +90,7 @@ final class KeyedRun extends Run {
   @Override
   void settleLate(Answer answer) {
     if (operation.claim().transaction().isEmpty()) {
-      Runnable unused = settleNow(answer);
+      Runnable unused = settle(answer);
     }
   }
 
@@ -139,11 +106,6 @@ final class KeyedRun extends Run {
   @Override
   public void close() {
     operation.close();
-  }
-
-  @Override
-  boolean isDeferred() {
-    return deferred;
   }
 
   @Override

@@ -60,7 +60,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   }
 
   static final String ROLLED_BACK = "Its transaction is rolled back.";
-  static final Runnable NOTHING_TO_SEND = () -> {};
 
   final Transport transport;
   final Engine engine;
@@ -123,11 +122,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Ends what the run owns, unless it is settled or left to the late settler. Never throws. */
   @Override
   public abstract void close();
-
-  /** Returns whether an answer of the handler counts although the handler throws after it. */
-  boolean isDeferred() {
-    return false;
-  }
 
   public final OperationContext context() {
     return context;
@@ -232,13 +226,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
       settleWith(() -> settleThrown(answer));
     } else if (phase.get() == Phase.DROPPED) {
       logger.debug("{}: the handler threw after its call had started over", subject(), thrown);
-    } else if (isDeferred()) {
-      log.warn(
-          procedure.name() + " threw",
-          thrown,
-          ("%s: the handler of %s answered and then threw; its answer counts only if its"
-                  + " transaction commits")
-              .formatted(procedure.name(), subject()));
     } else {
       if (!first && wasGivenUp()) {
         context.settle(() -> settleLate(answer));

@@ -218,10 +218,6 @@ public final class Engine implements AutoCloseable {
     return transactional(checked.ready()).begin(caller);
   }
 
-  public Executor executor() {
-    return executor;
-  }
-
   public InFlightWaiter waiter() {
     return waiter;
   }

@@ -252,7 +252,7 @@ final class LateSettler implements AutoCloseable {
         case DONE, UNREFERRED ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
         case LOST, PREEMPTED -> operation.leaseLost();
-        case ROLLED_BACK, UNKNOWN ->
+        case ROLLED_BACK ->
             operation
                 .events()
                 .settlementFailed(claim.operationId(), Settlement.COMPLETE, null, false);

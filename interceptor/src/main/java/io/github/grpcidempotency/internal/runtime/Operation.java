@@ -214,10 +214,6 @@ public final class Operation implements AutoCloseable {
         null);
   }
 
-  public boolean namesResource(Message response) {
-    return procedure().resourceType().isEmpty() || resourceId(response).isPresent();
-  }
-
   /** Returns the id of the resource in a response. Logs a warning if a required id is missing. */
   private Optional<ResourceId> resourceId(Message response) {
     Procedure procedure = procedure();

@@ -39,8 +39,7 @@ public final class Settler {
    * @return {@code DONE} if the response is recorded and may be sent; {@code UNREFERRED} if, in
    *     addition, the record refers to no resource although the procedure has one; {@code LOST} if
    *     another owner's answer counts, or this answer is recorded later; {@code PREEMPTED} if the
-   *     call must start over; {@code UNKNOWN} if it is unknown what was committed; {@code
-   *     ROLLED_BACK} if the call has no effect
+   *     call must start over; {@code ROLLED_BACK} if the call has no effect
    * @throws StoreException if the call has no effect, because the store failed
    */
   public Settled complete(Operation operation, Message response) {
@@ -98,12 +97,7 @@ public final class Settler {
   public Settled fail(Operation operation, HandlerError failed, Supplier<RecordedOutcome> record) {
     try (operation) {
       operation.handlerEnded();
-      boolean committed = operation.claim().hasCommitted();
-      Settlement settlement =
-          OutcomeDecider.decide(failed, operation.procedure().failurePolicy(), committed);
-      if (committed && settlement == Settlement.MARK_UNKNOWN) {
-        operation.events().unprotected(UnprotectedCause.COMMITTED_WITH_ERROR, null);
-      }
+      Settlement settlement = OutcomeDecider.decide(failed, operation.procedure().failurePolicy());
       try {
         return settlement == Settlement.COMPLETE_WITH_ERROR
             ? persist(operation, settlement, record.get())
@@ -220,7 +214,6 @@ public final class Settler {
       case PREEMPTED -> logger.debug("operation {} was preempted: its call starts over", id);
       case LOST -> operation.leaseLost();
       case ROLLED_BACK -> operation.events().settlementFailed(id, settlement, null, true);
-      case UNKNOWN -> operation.events().settlementFailed(id, settlement, null, false);
     }
     return settled;
   }

@@ -21,8 +21,7 @@ class OutcomeDeciderTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
   void byDefaultEveryErrorFreesTheKey(Code code) {
-    assertThat(
-            OutcomeDecider.decide(new HandlerError(code, false), FailurePolicy.releaseAll(), false))
+    assertThat(OutcomeDecider.decide(new HandlerError(code, false), FailurePolicy.releaseAll()))
         .isEqualTo(Settlement.RELEASE);
   }
 
@@ -48,8 +47,7 @@ class OutcomeDeciderTest {
           DATA_LOSS,           RELEASE
           """)
   void anErrorIsSettledByThePolicy(Code code, Settlement settlement) {
-    assertThat(OutcomeDecider.decide(new HandlerError(code, false), POLICY, false))
-        .isEqualTo(settlement);
+    assertThat(OutcomeDecider.decide(new HandlerError(code, false), POLICY)).isEqualTo(settlement);
   }
 
   @ParameterizedTest
@@ -58,22 +56,7 @@ class OutcomeDeciderTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
   void anErrorThatTheHandlerMarkedIsTerminalUnderEveryPolicy(Code code) {
-    assertThat(OutcomeDecider.decide(new HandlerError(code, true), POLICY, false))
+    assertThat(OutcomeDecider.decide(new HandlerError(code, true), POLICY))
         .isEqualTo(Settlement.COMPLETE_WITH_ERROR);
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "INVALID_ARGUMENT, COMPLETE_WITH_ERROR",
-    "NOT_FOUND, MARK_UNKNOWN",
-    "UNAVAILABLE, MARK_UNKNOWN",
-    "ABORTED, RELEASE"
-  })
-  void anErrorOfACommittedTransactionKeepsTheKeyUnlessItHasNoEffect(
-      Code code, Settlement settlement) {
-    assertThat(
-            OutcomeDecider.decide(
-                new HandlerError(code, false), POLICY.withNoEffect(Code.ABORTED), true))
-        .isEqualTo(settlement);
   }
 }

@@ -163,8 +163,7 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
         false,
         Optional.empty(),
         Optional.empty(),
-        true,
-        false);
+        true);
   }
 
   static ClaimRequest request(Caller caller, String key) {

@@ -166,22 +166,6 @@ class OneOwnerTest extends CallTest {
     others.forEach(TestCall.Started::cancel);
   }
 
-  @Test
-  void anErrorBeforeTheSettlementAnswersTheCallAndEndsItsLease() {
-    UnreliableStore shortLeases = newStore(SHORT);
-    ThingServer server =
-        start(
-            server().store(shortLeases).settings(builder -> builder.listener(journal.listener())));
-    shortLeases.throwErrorsBeforeSettlements();
-
-    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
-    shortLeases.recover();
-
-    await().until(() -> keyed(server).end().code() == Status.Code.OK);
-    assertThat(journal.kinds()).contains("SettlementFailed");
-    assertThat(server.runs()).isEqualTo(2);
-  }
-
   private static ProcedureBuilder<Thing> recordingRefusals(ProcedureBuilder<Thing> thing) {
     return thing.failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION));
   }

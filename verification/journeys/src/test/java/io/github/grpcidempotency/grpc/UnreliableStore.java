@@ -36,7 +36,6 @@ final class UnreliableStore extends ForwardingStore {
   private final AtomicInteger errors = new AtomicInteger();
   private volatile Runnable retain = UnreliableStore::nothing;
   private volatile Runnable beforeClaim = UnreliableStore::nothing;
-  private volatile Runnable beforeDeferral = UnreliableStore::nothing;
   private volatile Runnable beforeLook = () -> beforeClaim.run();
   private volatile Runnable beforeSettlement = UnreliableStore::nothing;
   private volatile Runnable afterSettlement = UnreliableStore::nothing;
@@ -96,13 +95,7 @@ final class UnreliableStore extends ForwardingStore {
     beforeSettlement = this::throwError;
   }
 
-  /** Makes every claim throw an unexpected exception when its handler has answered. */
-  void throwErrorsBeforeSettlements() {
-    beforeDeferral = this::throwError;
-  }
-
   void recover() {
-    beforeDeferral = UnreliableStore::nothing;
     beforeClaim = UnreliableStore::nothing;
     beforeSettlement = UnreliableStore::nothing;
     afterSettlement = UnreliableStore::nothing;
@@ -189,12 +182,6 @@ final class UnreliableStore extends ForwardingStore {
   private final class UnreliableClaim extends ForwardingClaim {
     UnreliableClaim(Claim claim) {
       super(claim);
-    }
-
-    @Override
-    public boolean deferSettlement(Runnable settlement) {
-      beforeDeferral.run();
-      return super.deferSettlement(settlement);
     }
 
     @Override

@@ -39,8 +39,7 @@ final class Records {
           false,
           Optional.empty(),
           Optional.empty(),
-          false,
-          true);
+          false);
 
   private Records() {}
 

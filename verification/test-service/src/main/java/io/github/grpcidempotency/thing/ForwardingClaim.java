@@ -58,21 +58,6 @@ public abstract class ForwardingClaim implements Claim {
   }
 
   @Override
-  public boolean deferSettlement(Runnable settlement) {
-    return claim.deferSettlement(settlement);
-  }
-
-  @Override
-  public void failing() {
-    claim.failing();
-  }
-
-  @Override
-  public boolean hasCommitted() {
-    return claim.hasCommitted();
-  }
-
-  @Override
   public Settled complete(RecordedOutcome outcome) {
     return claim.complete(outcome);
   }

@@ -26,10 +26,8 @@ enum FailoverFault {
   /** The reservation of a handler that writes elsewhere does not wait for a replica. */
   RESERVED_EARLY(
       List.of(
-          Edit.store(
-              "internal/sql/StoreSql",
-              "sameDatabase ? ASYNCHRONOUS_COMMIT : \"\"",
-              "ASYNCHRONOUS_COMMIT")),
+          committingEarly("claim/claim", "${lock_timeout};"),
+          committingEarly("claim/claim_batch", "${indexed_plans};")),
       true,
       Form.FAIL_OPEN,
       Rule.NO_UNEXPLAINED_EFFECT) {
@@ -39,11 +37,11 @@ enum FailoverFault {
     }
   },
 
-  /** The answer of a handler in the same database does not wait for a replica either. */
+  /** The answer does not wait for a replica. */
   RECORDED_EARLY(
       List.of(recordingEarly("settle/update"), recordingEarly("settle/complete_batch")),
       true,
-      Form.SAME_DATABASE,
+      Form.RESERVED,
       Rule.ANSWER_IS_RECORDED),
 
   /** Where nothing waits for a replica: two commits, of the effect and then of its record. */
@@ -68,7 +66,7 @@ enum FailoverFault {
           FailoverFault.JOIN,
           """
               jdbi.useTransaction(
-                  handle -> TransactionalCompletion.completeAndCommit(handle, run.effect()));
+                  handle -> complete(handle, run));
               rest.run();
               jdbi.useTransaction(
                   handle -> {
@@ -88,7 +86,7 @@ enum FailoverFault {
           Edit.store("internal/sql/StoreSql", "load(\"settle/same_time_line\")", "\"\""),
           Edit.store("internal/sql/StoreSql", "load(\"settle/same_time_line_batch\")", "\"\"")),
       false,
-      Form.SAME_DATABASE,
+      Form.RESERVED,
       Rule.ANSWER_HAS_EFFECT,
       Rule.RECORD_HAS_EFFECT) {
     @Override
@@ -154,7 +152,7 @@ enum FailoverFault {
 
   /** Returns a run whose handlers outlast the death of their primary. */
   static Plan outlasting() {
-    return lagging(Form.RESERVED, Form.SAME_DATABASE)
+    return lagging(Form.RESERVED)
         .calling(24)
         .leasing(Duration.ofSeconds(8))
         .mixing(new Plan.Mix(60, 0, 0, 0));
@@ -167,6 +165,13 @@ enum FailoverFault {
 
   List<Edit> edits() {
     return edits;
+  }
+
+  private static Edit committingEarly(String statement, String end) {
+    return Edit.sql(
+        statement,
+        end,
+        end.replace(";", ", set_config('synchronous_commit', 'local', true) AS early;"));
   }
 
   private static Edit recordingEarly(String statement) {

@@ -104,7 +104,7 @@ class FailoverTest {
   /** The same without the fault. */
   @Test
   void aReservationThatIsReplicatedOutlastsAFailover() throws InterruptedException {
-    Plan plan = FailoverFault.lagging(Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED);
+    Plan plan = FailoverFault.lagging(Form.FAIL_OPEN, Form.RESERVED, Form.JOINED);
     TortureReport report = run("failover-reserved", SYNCHRONOUS, plan);
 
     assertThat(report.violations()).isEmpty();

@@ -8,7 +8,6 @@ import io.grpc.MethodDescriptor;
 /** The ways in which effect and record are brought together, one method each. */
 enum Form {
   RESERVED(TortureServiceGrpc.getReservedMethod(), false),
-  SAME_DATABASE(TortureServiceGrpc.getSameDatabaseMethod(), false),
   FAIL_OPEN(TortureServiceGrpc.getFailOpenMethod(), false),
   JOINED(TortureServiceGrpc.getJoinedMethod(), true),
   JOINED_ATTACHED(TortureServiceGrpc.getJoinedAttachedMethod(), true),
@@ -56,7 +55,7 @@ enum Form {
   /** Whether a handler has a transaction of its own, in which it may answer. */
   private boolean mayAnswerWithin() {
     return switch (this) {
-      case RESERVED, SAME_DATABASE, JOINED -> true;
+      case RESERVED, JOINED -> true;
       case FAIL_OPEN,
           JOINED_ATTACHED,
           TRANSACTIONAL,
@@ -72,7 +71,7 @@ enum Form {
 
   /** Whether a handler has a connection of its own. */
   private boolean mayHold() {
-    return this == RESERVED || this == SAME_DATABASE;
+    return this == RESERVED;
   }
 
   /** Whether a handler can behave in a manner. */
@@ -89,7 +88,7 @@ enum Form {
   /** Returns what the first flush of a claim contains. */
   String claim() {
     return switch (this) {
-      case RESERVED, SAME_DATABASE, FAIL_OPEN, JOINED, JOINED_ATTACHED, GUARDED -> Plan.RESERVATION;
+      case RESERVED, FAIL_OPEN, JOINED, JOINED_ATTACHED, GUARDED -> Plan.RESERVATION;
       case TRANSACTIONAL, TRANSACTIONAL_ATTACHED, GUARDED_ATTACHED, JOB -> Plan.TRANSACTION;
       case LATE, LATE_ATTACHED -> Plan.FIRST_FLUSH;
     };

@@ -58,8 +58,8 @@ interface HandlerTransactions {
   void inVain(EffectRun run, boolean locks, Rest rest);
 
   /**
-   * Whether transactions are those of a host: of one thread, and an answer that is given in one is
-   * held back until it ends.
+   * Whether transactions are those of a host: of one thread, and rolled back if an answer is given
+   * in one.
    */
   boolean areOfHost();
 }

@@ -12,16 +12,13 @@ import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplie
 import io.agroal.narayana.NarayanaTransactionIntegration;
 import io.github.grpcidempotency.jta.JtaTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import jakarta.transaction.TransactionManager;
 import jakarta.transaction.TransactionSynchronizationRegistry;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
-import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
 /** Those of Narayana: what handlers write joins the transaction that their thread has. */
 final class JtaHandlers implements HandlerTransactions {
@@ -123,16 +120,7 @@ final class JtaHandlers implements HandlerTransactions {
 
   @Override
   public void join(EffectRun run, Rest rest) {
-    required(
-        () -> {
-          if (jdbi.withHandle(Handle::getTransactionIsolationLevel)
-              != TransactionIsolationLevel.READ_COMMITTED) {
-            TransactionalCompletion.lock();
-          }
-          insert(run);
-          TransactionalCompletion.complete(run.effect());
-          rest.run();
-        });
+    new PlainTransactions(server, pool).join(run, rest);
   }
 
   @Override
@@ -149,7 +137,7 @@ final class JtaHandlers implements HandlerTransactions {
     required(
         () -> {
           if (locks) {
-            TransactionalCompletion.lock();
+            jdbi.useHandle(PlainTransactions::lock);
           }
           insert(run);
           manager.setRollbackOnly();

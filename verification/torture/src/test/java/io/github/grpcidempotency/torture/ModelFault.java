@@ -7,7 +7,7 @@ import java.util.List;
  */
 enum ModelFault {
   OWN_ROW_TAKEN_UNSEEN(
-      reservation().with("MaxLate", "0").with("Crashes", "{}"),
+      reservation().with("MaxLate", "0").with("Crashes", "FALSE"),
       "an own row is ours only while it is untouched",
       "FenceIsUnique",
       "OneSettlement",
@@ -18,7 +18,7 @@ enum ModelFault {
           .with("Forms", "{\"separate\"}")
           .with("MaxLost", "2")
           .with("MaxLate", "0")
-          .with("Crashes", "{}"),
+          .with("Crashes", "FALSE"),
       "an id is inserted by one flush only",
       "FenceIsUnique"),
   TAKEOVER_OF_THE_LIVING(reservation(), "takeover waits for the end of the lease", "OneLiveOwner"),
@@ -46,10 +46,6 @@ enum ModelFault {
   RENEWED_FOR_EVER(
       reservation().with("MaxLate", "0"), "an ended call is renewed no more", "KeyBecomesFree"),
   RENEWAL_BY_ID(reservation().with("MaxLate", "0"), "renewal names the attempt", "KeyBecomesFree"),
-  EFFECT_ELSEWHERE(
-      reservation().with("Crashes", "{\"database\"}"),
-      "an asynchronous reservation is flushed with the effect",
-      "NoUnexplainedEffect"),
 
   NO_UNIQUE_KEY(transaction(), "the key is unique", "JoinedEffectAtMostOnce"),
   NO_LOCK(transaction(), "the lock excludes", "NoRunBesideRecord"),

@@ -40,7 +40,6 @@ class ModelTest {
         ModelCheck.of("Reservation")
             .with("Endings", ALL_ENDINGS)
             .with("Expiry", "TRUE")
-            .with("Crashes", "{\"server\", \"database\"}")
             .runLong("reservation, everything"));
   }
 
@@ -61,7 +60,7 @@ class ModelTest {
         ModelCheck.of("Reservation")
             .with("Calls", THREE)
             .with("Forms", "{\"separate\"}")
-            .with("Crashes", "{}")
+            .with("Crashes", "FALSE")
             .runLong("reservation, three calls, late"));
   }
 

@@ -106,7 +106,7 @@ final class PlainTransactions implements HandlerTransactions {
           lockIfStrict(handle);
           insert(handle, server, run);
           rest.run();
-          TransactionalCompletion.completeAndCommit(handle, run.effect());
+          complete(handle, run);
         });
   }
 
@@ -124,7 +124,7 @@ final class PlainTransactions implements HandlerTransactions {
     jdbi.useTransaction(
         handle -> {
           if (locks) {
-            TransactionalCompletion.lock(handle);
+            lock(handle);
           }
           insert(handle, server, run);
           rest.run();
@@ -137,6 +137,22 @@ final class PlainTransactions implements HandlerTransactions {
     return false;
   }
 
+  private static void complete(Handle handle, EffectRun run) {
+    try {
+      TransactionalCompletion.completeAndCommit(handle.getConnection(), run.effect());
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException("could not complete", failure, null);
+    }
+  }
+
+  static void lock(Handle handle) {
+    try {
+      TransactionalCompletion.lock(handle.getConnection());
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException("could not lock", failure, null);
+    }
+  }
+
   static void insert(Handle handle, String server, EffectRun run) {
     handle.createUpdate(EffectRun.INSERT).bindMap(run.parameters(server)).execute();
   }
@@ -144,7 +160,7 @@ final class PlainTransactions implements HandlerTransactions {
   /** A renewal would change the record behind the snapshot of a stricter transaction. */
   private static void lockIfStrict(Handle handle) {
     if (handle.getTransactionIsolationLevel() != TransactionIsolationLevel.READ_COMMITTED) {
-      TransactionalCompletion.lock(handle);
+      lock(handle);
     }
   }
 }

@@ -527,35 +527,20 @@ enum SeededFault {
           .during(FaultKind.CUT_BEFORE)
           .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
 
-  /** A handler that answers before its host has committed has its client told at once. */
+  /** A reserved handler that answers before its host has committed has its client told at once. */
   ANSWER_BEFORE_THE_HOSTS_COMMIT(
-      breaking(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED)
-          .of(Form.JOINED_ATTACHED)
-          .by(
-              interceptor(
-                  "internal/call/KeyedRun",
-                  "deferred = claim.deferSettlement(() -> settleLater(answer));",
-                  "deferred = answer == null;"))
-          .during(FaultKind.CUT_BEFORE)
-          .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
-
-  /** What a handler records in its host's transaction is written once that is committed. */
-  RECORD_AFTER_THE_HOSTS_COMMIT(
-      breaking(Rule.ONE_EFFECT, Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED)
-          .of(Form.JOINED)
+      breaking(Rule.ANSWER_HAS_EFFECT, Rule.RECORD_HAS_EFFECT)
+          .of(Form.RESERVED)
           .by(
               store(
                   "internal/claim/JoinedCompletion",
-                  "transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));",
-                  """
-                      transaction.afterCompletion(
-                          ended ->
-                              reservation.database().onConnection(
-                                  other -> reservation.record(other, answer.outcome())));
-                  """))
+                  "if (stopOpenTransaction()) {",
+                  "if (false) {"))
           .during(FaultKind.CUT_BEFORE)
-          .cutting(Plan.COMPLETION)
-          .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
+          .running(
+              plan ->
+                  plan.serving(ServerKind.SPRING, ServerKind.SPRING)
+                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 80))))),
 
   /** A handler that was stopped at its first statement is taken at its word all the same. */
   STOPPED_HANDLER_ANSWERS(
@@ -584,8 +569,6 @@ enum SeededFault {
                                             case "resourceIdType" ->
                                                 io.github.grpcidempotency.resource.ResourceIdType
                                                     .UUID;
-                                            case "hasCommitted", "deferSettlement" -> false;
-                                            case "failing" -> null;
                                             case "close" -> {
                                               opened.close();
                                               yield null;
@@ -628,7 +611,7 @@ enum SeededFault {
   /** An answer is recorded in the transaction that its handler has open, and goes with it. */
   SETTLED_IN_THE_HOSTS_TRANSACTION(
       breaking(Rule.FAILURE_STANDS)
-          .of(Form.SAME_DATABASE)
+          .of(Form.RESERVED)
           .by(
               store(
                   "internal/database/RecordDatabase",

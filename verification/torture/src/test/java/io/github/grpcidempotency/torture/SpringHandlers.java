@@ -5,6 +5,7 @@ import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.spring.SpringTransactions;
 import java.sql.Connection;
+import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -25,12 +26,14 @@ class SpringHandlers implements HandlerTransactions {
   private final PlatformTransactionManager manager;
   private final DataSource pool;
   private final NamedParameterJdbcTemplate jdbc;
+  private final PlainTransactions own;
 
   SpringHandlers(String server, PlatformTransactionManager manager, DataSource pool) {
     this.server = server;
     this.manager = manager;
     this.pool = pool;
     this.jdbc = new NamedParameterJdbcTemplate(pool);
+    this.own = new PlainTransactions(server, pool);
   }
 
   /** Starts Spring, for as long as the process lives. */
@@ -78,12 +81,8 @@ class SpringHandlers implements HandlerTransactions {
   }
 
   @Override
-  @Transactional
   public void join(EffectRun run, Rest rest) {
-    lockIfStrict();
-    insert(run);
-    TransactionalCompletion.complete(run.effect());
-    rest.run();
+    own.join(run, rest);
   }
 
   @Override
@@ -97,7 +96,7 @@ class SpringHandlers implements HandlerTransactions {
   @Transactional
   public void inVain(EffectRun run, boolean locks, Rest rest) {
     if (locks) {
-      TransactionalCompletion.lock();
+      jdbc.getJdbcOperations().execute((ConnectionCallback<?>) SpringHandlers::lock);
     }
     insert(run);
     TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
@@ -113,14 +112,9 @@ class SpringHandlers implements HandlerTransactions {
     jdbc.update(EffectRun.INSERT, run.parameters(server));
   }
 
-  /** A renewal would change the record behind the snapshot of a stricter transaction. */
-  private void lockIfStrict() {
-    Integer isolation =
-        jdbc.getJdbcOperations()
-            .execute((ConnectionCallback<Integer>) Connection::getTransactionIsolation);
-    if (isolation == null || isolation != Connection.TRANSACTION_READ_COMMITTED) {
-      TransactionalCompletion.lock();
-    }
+  private static boolean lock(Connection connection) throws SQLException {
+    TransactionalCompletion.lock(connection);
+    return true;
   }
 
   @Configuration(proxyBeanMethods = false)

@@ -360,18 +360,16 @@ final class TortureServer {
           reservedIsTransactional()
               ? failingResource(common).execution(Execution.TRANSACTIONAL).build()
               : failingResource(common).failures(failures.withUnknown(Code.UNKNOWN)).build();
-      case SAME_DATABASE ->
-          common.sameDatabase().failures(failures.withUnknown(Code.UNKNOWN)).build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
-      case JOINED -> common.sameDatabase().build();
-      case JOINED_ATTACHED -> common.sameDatabase().attach(ATTACH).build();
+      case JOINED -> common.build();
+      case JOINED_ATTACHED -> common.attach(ATTACH).build();
       case TRANSACTIONAL -> failingResource(common).execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED, JOB ->
           common.execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
       case LATE -> common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).build();
       case LATE_ATTACHED ->
           common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).attach(ATTACH).build();
-      case GUARDED -> guarded(common).sameDatabase().build();
+      case GUARDED -> guarded(common).build();
       case GUARDED_ATTACHED ->
           guarded(common).execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
     };

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -130,11 +131,6 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   @Override
-  public void sameDatabase(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(Form.SAME_DATABASE, request, answer);
-  }
-
-  @Override
   public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
     EffectRun run = EffectRun.begin(Form.FAIL_OPEN, request);
     switch (manner()) {
@@ -152,11 +148,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void joinedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    if (transactions.areOfHost() && manner() == Manner.ORDINARY) {
-      joinAndAnswerWithin(EffectRun.begin(Form.JOINED_ATTACHED, request), request, answer);
-    } else {
-      join(Form.JOINED_ATTACHED, request, answer);
-    }
+    join(Form.JOINED_ATTACHED, request, answer);
   }
 
   @Override
@@ -400,7 +392,10 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         });
   }
 
-  /** An error is answered in a transaction that is known to roll back, or that will. */
+  /**
+   * An error is answered in a transaction that is known to roll back, or that will. After another
+   * answer the library lets the commit fail.
+   */
   private void answerInTransactionOfHost(
       EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
     try {
@@ -409,12 +404,19 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
       rollBackAround(run, () -> answer.onError(failure.status.asRuntimeException()));
       return;
     }
-    transactions.beside(
-        run,
-        () -> {
-          answer.onNext(run.effect());
-          answer.onCompleted();
-        });
+    try {
+      transactions.beside(
+          run,
+          () -> {
+            answer.onNext(run.effect());
+            answer.onCompleted();
+          });
+    } catch (RuntimeException failure) {
+      if (Throwables.getCausalChain(failure).stream()
+          .noneMatch(TransactionMisuseException.class::isInstance)) {
+        throw failure;
+      }
+    }
   }
 
   private void rollBackAround(EffectRun run, HandlerTransactions.Rest rest) {
@@ -439,13 +441,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     switch (manner()) {
       case NEVER ->
           track(answer, () -> transactions.inVain(run, true, () -> pause(3 * lease.toMillis())));
-      case WITHIN -> {
-        if (transactions.areOfHost()) {
-          joinAndAnswerWithin(run, request, answer);
-        } else {
-          answerWithin(run, request, answer);
-        }
-      }
+      case WITHIN -> answerWithin(run, request, answer);
       case ELSEWHERE -> handOver(run, answer, once -> join(run, request, once));
       case ORDINARY, HOLDING, INTERRUPTED -> join(run, request, answer);
     }
@@ -458,23 +454,6 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
           tryAgainOnConflicts(() -> transactions.join(run, () -> finish(request)));
-        });
-  }
-
-  /** What is answered before the commit cannot be tried again after a conflict. */
-  private void joinAndAnswerWithin(
-      EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
-    track(
-        answer,
-        () -> {
-          pause(request.getDelayMillis() * 3L / 4);
-          transactions.join(
-              run,
-              () -> {
-                finish(request);
-                answer.onNext(run.effect());
-                answer.onCompleted();
-              });
         });
   }
 

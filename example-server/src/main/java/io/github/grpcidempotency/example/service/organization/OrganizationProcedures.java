@@ -17,6 +17,7 @@ import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -71,7 +72,7 @@ public final class OrganizationProcedures {
         .keyFrom(KeySource.assignedId("install_id"))
         .retainFromLastReplay()
         .execution(Execution.RESERVED)
-        .sameDatabase();
+        .outage(OutagePolicy.FAIL_CLOSED);
   }
 
   /** Requires a key: without one, a token whose answer was lost could never be recovered. */

@@ -7,10 +7,12 @@ import io.github.grpcidempotency.example.service.outbox.OutboxEntry;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import java.sql.SQLException;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionException;
 
 /** The database, limited to the rows that the caller of the current gRPC call may see. */
 public final class Tenant {
@@ -79,10 +81,17 @@ public final class Tenant {
     return asCaller(
         tenant -> {
           Optional<R> answer = create(tenant, entry, insert).map(response);
-          answer.ifPresent(
-              made -> TransactionalCompletion.completeAndCommit(tenant.handle(), made));
+          answer.ifPresent(made -> complete(tenant.handle(), made));
           return answer;
         });
+  }
+
+  private static void complete(Handle handle, Message response) {
+    try {
+      TransactionalCompletion.completeAndCommit(handle.getConnection(), response);
+    } catch (SQLException failure) {
+      throw new TransactionException("could not record the answer with the effect", failure);
+    }
   }
 
   private <T> Optional<T> create(

@@ -54,7 +54,7 @@ open class OrderService(pool: DataSource) : OrderServiceCoroutineImplBase() {
                     UUID.fromString(request.orderId),
                     shipment.tracking,
                 )
-                TransactionalCompletion.completeAndCommit(handle, shipment)
+                TransactionalCompletion.completeAndCommit(handle.connection, shipment)
             }
         }
         return shipment

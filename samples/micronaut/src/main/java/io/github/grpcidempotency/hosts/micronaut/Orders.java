@@ -2,7 +2,6 @@ package io.github.grpcidempotency.hosts.micronaut;
 
 import io.github.grpcidempotency.hosts.orders.v1.Order;
 import io.github.grpcidempotency.hosts.orders.v1.Shipment;
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.micronaut.transaction.annotation.Transactional;
 import jakarta.inject.Singleton;
 import java.sql.Connection;
@@ -10,7 +9,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.UUID;
 
-/** Writes in Micronaut's transactions. Only one line is about idempotency. */
+/** Writes in Micronaut's transactions. */
 @Singleton
 class Orders {
   private final Connection connection;
@@ -39,6 +38,5 @@ class Orders {
       insert.setString(3, shipment.getTracking());
       insert.executeUpdate();
     }
-    TransactionalCompletion.complete(shipment); // one commit with the recorded answer
   }
 }

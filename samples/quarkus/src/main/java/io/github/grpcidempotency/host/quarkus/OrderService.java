@@ -36,7 +36,7 @@ class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     answer(observer, Order.newBuilder().setId(id.toString()).setItem(request.getItem()).build());
   }
 
-  /** Reserved and joined: the slow work comes first, then shipment and answer are one commit. */
+  /** Reserved: the slow work comes first. The answer is recorded after the shipment's commit. */
   @Override
   @Blocking
   public void createShipment(CreateShipmentRequest request, StreamObserver<Shipment> observer) {

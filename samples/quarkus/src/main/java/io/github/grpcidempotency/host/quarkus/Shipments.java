@@ -2,7 +2,6 @@ package io.github.grpcidempotency.host.quarkus;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.host.quarkus.shop.v1.Shipment;
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import jakarta.persistence.EntityManager;
@@ -18,8 +17,6 @@ class Shipments {
   Shipment save(UUID orderId, String tracking) {
     UUID id = UuidCreator.getTimeOrderedEpoch();
     entities.persist(new ShipmentEntity(id, orderId, tracking));
-    Shipment shipment = Shipment.newBuilder().setId(id.toString()).setTracking(tracking).build();
-    TransactionalCompletion.complete(shipment); // recorded by the same commit
-    return shipment;
+    return Shipment.newBuilder().setId(id.toString()).setTracking(tracking).build();
   }
 }

@@ -15,8 +15,6 @@ public interface BatchStatement<C, T> {
   /** The kinds of statements. At most one batch of a kind is usually under way. */
   enum Kind {
     CLAIM,
-    /** Claims that are committed without waiting for the disk. */
-    ASYNCHRONOUS_CLAIM,
     SETTLE,
     FIND
   }

@@ -80,13 +80,7 @@ final class ProbeCall {
 
   private static final RecordedProcedure PROCEDURE =
       new RecordedProcedure(
-          "idempotency/probe",
-          Optional.empty(),
-          false,
-          Optional.empty(),
-          Optional.empty(),
-          true,
-          false);
+          "idempotency/probe", Optional.empty(), false, Optional.empty(), Optional.empty(), true);
 
   private static final Fingerprint NOTHING_ASKED =
       new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY);
@@ -258,7 +252,7 @@ final class ProbeCall {
               .toList();
       List<Optional<Inserted>> claimed =
           database
-              .onConnection(connection -> new ClaimBatch(database, false).run(connection, calls))
+              .onConnection(connection -> new ClaimBatch(database).run(connection, calls))
               .stream()
               .map(Optional::orElseThrow)
               .toList();

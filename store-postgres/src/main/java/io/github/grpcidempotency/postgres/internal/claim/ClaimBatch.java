@@ -10,19 +10,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/**
- * Inserts the reservations of several calls whose keys have no row.
- *
- * @param asynchronous whether the commit does not wait for the disk
- */
-public record ClaimBatch(RecordDatabase database, boolean asynchronous)
+/** Inserts the reservations of several calls whose keys have no row. */
+public record ClaimBatch(RecordDatabase database)
     implements BatchStatement<ClaimBatch.Call, Optional<Inserted>> {
   /** A call, and the id of its reservation. */
   public record Call(ClaimRequest request, UUID id) {}
 
   @Override
   public Kind kind() {
-    return asynchronous ? Kind.ASYNCHRONOUS_CLAIM : Kind.CLAIM;
+    return Kind.CLAIM;
   }
 
   @Override
@@ -34,7 +30,7 @@ public record ClaimBatch(RecordDatabase database, boolean asynchronous)
         .resultsById(
             StatementBatch.runForRows(
                 connection,
-                asynchronous ? database.sql().claimBatchOfSameDatabase : database.sql().claimBatch,
+                database.sql().claimBatch,
                 values ->
                     all.identify(values)
                         .bind("procedures", all.texts(call -> call.request().procedure().name()))

@@ -2,9 +2,7 @@ package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.internal.claim.JoinedAnswer.State;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
@@ -20,28 +18,23 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What the handler's own transactions do with a reservation: they lock it, record its answer, or
- * end without recording. The settlement of the call then results from their end.
+ * are open when the handler answers. The settlement of the call results from that.
  */
 public final class JoinedCompletion {
   private static final Logger logger = LoggerFactory.getLogger(JoinedCompletion.class);
 
   private final Reservation reservation;
 
-  /** The answer that a transaction records, if one does. */
-  private volatile Optional<JoinedAnswer> joined = Optional.empty();
+  /** The answer that a transaction has recorded, or has tried to record. */
+  private volatile Optional<RecordedOutcome> joined = Optional.empty();
+
+  /** The transaction with the answer is committed. Otherwise only the record shows its end. */
+  private volatile boolean committed;
 
   /** The id of the transaction that has locked the row, if there is one. */
   private volatile Optional<String> lockedBy = Optional.empty();
 
   private volatile boolean lost;
-
-  private volatile boolean failing;
-
-  /** The host transaction in which the handler answered with an error has changed something. */
-  private volatile boolean changed;
-
-  /** The end of the host transaction in which the handler answered without recording. */
-  private volatile Completion answeredIn = Completion.COMMITTED;
 
   JoinedCompletion(Reservation reservation) {
     this.reservation = reservation;
@@ -72,63 +65,23 @@ public final class JoinedCompletion {
    * driver's {@code autosave} may have kept the transaction usable.
    */
   public void commitWithin(Connection connection, RecordedOutcome outcome) {
-    JoinedAnswer answer = new JoinedAnswer(outcome, State.UNKNOWN);
-    joined = Optional.of(answer);
-    boolean recorded = false;
+    committed = false;
+    joined = Optional.of(outcome);
     try {
-      record(connection, reservation.sql().join.withCommit(), outcome);
-      recorded = true;
+      record(connection, outcome);
+      committed = true;
     } finally {
-      if (!recorded) {
+      if (!committed) {
         Driver.quietly("roll the handler's transaction back", connection::rollback);
       }
     }
-    answer.recorded();
-    answer.ended(Completion.COMMITTED);
   }
 
-  /** Records a response in a transaction of the host, just before the host commits. */
-  public void completeAtEndOf(
-      HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
-    JoinedAnswer answer = new JoinedAnswer(outcome, State.OPEN);
-    transaction.afterCompletion(answer::ended);
-    transaction.beforeCommit(() -> recordLatest(connection, answer));
-    joined = Optional.of(answer);
-  }
-
-  /**
-   * Records the answer that was registered last. An earlier answer of the same transaction is not
-   * recorded. An answer that a later transaction registered is final if that transaction was
-   * committed.
-   */
-  private void recordLatest(Connection connection, JoinedAnswer answer) {
-    JoinedAnswer latest = joined.orElse(answer);
-    if (latest != answer) {
-      switch (latest.state()) {
-        case OPEN -> {
-          return;
-        }
-        case COMMITTED ->
-            throw new TransactionMisuseException(
-                ("operation %s was completed in two transactions, and one of them is committed:"
-                        + " complete an operation in one transaction only")
-                    .formatted(reservation.operationId()));
-        case UNRECORDED, ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
-      }
-    }
-    try {
-      record(connection, reservation.sql().join.alone(), answer.outcome());
-    } catch (JdbiException failure) {
-      throw Failures.of("could not record the answer", failure);
-    }
-    answer.recorded();
-  }
-
-  private void record(Connection connection, String statements, RecordedOutcome outcome) {
+  private void record(Connection connection, RecordedOutcome outcome) {
     try {
       StatementBatch.run(
           connection,
-          statements,
+          reservation.sql().join,
           values ->
               reservation
                   .identify(values.bindOutcome(outcome))
@@ -155,8 +108,8 @@ public final class JoinedCompletion {
     return reservation.database().settings().lost().apply(reservation.operationId());
   }
 
-  /** Returns whether a transaction records the answer, or has tried to. */
-  boolean isUsed() {
+  /** Returns whether a transaction has recorded the answer, or has tried to. */
+  public boolean isUsed() {
     return joined.isPresent();
   }
 
@@ -165,18 +118,12 @@ public final class JoinedCompletion {
     return joined.isPresent() || lockedBy.isPresent();
   }
 
-  /** Returns whether the answer is recorded, or may be, without a statement of the claim. */
-  public boolean mayBeRecorded() {
-    return joined.filter(answer -> answer.state() != State.ROLLED_BACK).isPresent();
-  }
-
   /**
    * Throws if the handler's transaction still locks the row. A transaction whose commit got no
    * answer may still be committing; this is not a mistake of the handler.
    */
   void checkUnlocked(Connection connection) {
-    boolean committing = joined.filter(answer -> answer.state() == State.UNKNOWN).isPresent();
-    if (!committing && lockedBy.filter(locking -> isOpen(connection, locking)).isPresent()) {
+    if (joined.isEmpty() && lockedBy.filter(locking -> isOpen(connection, locking)).isPresent()) {
       throw new TransactionMisuseException(
           ("operation %s was answered while the transaction that called"
                   + " TransactionalCompletion.lock was still open: commit the transaction or roll it"
@@ -195,55 +142,37 @@ public final class JoinedCompletion {
   }
 
   /**
-   * Waits for the end of the host's transaction if the handler answers within one. The transaction
-   * may still be rolled back, even if another transaction records the answer.
+   * Lets the host roll its transaction back if one is open on this thread. What the handler has
+   * written in it would otherwise be committed after the call was settled, or not at all.
+   *
+   * @return whether a transaction is open, or may be
    */
-  boolean deferSettlement(Runnable settlement) {
-    if (joined.isPresent()) {
-      return joined.get().defer(settlement);
-    }
-    Optional<HostTransaction> open = hosts().flatMap(HostTransactions::current);
-    if (open.isEmpty()) {
-      return false;
-    }
+  boolean stopOpenTransaction() {
     try {
-      if (failing) {
-        HostTransaction transaction = open.get();
-        transaction.beforeCommit(() -> changed = hasChanges(transaction.connection()));
-      }
-      open.get()
-          .afterCompletion(
-              completion -> {
-                answeredIn = completion;
-                settlement.run();
-              });
-      return true;
-    } catch (IllegalStateException rollbackOnly) {
+      Optional<HostTransaction> open = hosts().flatMap(HostTransactions::current);
+      open.ifPresent(
+          transaction ->
+              transaction.beforeCommit(
+                  () -> {
+                    throw answeredWithin();
+                  }));
+      return open.isPresent();
+    } catch (RuntimeException | Error refused) {
       logger.debug(
-          "operation {} was answered in a transaction that is marked for rollback",
+          "operation {} was answered in a transaction that accepts no registration, because it is"
+              + " marked for rollback or cannot be reached",
           reservation.operationId(),
-          rollbackOnly);
-      answeredIn = Completion.ROLLED_BACK;
-      return false;
+          refused);
+      return true;
     }
   }
 
-  /** Returns whether a transaction has changed or locked a row of any table. */
-  private boolean hasChanges(Connection connection) {
-    return StatementBatch.run(
-            connection,
-            reservation.database().sql().hasChanges,
-            values -> values,
-            row -> row.getBoolean("changes"))
-        .orElse(false);
-  }
-
-  void failing() {
-    failing = true;
-  }
-
-  boolean hasCommitted() {
-    return changed && answeredIn != Completion.ROLLED_BACK;
+  private TransactionMisuseException answeredWithin() {
+    return new TransactionMisuseException(
+        ("operation %s was answered in a transaction of the host that was still open, and that is"
+                + " rolled back for this reason: answer after the commit, or make the procedure"
+                + " transactional")
+            .formatted(reservation.operationId()));
   }
 
   /** Returns the settlement of a claim with an answer; empty if the claim has to record it. */
@@ -251,32 +180,21 @@ public final class JoinedCompletion {
     if (lost) {
       return Optional.of(Settled.LOST);
     }
-    return switch (sent instanceof RecordedOutcome.Failure ? Completion.COMMITTED : answeredIn) {
-      case COMMITTED -> joined.flatMap(answer -> settle(answer, sent));
-      case ROLLED_BACK -> Optional.of(releaseUncommitted());
-      case UNKNOWN -> Optional.of(keepUnknown());
-    };
+    if (committed) {
+      return joined.map(recorded -> checkJoined(recorded, sent));
+    }
+    if (sent instanceof RecordedOutcome.Failure) {
+      return Optional.empty();
+    }
+    if (stopOpenTransaction()) {
+      throw answeredWithin();
+    }
+    return joined.map(recorded -> settleUncommitted(recorded, sent));
   }
 
   /** Returns the settlement of a claim without an answer; empty if the claim has to settle. */
   Optional<Settled> settleWithoutAnswer() {
-    return lost
-        ? Optional.of(Settled.LOST)
-        : joined.filter(answer -> answer.state() == State.UNRECORDED).map(this::recordLate);
-  }
-
-  private Optional<Settled> settle(JoinedAnswer answer, RecordedOutcome sent) {
-    return switch (answer.state()) {
-      case OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
-      case UNRECORDED -> {
-        Settled unused = recordLate(answer);
-        throw unrecorded();
-      }
-      case ROLLED_BACK, UNKNOWN ->
-          sent instanceof RecordedOutcome.Failure
-              ? Optional.empty()
-              : Optional.of(settleUncommitted(answer, sent));
-    };
+    return lost ? Optional.of(Settled.LOST) : Optional.empty();
   }
 
   /** Compares the response with the answer that the handler's transaction has recorded. */
@@ -294,9 +212,9 @@ public final class JoinedCompletion {
    * Releases the key if the handler's transaction did not commit. Recording the answer now would
    * record it without its effect. Waits for a transaction that the database is still ending.
    */
-  private Settled settleUncommitted(JoinedAnswer answer, RecordedOutcome sent) {
+  private Settled settleUncommitted(RecordedOutcome recorded, RecordedOutcome sent) {
     Settled settled = releaseUncommitted();
-    return settled == Settled.DONE ? checkJoined(answer.outcome(), sent) : settled;
+    return settled == Settled.DONE ? checkJoined(recorded, sent) : settled;
   }
 
   private Settled releaseUncommitted() {
@@ -316,35 +234,5 @@ public final class JoinedCompletion {
           reservation.operationId());
     }
     return settled;
-  }
-
-  /** Keeps the key until the lease ends, because the effect may be committed. */
-  private Settled keepUnknown() {
-    logger.warn(
-        "operation {} answered OK, but the host's transaction manager does not know whether"
-            + " its transaction was committed: the key stays reserved until its lease ends",
-        reservation.operationId());
-    return reservation.onOtherConnection(
-            "mark the outcome as unknown", connection -> reservation.markUnknown(connection))
-        ? Settled.UNKNOWN
-        : Settled.LOST;
-  }
-
-  /** Records the answer as early as possible, because its effect was committed without it. */
-  private Settled recordLate(JoinedAnswer answer) {
-    logger.error(
-        "the writes of a call were committed without a record, which is written now; until"
-            + " then, a retry may have run the handler again",
-        unrecorded());
-    return reservation.onOtherConnection(
-        "record the answer", connection -> reservation.record(connection, answer.outcome()));
-  }
-
-  private TransactionMisuseException unrecorded() {
-    return new TransactionMisuseException(
-        ("the host's transaction manager has committed without running the work that was"
-                + " registered before the commit; the answer of operation %s was recorded after the"
-                + " commit: correct the HostTransactions implementation")
-            .formatted(reservation.operationId()));
   }
 }

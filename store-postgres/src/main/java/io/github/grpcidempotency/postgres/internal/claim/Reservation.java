@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * statement names the attempt, so it changes nothing after another owner has taken over.
  *
  * <p>A statement in a transaction of its own settles the claim, together with those of other calls
- * if there are any. If a transaction of the handler records the answer, or has ended otherwise,
- * {@link JoinedCompletion} decides first.
+ * if there are any. If a transaction of the handler has recorded the answer, or is open when the
+ * handler answers, {@link JoinedCompletion} decides first.
  */
 public final class Reservation extends PostgresClaim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
@@ -86,6 +86,7 @@ public final class Reservation extends PostgresClaim {
 
   @Override
   public Settled release() {
+    boolean unused = joined.stopOpenTransaction();
     return joined
         .settleWithoutAnswer()
         .orElseGet(
@@ -113,21 +114,6 @@ public final class Reservation extends PostgresClaim {
     if (!closed.getAndSet(true)) {
       database.settings().connections().release();
     }
-  }
-
-  @Override
-  public boolean deferSettlement(Runnable settlement) {
-    return joined.deferSettlement(settlement);
-  }
-
-  @Override
-  public void failing() {
-    joined.failing();
-  }
-
-  @Override
-  public boolean hasCommitted() {
-    return joined.hasCommitted();
   }
 
   /** Returns what the handler's own transactions do with this claim. */

@@ -182,7 +182,7 @@ public final class ReservationAttempt {
     return database
         .batches()
         .run(
-            new ClaimBatch(database, request.procedure().sameDatabase()),
+            new ClaimBatch(database),
             new ClaimBatch.Call(request, newId()),
             0,
             request.gone(),

@@ -49,8 +49,11 @@ public final class ProcedureSql {
    */
   public final Optional<String> completeBatch;
 
-  /** Records an answer in the handler's own transaction, or raises a {@link CommitRefusal}. */
-  public final LastStatements join;
+  /**
+   * Records an answer in the handler's own transaction and commits, or raises a {@link
+   * CommitRefusal}.
+   */
+  public final String join;
 
   /** Takes the operation's advisory lock if it is free, and reads the record. */
   public final String claimInTransaction;
@@ -91,7 +94,7 @@ public final class ProcedureSql {
         created.map(name -> name + " = " + value + ",").orElse("")
             + (column.isPresent() ? NAMES : "");
 
-    Map<String, String> parts = store.with(StoreSql.durability(procedure.sameDatabase()));
+    Map<String, String> parts = store.parts();
     boolean wakes = procedure.awaited() && notifies;
     this.wake = wakes ? SqlFile.load("maintenance/wake", parts) : "";
     parts.put("wake", wake);
@@ -130,7 +133,7 @@ public final class ProcedureSql {
         SqlFile.load(
             "settle/complete",
             with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
-    this.join = LastStatements.load("settle/join", parts);
+    this.join = SqlFile.load("settle/join", parts);
     this.mayRecord = SqlFile.load("transaction/may_record", parts);
     this.recordFailure = SqlFile.load("transaction/record_failure", parts);
     this.findOwner = SqlFile.load("transaction/find_owner", parts);

@@ -5,13 +5,7 @@ import java.util.Map;
 
 /** The statements that are the same for all procedures of a store. */
 public final class StoreSql {
-  /** Saves the commit mode of the handler's own transactions for claim/time_line.sql. */
-  private static final String ASYNCHRONOUS_COMMIT =
-      ", set_config('idempotency.effects_commit', current_setting('synchronous_commit'), true)"
-          + ", set_config('synchronous_commit', 'off', true)";
-
   public final String claimBatch;
-  public final String claimBatchOfSameDatabase;
   public final String takeOver;
   public final String extend;
   public final String retain;
@@ -21,7 +15,6 @@ public final class StoreSql {
   public final String markUnknown;
   public final String lock;
   public final String isOpen;
-  public final String hasChanges;
   public final String begin;
   public final String deleteEnded;
 
@@ -54,8 +47,7 @@ public final class StoreSql {
     parts.put("time_line", timeLines ? load("claim/time_line") : "CAST(NULL AS text)");
     this.sameTimeLine = timeLines ? load("settle/same_time_line") : "";
     this.sameTimeLineOfEach = timeLines ? load("settle/same_time_line_batch") : "";
-    this.claimBatch = load("claim/claim_batch", durability(false));
-    this.claimBatchOfSameDatabase = load("claim/claim_batch", durability(true));
+    this.claimBatch = load("claim/claim_batch");
     this.takeOver = load("claim/take_over");
     this.extend = load("claim/extend");
     this.retain = load("claim/retain");
@@ -65,28 +57,16 @@ public final class StoreSql {
     this.markUnknown = load("settle/mark_unknown");
     this.lock = load("settle/lock");
     this.isOpen = load("settle/is_open");
-    this.hasChanges = load("settle/has_changes");
     this.begin = load("transaction/begin");
     this.deleteEnded = load("transaction/delete_ended");
-  }
-
-  /** Returns whether a claim's commit waits for the disk, as a part of its statement. */
-  static Map<String, String> durability(boolean sameDatabase) {
-    return Map.of("durability", sameDatabase ? ASYNCHRONOUS_COMMIT : "");
   }
 
   private String load(String name) {
     return SqlFile.load(name, parts);
   }
 
-  private String load(String name, Map<String, String> more) {
-    return SqlFile.load(name, with(more));
-  }
-
-  /** Returns the parts that files name, and more parts. */
-  Map<String, String> with(Map<String, String> more) {
-    Map<String, String> all = new HashMap<>(parts);
-    all.putAll(more);
-    return all;
+  /** Returns a copy of the parts that files name. */
+  Map<String, String> parts() {
+    return new HashMap<>(parts);
   }
 }

@@ -1,4 +1,4 @@
-SELECT ${caller}, ${lock_timeout}${durability};
+SELECT ${caller}, ${lock_timeout};
 
 INSERT INTO "${schema}".idempotency_keys
   (id, idempotency_key, user_uuid, tenant, project, procedure, request_hash, hash_version, lease_expires, expires,

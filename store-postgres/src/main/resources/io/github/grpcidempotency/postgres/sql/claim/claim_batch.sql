@@ -1,5 +1,5 @@
 SELECT set_config('app.current_user_ids', :users, true), ${short_lock_timeout}, ${generic_plans},
-       ${indexed_plans}${durability};
+       ${indexed_plans};
 
 INSERT INTO "${schema}".idempotency_keys
   (id, idempotency_key, user_uuid, tenant, project, procedure, request_hash, hash_version, lease_expires, expires,

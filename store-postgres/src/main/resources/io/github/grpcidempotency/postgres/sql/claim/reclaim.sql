@@ -1,4 +1,4 @@
-SELECT ${caller}, ${lock_timeout}, ${generic_plans}${durability};
+SELECT ${caller}, ${lock_timeout}, ${generic_plans};
 
 DELETE FROM "${schema}".idempotency_keys AS k
  WHERE ${same_key}

@@ -10,4 +10,4 @@ WITH done AS (
   ${update}
 )
 SELECT "${schema}".refuse_commit('${lost}') WHERE NOT EXISTS (SELECT FROM done);
-${commit}
+COMMIT

@@ -31,7 +31,7 @@ final class Handler implements PeerHandler {
 
   Project create(Variant variant, CreateProjectRequest request) throws SQLException {
     return switch (variant) {
-      case BARE, RESERVED, RESERVED_SAME_DATABASE -> alone(request);
+      case BARE, RESERVED -> alone(request);
       case ROUND_TRIP -> withOneRoundTripMore(request);
       case LOOK_UP -> lookedUp(request);
       case BARE_RECORD -> withTheLeastRecord(request);

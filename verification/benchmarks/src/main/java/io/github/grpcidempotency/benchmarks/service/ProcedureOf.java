@@ -47,9 +47,6 @@ public final class ProcedureOf {
             .execution(execution)
             .resource(ResourceType.of("project"), project -> ResourceId.of(project.getId()))
             .status(OUTBOX);
-    if (variant.isSameDatabase()) {
-      described.sameDatabase();
-    }
     if (execution == Execution.TRANSACTIONAL) {
       described.claim(variant.claimTiming());
     }

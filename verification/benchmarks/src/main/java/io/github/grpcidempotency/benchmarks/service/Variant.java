@@ -16,9 +16,7 @@ public enum Variant {
   BARE_RECORD("bare, and the least record, which protects nothing", Optional.empty()),
   SEPARATE("separate look-up, reserve, complete", Optional.empty()),
   RESERVED("reserved", Optional.of(Execution.RESERVED)),
-  RESERVED_SAME_DATABASE("reserved, same database", Optional.of(Execution.RESERVED)),
-  JOINED_COMMIT(
-      "reserved, same database, joined completion and commit", Optional.of(Execution.RESERVED)),
+  JOINED_COMMIT("reserved, joined completion and commit", Optional.of(Execution.RESERVED)),
   TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL)),
   FIRST_STATEMENT("transactional with the first statement", Optional.of(Execution.TRANSACTIONAL)),
   AT_COMMIT("transactional, claimed at commit", Optional.of(Execution.TRANSACTIONAL));
@@ -49,11 +47,6 @@ public enum Variant {
   /** Returns its execution; empty if the library does not execute it. */
   Optional<Execution> execution() {
     return execution;
-  }
-
-  /** Returns whether its procedure declares that all effects are in the store's database. */
-  boolean isSameDatabase() {
-    return this == RESERVED_SAME_DATABASE || this == JOINED_COMMIT;
   }
 
   /** Returns whether this library runs it. */

@@ -52,8 +52,7 @@ class CostOfCallTest {
           bare-record,                       3,          7,       1,       800
           separate,                         12,         17,       3,      1717
           reserved,                          5,          9,       3,      1766
-          reserved-same-database,            5,          9,       2,      1781
-          joined-commit,                     4,          9,       1,      1732
+          joined-commit,                     4,          9,       2,      1732
           transactional,                     4,          8,       1,      1227
           first-statement,                   3,          8,       1,      1227
           """)
