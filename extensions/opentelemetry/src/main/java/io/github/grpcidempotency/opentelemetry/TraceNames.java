@@ -106,9 +106,7 @@ public final class TraceNames {
 
   // Events
 
-  /**
-   * A claim was won. Its handler runs, or has already run if it was claimed at its commit.
-   */
+  /** A claim was won. Its handler runs, or has already run if it was claimed at its commit. */
   public static final String CLAIMED = "idempotency.claimed";
 
   /**

@@ -79,14 +79,6 @@ final class Checker {
         .forEach(effect -> checkUnguarded(effect, calls.getOrDefault(effect.scope(), List.of())));
     history.calls().forEach(this::checkEnd);
     history.calls().stream().filter(call -> call.form().isGuarded()).forEach(this::checkRight);
-    history.effects().stream()
-        .filter(effect -> effect.way() == Way.FROM_ANOTHER_THREAD)
-        .forEach(
-            effect ->
-                violate(
-                    Rule.FIRST_STATEMENT_ON_ITS_THREAD,
-                    effect.scope(),
-                    "%s on %s at %d".formatted(effect.form(), effect.server(), effect.at())));
     history
         .findings()
         .forEach(
@@ -397,6 +389,10 @@ final class Checker {
           Rule.LOST_CLAIM_IS_REFUSED,
           call.scope(),
           call.form() + " was answered although its claim was lost");
+    }
+    if (call.code() == Code.ALREADY_EXISTS) {
+      violate(
+          Rule.TWIN_IS_NO_ERROR, call.scope(), call.form() + " was answered with its twin's doing");
     }
   }
 

@@ -508,21 +508,9 @@ class CheckerTest {
   }
 
   @Test
-  void aFirstStatementFromAnotherThreadIsSeen() {
-    Answer answer = recorded(Form.LATE);
-    effects.clear();
-    effects.add(
-        new CommittedEffect(
-            ALICE,
-            "server-0",
-            Form.LATE,
-            "a",
-            answer.value(),
-            true,
-            Way.FROM_ANOTHER_THREAD,
-            1,
-            2));
-    assertThat(brokenRules()).containsExactly(Rule.FIRST_STATEMENT_ON_ITS_THREAD);
+  void theErrorOfAHandlerWhoseTwinWasQuickerIsSeen() {
+    failed(Purpose.WORK, Form.LATE, "a", Code.ALREADY_EXISTS, "");
+    assertThat(brokenRules()).containsExactly(Rule.TWIN_IS_NO_ERROR);
   }
 
   @Test

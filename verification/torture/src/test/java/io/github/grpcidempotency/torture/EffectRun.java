@@ -2,21 +2,29 @@ package io.github.grpcidempotency.torture;
 
 import com.google.common.base.Stopwatch;
 import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
 /** One run of a handler: what it must write, whether it has a claim, when it began, and its way. */
 record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
-  /** Writes it, with the parameters of {@link #parameters}. */
-  static final String INSERT =
+  private static final String INSERT =
       """
       INSERT INTO torture.effects (key, user_id, server, form, payload, value, guarded, way, began)
       VALUES (:key, :user, :server, :form, :payload, :value, :guarded, :way,
               clock_timestamp() - :millis * interval '1 millisecond')
       """;
+
+  /** Fails if a twin has it, or waits for the twin that writes it, but not for a frozen one. */
+  private static final String INSERT_NAME =
+      "INSERT INTO torture.names (user_id, key) VALUES (:user, :key)";
+
+  private static final String WAIT_NOT_FOR_LONG = "SET LOCAL lock_timeout = '500ms'";
 
   static EffectRun begin(Form form, EffectRequest request) {
     Scope scope = TortureServer.SCOPE.get();
@@ -28,16 +36,31 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
             .setPayload(request.getPayload())
             .setValue(UUID.randomUUID().toString())
             .build();
+    boolean atCommit = CurrentHandler.claim().filter(Claim::isOptimistic).isPresent();
+    if (atCommit) {
+      TortureServer.RAN_AT_COMMIT.get().set(true);
+    }
     return new EffectRun(
-        effect, CurrentOperation.operationId().isPresent(), Stopwatch.createStarted(), Way.PLAIN);
+        effect,
+        CurrentOperation.operationId().isPresent(),
+        Stopwatch.createStarted(),
+        atCommit ? Way.AT_COMMIT : Way.PLAIN);
   }
 
   Form form() {
     return Form.valueOf(effect.getForm());
   }
 
+  /** Returns a run that goes another way if it is claimed at its commit. */
   EffectRun by(Way other) {
-    return new EffectRun(effect, guarded, watch, other);
+    return way.isAtCommit() ? new EffectRun(effect, guarded, watch, other) : this;
+  }
+
+  /** Returns what it writes. */
+  List<String> statements() {
+    return way == Way.AT_COMMIT_WITH_NAME
+        ? List.of(INSERT, WAIT_NOT_FOR_LONG, INSERT_NAME)
+        : List.of(INSERT);
   }
 
   Map<String, Object> parameters(String server) {

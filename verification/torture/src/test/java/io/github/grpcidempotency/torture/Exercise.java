@@ -35,7 +35,12 @@ record Exercise(Map<String, Long> counts) {
   /** The statements whose cuts are counted. */
   private static final ImmutableMap<String, String> CUTS =
       ImmutableMap.of(
-          "COMMIT", Plan.COMMIT, "first flush", Plan.FIRST_FLUSH, "last flush", Plan.LAST_FLUSH);
+          "COMMIT",
+          Plan.COMMIT,
+          "claim at commit",
+          Plan.CLAIM_AT_COMMIT,
+          "last flush",
+          Plan.LAST_FLUSH);
 
   static Exercise of(History history) {
     Map<String, Long> counts = new LinkedHashMap<>();
@@ -117,7 +122,9 @@ record Exercise(Map<String, Long> counts) {
     least.put("replays", 50L);
     plan.forms().forEach(form -> least.put("answered " + form, 1L));
     if (plan.forms().contains(Form.LATE)) {
-      least.put("effects " + Way.WITH_FIRST_STATEMENT, few());
+      for (Way way : List.of(Way.AT_COMMIT, Way.AT_COMMIT_WITH_NAME)) {
+        least.put("effects " + way, few());
+      }
       least.put("preempted", few());
     }
     if (plan.claims().contains(Plan.RESERVATION)) {

@@ -16,7 +16,7 @@ import java.util.UUID;
  *
  * @param lease the servers' lease
  * @param refusedRecordings how often the database refused to record an answer, for good
- * @param preempted how often a handler was stopped at its first statement
+ * @param preempted how often a handler ran, and its call was answered with another call's record
  * @param batches the statements that servers sent for several reserved calls at once
  */
 record History(

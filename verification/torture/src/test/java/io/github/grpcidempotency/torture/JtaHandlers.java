@@ -100,7 +100,7 @@ final class JtaHandlers implements HandlerTransactions {
   public void write(EffectRun run, Rest rest) {
     required(
         () -> {
-          if (run.way() == Way.AFTER_A_FAILURE) {
+          if (run.way() == Way.AT_COMMIT_AFTER_A_FAILURE) {
             fail();
             HandlerTransactions.unlessFailed(() -> insert(run));
           } else {

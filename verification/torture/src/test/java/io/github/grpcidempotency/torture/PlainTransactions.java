@@ -3,18 +3,9 @@ package io.github.grpcidempotency.torture;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
-import java.io.ByteArrayInputStream;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.jdbi.v3.core.statement.PreparedBatch;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
@@ -36,59 +27,13 @@ final class PlainTransactions implements HandlerTransactions {
   @Override
   public void write(EffectRun run, Rest rest) {
     Handle handle = ClaimTransaction.handle();
-    switch (run.way()) {
-      case BY_ITSELF -> insertAsBatch(handle, run);
-      case AFTER_A_FAILURE -> {
-        fail(handle);
-        HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
-      }
-      case AFTER_ANOTHER_USE -> {
-        useOtherwise(handle.getConnection());
-        insert(handle, server, run);
-      }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD ->
-          insert(handle, server, run);
+    if (run.way() == Way.AT_COMMIT_AFTER_A_FAILURE) {
+      fail(handle);
+      HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
+    } else {
+      insert(handle, server, run);
     }
     rest.run();
-  }
-
-  /** Uses a connection as libraries do before their first statement. */
-  private static void useOtherwise(Connection connection) {
-    try {
-      switch (ThreadLocalRandom.current().nextInt(4)) {
-        case 0 -> {
-          try (ResultSet tables =
-              connection.getMetaData().getTables(null, "torture", "effects", null)) {
-            boolean unused = tables.next();
-          }
-        }
-        case 1 -> {
-          try (Statement statement = connection.createStatement()) {
-            statement.setFetchSize(10);
-            statement.addBatch("SELECT 1");
-            int[] unused = statement.executeBatch();
-          }
-        }
-        case 2 -> {
-          try (PreparedStatement statement = connection.prepareStatement("SELECT ?::bytea")) {
-            statement.setBinaryStream(1, new ByteArrayInputStream(new byte[10]), 10);
-            boolean unused = statement.getMetaData() != null && statement.execute();
-          }
-        }
-        default -> {
-          boolean unused = connection.isValid(1);
-        }
-      }
-    } catch (SQLException failure) {
-      throw new ConnectionException(failure);
-    }
-  }
-
-  private void insertAsBatch(Handle handle, EffectRun run) {
-    try (PreparedBatch batch = handle.prepareBatch(EffectRun.INSERT)) {
-      batch.bindMap(run.parameters(server)).add();
-      int[] unused = batch.execute();
-    }
   }
 
   private static void fail(Handle handle) {
@@ -154,7 +99,9 @@ final class PlainTransactions implements HandlerTransactions {
   }
 
   static void insert(Handle handle, String server, EffectRun run) {
-    handle.createUpdate(EffectRun.INSERT).bindMap(run.parameters(server)).execute();
+    for (String statement : run.statements()) {
+      handle.createUpdate(statement).bindMap(run.parameters(server)).execute();
+    }
   }
 
   /** A renewal would change the record behind the snapshot of a stricter transaction. */

@@ -101,10 +101,13 @@ record Plan(
   static final String RESERVATION = "ON CONFLICT (idempotency_key, user_uuid, tenant, project)";
   static final String TRANSACTION = "AS locked";
 
-  /** What a claim with a handler's first statement raises where it is not won. */
-  static final String FIRST_FLUSH = "refuse_claim()";
+  /** What a record that claims its key raises where another call has it, in the last flush. */
+  static final String CLAIM_AT_COMMIT = "refuse_claim()";
 
-  /** What a record and its commit raise in their one flush where the claim is lost. */
+  /** What looks for the owner of a key after a handler at commit has failed. */
+  static final String LOOK_UP = "AS owned";
+
+  /** What a record and its commit raise in their one flush where a reservation is lost. */
   static final String LAST_FLUSH = "refuse_commit(";
 
   private static final List<String> ALL_CUTS =
@@ -117,8 +120,9 @@ record Plan(
           COMPLETION,
           RESERVATION,
           TRANSACTION,
-          FIRST_FLUSH,
-          FIRST_FLUSH,
+          CLAIM_AT_COMMIT,
+          CLAIM_AT_COMMIT,
+          LOOK_UP,
           LAST_FLUSH,
           "attempt = k.attempt + 1",
           "renew_leases",

@@ -71,8 +71,8 @@ enum Rule {
   NO_UNENTITLED_ANSWERED,
   /** A session with a right is not refused for the lack of another one's. */
   ENTITLED_IS_ANSWERED,
-  /** Nothing is written by another thread where the first statement is to claim. */
-  FIRST_STATEMENT_ON_ITS_THREAD,
+  /** No client gets the error of a handler that failed because its twin has committed. */
+  TWIN_IS_NO_ERROR,
   /**
    * No transaction of a server stays open and idle for longer than a call that nobody waits for any
    * longer, and the lease after it.

@@ -542,59 +542,86 @@ enum SeededFault {
                   plan.serving(ServerKind.SPRING, ServerKind.SPRING)
                       .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 80))))),
 
-  /** A handler that was stopped at its first statement is taken at its word all the same. */
-  STOPPED_HANDLER_ANSWERS(
+  /** The record of a call that claims at its commit makes way for the one that stands there. */
+  RECORD_AT_COMMIT_MAKES_WAY(
+      breaking(Rule.ONE_EFFECT, Rule.EFFECT_HAS_RECORD, Rule.ANSWER_IS_RECORDED, Rule.ONE_ANSWER)
+          .of(Form.LATE)
+          .by(
+              sql(
+                  "transaction/record",
+                  "CAST(:trace AS bytea));",
+                  "CAST(:trace AS bytea)) ON CONFLICT (idempotency_key, user_uuid, tenant, project)"
+                      + " DO NOTHING;"))),
+
+  /** Neither the lock nor the index keeps two commits apart that claim. */
+  NO_LOCK_AND_NO_INDEX_AT_COMMIT(
+      breaking(Rule.ONE_EFFECT)
+          .of(Form.LATE)
+          .by(sql("transaction/claim_at_commit", "OR NOT pg_try_advisory_xact_lock(:lock)", ""))
+          .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
+
+  /** A call that was rolled back because another one has the key is answered all the same. */
+  ANSWERED_ALTHOUGH_PREEMPTED(
       breaking(
               Rule.ONE_ANSWER, Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED, Rule.FAILURE_STANDS)
           .of(Form.LATE)
           .by(
-              store(
-                  "internal/transaction/LateClaim",
-                  "case PREEMPTED -> Optional.empty();",
-                  """
-                        case PREEMPTED ->
-                          Optional.of(
-                              (Claim)
-                                  java.lang.reflect.Proxy.newProxyInstance(
-                                      Claim.class.getClassLoader(),
-                                      new Class<?>[] {Claim.class},
-                                      (proxy, method, arguments) ->
-                                          switch (method.getName()) {
-                                            case "request" -> request;
-                                            case "operationId" -> id;
-                                            case "attempt" -> 1;
-                                            case "expires" -> Instant.now().plusSeconds(3600);
-                                            case "transaction" -> Optional.of(opened);
-                                            case "takenOverFrom" -> Optional.empty();
-                                            case "resourceIdType" ->
-                                                io.github.grpcidempotency.resource.ResourceIdType
-                                                    .UUID;
-                                            case "close" -> {
-                                              opened.close();
-                                              yield null;
-                                            }
-                                            default -> Claim.Settled.DONE;
-                                          }));
-                  """))),
+              interceptor(
+                  "internal/call/KeyedRun",
+                  "case PREEMPTED -> { drop(); yield call::startOver; }",
+                  "        case PREEMPTED -> sending(answer, true);"))),
 
-  /** A first statement runs although somebody has the key, or has answered it. */
-  STOPPED_STATEMENT_RUNS(
-      breaking(Rule.ONE_EFFECT)
-          .of(Form.LATE)
-          .by(
-              sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
-              sql("transaction/claim_late", "WHERE ${same_key}", "WHERE false AND ${same_key}"))
-          .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
-
-  /** A first statement that has failed counts as one that was never sent. */
-  FAILED_FIRST_STATEMENT_IS_FORGOTTEN(
-      breaking(Rule.ANSWER_HAS_EFFECT, Rule.RECORD_HAS_EFFECT)
+  /** A handler's error is answered, although its twin's commit may have caused it. */
+  NO_LOOK_FOR_THE_OWNER(
+      breaking(Rule.TWIN_IS_NO_ERROR)
           .of(Form.LATE)
           .by(
               store(
-                  "internal/transaction/LateClaim",
-                  "case FAILED -> claimByItself(true);",
-                  "case FAILED -> claimByItself(false);"))),
+                  "internal/transaction/ClaimAtCommit",
+                  "return hasOwner() ? Settled.PREEMPTED : Settled.DONE;",
+                  "    return hasOwner() ? Settled.DONE : Settled.DONE;"))),
+
+  /** A look for the owner that failed has found that there is none. */
+  FAILED_LOOK_FINDS_NOBODY(
+      breaking(Rule.TWIN_IS_NO_ERROR)
+          .of(Form.LATE)
+          .by(
+              store(
+                  "internal/transaction/ClaimAtCommit",
+                  "operationId(), failure); return true;",
+                  "operationId(), failure);\n      return false;"))
+          .during(FaultKind.CUT_BEFORE)
+          .cutting(Plan.LOOK_UP)),
+
+  /** Whoever looks for the owner of a key sees no record. */
+  OWNER_IS_NOT_FOUND(
+      breaking(Rule.TWIN_IS_NO_ERROR)
+          .of(Form.LATE)
+          .by(sql("transaction/find_owner", "WHERE ${same_key}", "WHERE false AND ${same_key}"))),
+
+  /** A terminal error that lost to another call's record is answered. */
+  FAILURE_ANSWERED_BESIDE_A_RECORD(
+      breaking(Rule.FAILURE_STANDS)
+          .of(Form.LATE)
+          .by(
+              store(
+                  "internal/transaction/ClaimAtCommit",
+                  "case LOST -> Settled.PREEMPTED;",
+                  "case LOST -> outcome instanceof RecordedOutcome.Failure ? Settled.DONE :"
+                      + " Settled.PREEMPTED;"))
+          .running(plan -> plan.mixing(new Plan.Mix(0, 0, 100, 0)))),
+
+  /** A commit whose answer was lost is taken for done, and answered. */
+  LOST_COMMIT_IS_ANSWERED(
+      breaking(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED)
+          .of(Form.LATE)
+          .by(
+              interceptor(
+                  "internal/call/KeyedRun",
+                  "case LOST, UNKNOWN -> refusal(Refusal.inProgress(engine.lease()));",
+                  "case LOST, UNKNOWN -> sending(answer, true);"))
+          .during(FaultKind.CUT_BEFORE)
+          .cutting(Plan.COMMIT)),
 
   /** A call that nobody waits for keeps its claim, its connection and its locks. */
   UNANSWERED_CALLS_ARE_KEPT(
@@ -636,19 +663,6 @@ enum SeededFault {
                   "if (!guard.isUnused() || !(committed || rollBack())) {",
                   "    if (!guard.isUnused()) {"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
-
-  /** A first statement that is to claim is sent from any thread. */
-  FIRST_STATEMENT_FROM_ANY_THREAD(
-      breaking(Rule.FIRST_STATEMENT_ON_ITS_THREAD)
-          .of(Form.LATE)
-          .by(
-              store(
-                  "internal/transaction/LateClaim",
-                  "if (current != thread) {",
-                  "if (current == null) {"))
-          .running(
-              plan ->
-                  plan.mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60))))),
 
   /** All who wait for a key get what the first of them reads, whatever they have called. */
   ONE_LOOK_FOR_ALL_WHO_WAIT(

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 
@@ -28,11 +27,6 @@ enum ServerKind {
     Host start(String server, String jdbcUrl, ServerLife life, Supplier<? extends DataSource> own) {
       return JtaHandlers.start(server, jdbcUrl, life);
     }
-
-    @Override
-    ClaimTiming lateClaim() {
-      return ClaimTiming.BEFORE_HANDLER; // nothing travels with the statements of such a pool
-    }
   };
 
   /**
@@ -50,9 +44,4 @@ enum ServerKind {
    */
   abstract Host start(
       String server, String jdbcUrl, ServerLife life, Supplier<? extends DataSource> own);
-
-  /** Returns when a method claims that claims with the first statement where it can. */
-  ClaimTiming lateClaim() {
-    return ClaimTiming.WITH_FIRST_STATEMENT;
-  }
 }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.spring.SpringTransactions;
@@ -13,7 +12,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
-import org.springframework.jdbc.core.namedparam.SqlParameterSourceUtils;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -40,7 +38,7 @@ class SpringHandlers implements HandlerTransactions {
   static HandlerTransactions start(String server, DataSource pool) {
     AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
     context.registerBean("server", String.class, () -> server);
-    context.registerBean("pool", DataSource.class, () -> new IdempotencyDataSource(pool));
+    context.registerBean("pool", DataSource.class, () -> pool);
     context.register(Beans.class);
     context.refresh();
     return context.getBean(HandlerTransactions.class);
@@ -54,22 +52,13 @@ class SpringHandlers implements HandlerTransactions {
   @Override
   @Transactional
   public void write(EffectRun run, Rest rest) {
-    switch (run.way()) {
-      case BY_ITSELF -> insertAsBatch(run);
-      case AFTER_A_FAILURE -> {
-        fail();
-        HandlerTransactions.unlessFailed(() -> insert(run));
-      }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, AFTER_ANOTHER_USE, FROM_ANOTHER_THREAD ->
-          insert(run);
+    if (run.way() == Way.AT_COMMIT_AFTER_A_FAILURE) {
+      fail();
+      HandlerTransactions.unlessFailed(() -> insert(run));
+    } else {
+      insert(run);
     }
     rest.run();
-  }
-
-  private void insertAsBatch(EffectRun run) {
-    int[] unused =
-        jdbc.batchUpdate(
-            EffectRun.INSERT, SqlParameterSourceUtils.createBatch(run.parameters(server)));
   }
 
   private void fail() {
@@ -109,7 +98,9 @@ class SpringHandlers implements HandlerTransactions {
   }
 
   private void insert(EffectRun run) {
-    jdbc.update(EffectRun.INSERT, run.parameters(server));
+    for (String statement : run.statements()) {
+      jdbc.update(statement, run.parameters(server));
+    }
   }
 
   private static boolean lock(Connection connection) throws SQLException {

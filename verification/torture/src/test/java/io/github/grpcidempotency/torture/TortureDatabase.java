@@ -291,7 +291,7 @@ final class TortureDatabase {
     return counted("torture.refused_recordings");
   }
 
-  /** Returns how often a handler was stopped at its first statement. */
+  /** Returns how often a handler ran in vain. */
   long preempted() {
     return elsewhere.orElse(this).counted("torture.preempted");
   }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.rpc.Code;
@@ -11,6 +12,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -29,11 +31,13 @@ import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkResult;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -50,6 +54,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.logging.Level;
@@ -73,6 +78,10 @@ final class TortureServer {
       Metadata.Key.of("without-right", Metadata.ASCII_STRING_MARSHALLER);
 
   static final Context.Key<Scope> SCOPE = Context.key("scope");
+
+  /** Whether a handler of the call has run that was to claim at its commit. */
+  static final Context.Key<AtomicBoolean> RAN_AT_COMMIT = Context.key("ran at commit");
+
   static final Context.Key<Manner> ASKED_MANNER = Context.keyWithDefault("manner", Manner.ORDINARY);
 
   /**
@@ -127,9 +136,8 @@ final class TortureServer {
     DataSource connections = DefectivePool.of(own, life.number(Dimension.POOL_DEFECTS));
     PostgresIdempotencyStore store =
         startPatiently(() -> store(ofStore, connections, host.transactions()));
-    this.interceptor = startPatiently(() -> interceptor(store, kind));
-    this.work =
-        startPatiently(() -> IdempotentWork.builder(store, procedure(Form.JOB, kind)).build());
+    this.interceptor = startPatiently(() -> interceptor(store));
+    this.work = startPatiently(() -> IdempotentWork.builder(store, procedure(Form.JOB)).build());
     ExpirySweeper unused =
         ExpirySweeper.builder(store).interval(Duration.ofSeconds(1)).build().start();
     DataSource past = poolPast(pastUrl);
@@ -146,7 +154,7 @@ final class TortureServer {
             .addService(service)
             .addService(startPatiently(interceptor::operations))
             .intercept(interceptor)
-            .intercept(new Authentication())
+            .intercept(new Authentication(service::preempted))
             .intercept(open)
             .build()
             .start();
@@ -302,9 +310,9 @@ final class TortureServer {
     return store.build();
   }
 
-  private IdempotencyInterceptor interceptor(PostgresIdempotencyStore store, ServerKind kind) {
+  private IdempotencyInterceptor interceptor(PostgresIdempotencyStore store) {
     return IdempotencyInterceptor.builder(
-            procedures(kind), () -> Optional.ofNullable(SCOPE.get()).map(TortureServer::caller))
+            procedures(), () -> Optional.ofNullable(SCOPE.get()).map(TortureServer::caller))
         .store(store)
         .listener(new FailingListener(life.number(Dimension.LISTENER_FAILURES)))
         .executor(executor(life.number(Dimension.REJECTIONS)))
@@ -315,12 +323,7 @@ final class TortureServer {
   private WorkResult<Effect> job(Scope scope, EffectRequest request, Callable<Effect> job)
       throws Exception {
     return work.run(
-        procedure(Form.JOB, ServerKind.PLAIN),
-        caller(scope),
-        scope.sent(),
-        request,
-        Effect.parser(),
-        job);
+        procedure(Form.JOB), caller(scope), scope.sent(), request, Effect.parser(), job);
   }
 
   private static Caller caller(Scope scope) {
@@ -338,15 +341,15 @@ final class TortureServer {
     };
   }
 
-  private Procedures procedures(ServerKind kind) {
+  private Procedures procedures() {
     return Procedures.of(
         Arrays.stream(Form.values())
             .filter(form -> form != Form.JOB)
-            .map(form -> procedure(form, kind))
+            .map(this::procedure)
             .toArray(Procedure[]::new));
   }
 
-  private Procedure procedure(Form form, ServerKind kind) {
+  private Procedure procedure(Form form) {
     FailurePolicy failures = FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION);
     ProcedureBuilder<Effect> common =
         Procedure.of(form.method())
@@ -358,7 +361,10 @@ final class TortureServer {
     return switch (form) {
       case RESERVED ->
           reservedIsTransactional()
-              ? failingResource(common).execution(Execution.TRANSACTIONAL).build()
+              ? failingResource(common)
+                  .execution(Execution.TRANSACTIONAL)
+                  .claim(ClaimTiming.AT_COMMIT)
+                  .build()
               : failingResource(common).failures(failures.withUnknown(Code.UNKNOWN)).build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
       case JOINED -> common.build();
@@ -366,9 +372,13 @@ final class TortureServer {
       case TRANSACTIONAL -> failingResource(common).execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED, JOB ->
           common.execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
-      case LATE -> common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).build();
+      case LATE -> common.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT).build();
       case LATE_ATTACHED ->
-          common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).attach(ATTACH).build();
+          common
+              .execution(Execution.TRANSACTIONAL)
+              .claim(ClaimTiming.AT_COMMIT)
+              .attach(ATTACH)
+              .build();
       case GUARDED -> guarded(common).build();
       case GUARDED_ATTACHED ->
           guarded(common).execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
@@ -402,7 +412,7 @@ final class TortureServer {
   }
 
   /** Believes what the client sends, and keeps the key for the handler to write. */
-  private static final class Authentication implements ServerInterceptor {
+  private record Authentication(Runnable preempted) implements ServerInterceptor {
     @Override
     public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
         ServerCall<RequestT, ResponseT> call,
@@ -415,16 +425,32 @@ final class TortureServer {
       }
       Scope scope =
           Scope.of(UUID.fromString(user), Optional.ofNullable(headers.get(TENANT)).orElse(""), key);
+      AtomicBoolean ran = new AtomicBoolean();
       Context context =
           Context.current()
               .withValue(SCOPE, scope)
+              .withValue(RAN_AT_COMMIT, ran)
               .withValue(RIGHT, !headers.containsKey(WITHOUT_RIGHT));
       String manner = headers.get(MANNER);
       return Contexts.interceptCall(
           manner == null ? context : context.withValue(ASKED_MANNER, Manner.valueOf(manner)),
-          call,
+          counting(call, ran),
           headers,
           next);
+    }
+
+    /** Counts an answer of another call, after the call's own handler has run. */
+    private <RequestT, ResponseT> ServerCall<RequestT, ResponseT> counting(
+        ServerCall<RequestT, ResponseT> call, AtomicBoolean ran) {
+      return new SimpleForwardingServerCall<>(call) {
+        @Override
+        public void close(Status status, Metadata trailers) {
+          super.close(status, trailers);
+          if (ran.get() && "true".equals(trailers.get(REPLAYED))) {
+            preempted.run();
+          }
+        }
+      };
     }
   }
 }

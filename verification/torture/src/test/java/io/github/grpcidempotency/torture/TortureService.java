@@ -7,9 +7,7 @@ import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
-import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -51,6 +49,9 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   private static final int MAX_TRIES = 5;
   private static final Status OUT_OF_TIME =
       Status.RESOURCE_EXHAUSTED.withDescription("the handler's time is over");
+  private static final String UNIQUE_VIOLATION = "23505";
+  private static final Status BESIDE_A_TWIN =
+      Status.ALREADY_EXISTS.withDescription("a twin of this call has its name");
 
   private final String server;
   private final DataSource pool;
@@ -116,6 +117,18 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     this.past = Jdbi.create(past);
   }
 
+  /** Counts a handler that has run in vain, on another thread. */
+  void preempted() {
+    threads.execute(
+        () -> {
+          try {
+            past.useHandle(handle -> handle.execute("SELECT nextval('torture.preempted')"));
+          } catch (JdbiException databaseIsOut) {
+            // then it is not counted
+          }
+        });
+  }
+
   /** Returns how many handlers run now. */
   int running() {
     return running.get();
@@ -178,12 +191,12 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void late(EffectRequest request, StreamObserver<Effect> answer) {
-    writeLate(Form.LATE, request, answer);
+    write(Form.LATE, request, answer);
   }
 
   @Override
   public void lateAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    writeLate(Form.LATE_ATTACHED, request, answer);
+    write(Form.LATE_ATTACHED, request, answer);
   }
 
   /**
@@ -235,12 +248,13 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     } catch (AskedFor | ClaimLostException known) {
       throw known;
     } catch (Exception failure) {
-      answer.onError(Status.UNKNOWN.withCause(failure).asRuntimeException());
+      Status status = isFailureBecauseOfTwin(failure) ? BESIDE_A_TWIN : Status.UNKNOWN;
+      answer.onError(status.withCause(failure).asRuntimeException());
     }
   }
 
   private Effect writeAsJob(EffectRequest request) throws WorkFailedException {
-    EffectRun run = EffectRun.begin(Form.JOB, request);
+    EffectRun run = inSomeWay(EffectRun.begin(Form.JOB, request));
     try {
       transactions.write(
           run,
@@ -477,11 +491,20 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   private static boolean isConflict(Throwable failure) {
+    return hasState(failure, "40");
+  }
+
+  /** Whether a call that its commit claims has failed because another one has committed. */
+  private static boolean isFailureBecauseOfTwin(Throwable failure) {
+    return hasState(failure, UNIQUE_VIOLATION);
+  }
+
+  private static boolean hasState(Throwable failure, String beginning) {
     return Throwables.getCausalChain(failure).stream()
         .anyMatch(
             cause ->
                 cause instanceof SQLException database
-                    && Strings.nullToEmpty(database.getSQLState()).startsWith("40"));
+                    && Strings.nullToEmpty(database.getSQLState()).startsWith(beginning));
   }
 
   private void write(Form form, EffectRequest request, StreamObserver<Effect> answer) {
@@ -489,49 +512,27 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     switch (manner()) {
       case NEVER -> track(answer, () -> transactions.write(run, () -> {}));
       case ELSEWHERE -> {
+        EffectRun elsewhere = run.by(Way.AT_COMMIT_ELSEWHERE);
         if (transactions.areOfHost()) {
-          track(answer, () -> transactions.write(run, () -> {}));
+          track(answer, () -> transactions.write(elsewhere, () -> {}));
           handOver(run, answer, once -> answer(run, once, () -> finish(request)));
         } else {
-          handOver(run, answer, once -> write(run, request, once));
+          handOver(run, answer, once -> write(elsewhere, request, once));
         }
       }
-      case ORDINARY, WITHIN, HOLDING, INTERRUPTED -> write(run, request, answer);
+      case ORDINARY, WITHIN, HOLDING, INTERRUPTED -> write(inSomeWay(run), request, answer);
     }
   }
 
+  private static EffectRun inSomeWay(EffectRun run) {
+    if (chance(5)) {
+      return run.by(Way.AT_COMMIT_AFTER_A_FAILURE);
+    }
+    return chance(20) ? run.by(Way.AT_COMMIT_WITH_NAME) : run;
+  }
+
+  /** Takes its time before it writes too, and may fail there. */
   private void write(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
-    answer(
-        run,
-        answer,
-        () ->
-            transactions.write(
-                run,
-                () -> {
-                  pause(request.getDelayMillis());
-                  failSometimes(request);
-                }));
-  }
-
-  private void writeLate(Form form, EffectRequest request, StreamObserver<Effect> answer) {
-    EffectRun run = EffectRun.begin(form, request);
-    Way way = lateWay();
-    switch (manner()) {
-      case NEVER -> track(answer, () -> transactions.write(run.by(way), () -> {}));
-      case ELSEWHERE -> {
-        if (transactions.areOfHost()) {
-          writeLate(run.by(way), request, answer);
-        } else {
-          Way elsewhere = way == Way.CLAIMED_FIRST ? way : Way.FROM_ANOTHER_THREAD;
-          handOver(run, answer, once -> writeLate(run.by(elsewhere), request, once));
-        }
-      }
-      case ORDINARY, WITHIN, HOLDING, INTERRUPTED -> writeLate(run.by(way), request, answer);
-    }
-  }
-
-  /** Takes its time before its first statement too, and may fail there. */
-  private void writeLate(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
         run,
         answer,
@@ -540,45 +541,13 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
           if (chance(30)) {
             failSometimes(request);
           }
-          try {
-            transactions.write(
-                run,
-                () -> {
-                  pause(request.getDelayMillis() * 2L / 3);
-                  failSometimes(request);
-                });
-          } catch (ClaimPreemptedException stopped) {
-            goOnSometimes(stopped);
-          }
+          transactions.write(
+              run,
+              () -> {
+                pause(request.getDelayMillis() * 2L / 3);
+                failSometimes(request);
+              });
         });
-  }
-
-  private static Way lateWay() {
-    if (CurrentHandler.claim().isPresent() || CurrentOperation.operationId().isEmpty()) {
-      return Way.CLAIMED_FIRST;
-    }
-    if (chance(5)) {
-      return Way.AFTER_A_FAILURE;
-    }
-    if (chance(10)) {
-      return Way.AFTER_ANOTHER_USE;
-    }
-    return chance(15) ? Way.BY_ITSELF : Way.WITH_FIRST_STATEMENT;
-  }
-
-  /** A handler that was stopped may not mind, and answer all the same, whatever that is. */
-  private void goOnSometimes(ClaimPreemptedException stopped) {
-    try {
-      past.useHandle(handle -> handle.execute("SELECT nextval('torture.preempted')"));
-    } catch (JdbiException databaseIsOut) {
-      // then it is not counted
-    }
-    if (chance(50)) {
-      throw stopped;
-    }
-    if (chance(30)) {
-      throw new AskedFor(Status.FAILED_PRECONDITION.withDescription(UUID.randomUUID().toString()));
-    }
   }
 
   private void answer(EffectRun run, StreamObserver<Effect> answer, Runnable work) {
@@ -592,8 +561,8 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   /**
-   * Answers a failure that was asked for. Answers a lost claim with a special code, which no client
-   * may ever get. Throws every other failure.
+   * Answers a failure that was asked for. Answers a lost claim, or a name that its twin has, with a
+   * special code, which no client may ever get. Throws every other failure.
    */
   private void track(StreamObserver<Effect> answer, Runnable work) {
     running.incrementAndGet();
@@ -603,6 +572,11 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
       answer.onError(failure.status.asRuntimeException());
     } catch (ClaimLostException lost) {
       answer.onError(Status.DATA_LOSS.withDescription(lost.getMessage()).asRuntimeException());
+    } catch (RuntimeException failure) {
+      if (!isFailureBecauseOfTwin(failure)) {
+        throw failure;
+      }
+      answer.onError(BESIDE_A_TWIN.asRuntimeException());
     } finally {
       running.decrementAndGet();
     }

@@ -1,22 +1,23 @@
 package io.github.grpcidempotency.torture;
 
-/** How a handler has come by its claim, or has ended it, where there is more than one way. */
+/** How a handler's effect came about, where there is more than one way. */
 enum Way {
-  /** As its procedure always does. */
+  /** Claimed before the handler, or reserved. */
   PLAIN,
-  /** Claimed before the handler, although its procedure claims later: the call is a retry. */
-  CLAIMED_FIRST,
-  /** Claimed in the flush of the first statement. */
-  WITH_FIRST_STATEMENT,
-  /** Claimed in a flush of its own: nothing goes in front of a batch. */
-  BY_ITSELF,
-  /** Claimed after its first use of the connection was no statement of its own. */
-  AFTER_ANOTHER_USE,
+  /** Claimed by its record, at the commit. */
+  AT_COMMIT,
+  /** The same, answered by another thread. */
+  AT_COMMIT_ELSEWHERE,
+  /** The same with a unique name beside the effect, so that a twin of the call fails. */
+  AT_COMMIT_WITH_NAME,
   /**
-   * Its first statement failed, and it says OK all the same. Nothing is committed in this way, but
-   * where the driver has saved the transaction from the failure.
+   * The same, but a statement failed first, and the handler says OK all the same. Nothing is
+   * committed in this way, but where the driver has saved the transaction from the failure.
    */
-  AFTER_A_FAILURE,
-  /** Written by another thread, where the first statement is to claim. */
-  FROM_ANOTHER_THREAD
+  AT_COMMIT_AFTER_A_FAILURE;
+
+  /** Returns whether a claim at commit was made, or tried. */
+  boolean isAtCommit() {
+    return this != PLAIN;
+  }
 }

@@ -15,6 +15,13 @@ CREATE TABLE torture.effects (
   at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- Names that some handlers write as well: a twin that comes second fails.
+CREATE TABLE torture.names (
+  user_id uuid NOT NULL,
+  key     text NOT NULL,
+  PRIMARY KEY (user_id, key)
+);
+
 CREATE TABLE torture.changes (
   kind    text        NOT NULL,
   key     text        NOT NULL,
@@ -42,6 +49,7 @@ CREATE SEQUENCE torture.preempted;
 
 GRANT USAGE ON SCHEMA torture TO torture_app, torture_past;
 GRANT INSERT ON torture.effects TO torture_app, torture_past;
+GRANT INSERT ON torture.names TO torture_app;
 GRANT INSERT ON torture.findings, torture.batches TO torture_past;
 GRANT USAGE ON SEQUENCE torture.preempted TO torture_past;
 

@@ -100,7 +100,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
     }
     for (Variant variant :
         List.of(
-            Variant.RESERVED, Variant.TRANSACTIONAL, Variant.FIRST_STATEMENT, Variant.AT_COMMIT)) {
+            Variant.RESERVED, Variant.TRANSACTIONAL, Variant.AT_COMMIT)) {
       ways.add(replay(variant.id(), variant.label(), variant.method()));
     }
     for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.AT_COMMIT)) {

@@ -38,7 +38,7 @@ final class Handler implements PeerHandler {
       case SEPARATE -> inSeparateSteps(request);
       case JOINED_COMMIT -> joinedWithItsCommit(request);
       case AT_COMMIT -> on(ClaimTransaction.connection(), request);
-      case TRANSACTIONAL, FIRST_STATEMENT -> withinTheClaim(request);
+      case TRANSACTIONAL -> withinTheClaim(request);
     };
   }
 

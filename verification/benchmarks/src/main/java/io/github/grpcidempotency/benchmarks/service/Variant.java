@@ -18,7 +18,6 @@ public enum Variant {
   RESERVED("reserved", Optional.of(Execution.RESERVED)),
   JOINED_COMMIT("reserved, joined completion and commit", Optional.of(Execution.RESERVED)),
   TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL)),
-  FIRST_STATEMENT("transactional with the first statement", Optional.of(Execution.TRANSACTIONAL)),
   AT_COMMIT("transactional, claimed at commit", Optional.of(Execution.TRANSACTIONAL));
 
   private final String label;
@@ -66,11 +65,7 @@ public enum Variant {
 
   /** Returns when a transactional call is claimed. */
   ClaimTiming claimTiming() {
-    return switch (this) {
-      case FIRST_STATEMENT -> ClaimTiming.WITH_FIRST_STATEMENT;
-      case AT_COMMIT -> ClaimTiming.AT_COMMIT;
-      default -> ClaimTiming.BEFORE_HANDLER;
-    };
+    return this == AT_COMMIT ? ClaimTiming.AT_COMMIT : ClaimTiming.BEFORE_HANDLER;
   }
 
   /** Returns the variant's method. */
