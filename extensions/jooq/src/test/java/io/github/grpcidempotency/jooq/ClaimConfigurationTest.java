@@ -8,11 +8,8 @@ import static io.github.grpcidempotency.jooq.JooqHandlers.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -29,30 +26,20 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
 import java.util.function.Function;
-import javax.sql.DataSource;
 import org.jooq.Cursor;
 import org.jooq.DSLContext;
-import org.jooq.ExecuteContext;
-import org.jooq.ExecuteListener;
 import org.jooq.Record;
 import org.jooq.SQLDialect;
-import org.jooq.exception.DataAccessException;
-import org.jooq.exception.IntegrityConstraintViolationException;
 import org.jooq.impl.DSL;
 import org.jooq.impl.DataSourceConnectionProvider;
 import org.jooq.impl.DefaultConfiguration;
 import org.jooq.impl.ThreadLocalTransactionProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class ClaimConfigurationTest {
   private static final String APP = "things_app";
@@ -274,6 +261,27 @@ class ClaimConfigurationTest {
       assertThat(retry.isReplay()).isTrue();
       assertThat(isRecordedWithItsThing()).isTrue();
     }
+  }
+
+  private static void addTables(DataSource owner) {
+    DSL.using(owner, SQLDialect.POSTGRES)
+        .execute(
+            """
+            CREATE SCHEMA app;
+            CREATE TABLE app.things (
+              id      uuid PRIMARY KEY,
+              user_id uuid NOT NULL DEFAULT idempotency.current_user_id(),
+              name    text NOT NULL
+            );
+            CREATE TABLE app.notes (
+              id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+              note text NOT NULL UNIQUE
+            );
+            GRANT USAGE ON SCHEMA app TO things_app;
+            GRANT SELECT, INSERT ON app.things, app.notes TO things_app;
+            SELECT idempotency.add_resource_type('thing', 'app.things', 'id');
+            SELECT idempotency.grant_to('things_app');
+            """);
   }
 
   private static ThingServer transactional(Function<Thing, Thing> handler) {

@@ -274,7 +274,7 @@ CREATE FUNCTION "${schema}".refuse_claim() RETURNS integer
 AS $$
 BEGIN
   RAISE EXCEPTION 'the key is not free'
-    USING ERRCODE = 'IK001', HINT = 'This is no fault: a duplicate was stopped before its first statement.';
+    USING ERRCODE = 'IK001', HINT = 'This is no fault: a duplicate is rolled back, and gets the recorded answer.';
 END;
 $$;
 

@@ -98,9 +98,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
               variant.method(),
               variant.replays()));
     }
-    for (Variant variant :
-        List.of(
-            Variant.RESERVED, Variant.TRANSACTIONAL, Variant.AT_COMMIT)) {
+    for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.AT_COMMIT)) {
       ways.add(replay(variant.id(), variant.label(), variant.method()));
     }
     for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL, Variant.AT_COMMIT)) {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
@@ -13,6 +14,7 @@ import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -54,7 +56,7 @@ class CostOfCallTest {
           reserved,                          5,          9,       3,      1766
           joined-commit,                     4,          9,       2,      1732
           transactional,                     4,          8,       1,      1227
-          first-statement,                   3,          8,       1,      1227
+          at-commit,                         3,          8,       1,      1209
           """)
   void aCreateCosts(String way, int roundTrips, int statements, int flushes, long walBytes) {
     List<Usage> rounds = measure(way);
@@ -84,9 +86,9 @@ class CostOfCallTest {
           # way,                   round trips, statements
           replay-of-reserved,                2,          4
           replay-of-transactional,           2,          5
-          replay-of-first-statement,         3,          7
           hinted-replay-of-reserved,         1,          2
           hinted-replay-of-transactional,    1,          2
+          hinted-replay-of-at-commit,        1,          2
           """)
   void aReplayWritesNothingAndCosts(String way, int roundTrips, int statements) {
     List<Usage> rounds = measure(way);
@@ -104,6 +106,16 @@ class CostOfCallTest {
           softly.assertThat(perCall(rounds, Usage::walSyncs)).as("flushes").isZero();
           softly.assertThat(perCall(rounds, Usage::walBytes)).as("WAL").isZero();
         });
+  }
+
+  /** Its handler runs, and is rolled back. */
+  @Test
+  void aReplayOfACallThatIsClaimedAtItsCommitFlushesNothing() {
+    List<Usage> rounds = measure("replay-of-at-commit");
+
+    assertThat(perCall(rounds, Usage::roundTrips)).isEqualTo(5);
+    assertThat(perCall(rounds, Usage::statements)).isEqualTo(11);
+    assertThat(perCall(rounds, Usage::walSyncs)).isZero();
   }
 
   private List<Usage> measure(String way) {
