@@ -9,7 +9,6 @@ import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
