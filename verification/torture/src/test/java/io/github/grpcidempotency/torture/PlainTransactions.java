@@ -83,9 +83,7 @@ final class PlainTransactions implements HandlerTransactions {
   }
 
   static void insert(Handle handle, String server, EffectRun run) {
-    for (String statement : run.statements()) {
-      handle.createUpdate(statement).bindMap(run.parameters(server)).execute();
-    }
+    handle.createUpdate(run.insert()).bindMap(run.parameters(server)).execute();
   }
 
   /** A renewal would change the record behind the snapshot of a stricter transaction. */

@@ -99,9 +99,7 @@ class SpringHandlers implements HandlerTransactions {
   }
 
   private void insert(EffectRun run) {
-    for (String statement : run.statements()) {
-      jdbc.update(statement, run.parameters(server));
-    }
+    jdbc.update(run.insert(), run.parameters(server));
   }
 
   /** A renewal would change the record behind the snapshot of a stricter transaction. */
