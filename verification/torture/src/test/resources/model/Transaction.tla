@@ -7,10 +7,11 @@ own. Each action below names its SQL file.
   - Two fences keep two calls from committing: an advisory lock, which is only tried, and the unique
     index over the committed rows.
   - Statements see what was committed when they began (READ COMMITTED).
-  - A late call runs its handler first, and claims with the handler's first statement, in one flush: the
-    try-lock, the look, and the handler's own. The flush raises if the lock is held or any row stands.
-    Then the run is dropped: nothing that its handler does counts. The call starts over behind an
-    ordinary claim, for which any of `Calls` stands: they begin whenever they like.
+  - A call at commit runs its handler first, and sends nothing for its claim until the handler has ended:
+    then the try-lock, the row and the COMMIT are one flush. The flush raises if the lock is held or any
+    row stands. Before an error is answered, the key is looked up. Where another call has the key, the run
+    is dropped: nothing that its handler did counts. The call starts over behind an ordinary claim, for
+    which any of `Calls` stands: they begin whenever they like.
   - Beside these calls there may be one that knows nothing of the lock: a reserved call, of a time when
     the procedure was reserved (`Reserved`). See Reservation.tla for its own rules; here it joins.
   - There is no clock: leases and records may end at any moment.
@@ -22,7 +23,7 @@ EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
   Calls,     \* the transactional calls with the key that claim before their handlers
-  Late,      \* those that claim with their handler's first statement
+  AtCommit,  \* those whose record is their claim
   Reserved,  \* the reserved call with the key
   None,      \* no call
   Endings,   \* how a handler may end, beside OK: a subset of {"release", "terminal"}
@@ -36,10 +37,11 @@ Rules == {
   "effect and record are one commit",
   "a commit that was not answered is not told",
   "only what is over is cleared",
-  "a first statement runs only behind its lock",
-  "a late look comes after the lock",
-  "a handler without a statement is claimed at its end",
-  "a run whose first statement failed records no answer",
+  "a record claims its key behind the lock",
+  "an error is answered after a look-up",
+  "whose look-up fails is dropped",
+  "an error is recorded only where nothing stands",
+  "an error that is not recorded is not told",
   "what a dropped run answers is dropped",
   "a dropped run is rolled back",
   "a transaction's end frees its lock" }
@@ -60,12 +62,16 @@ VARIABLES
   seen,      \* the row as its transaction saw it
   told,      \* OK answers that went out: operation and value; they are named after the call that ran
   effects,   \* committed effects: by whom
-  fate,      \* of a run: "counts", "failed" with its first statement, or "dropped"
+  fate,      \* of a run: "counts" or "dropped"
+  twin,      \* the operation whose effect has made a handler fail, as when both insert one unique name
+  erred,     \* calls that answered an error of their handlers, which is not on record
+  failed,    \* calls that answered a terminal error
   forgotten  \* operations whose record has expired
 
-vars == <<row, stranger, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
+answers == <<told, twin, erred, failed>>
+vars == <<row, stranger, lock, cleared, at, tx, won, seen, effects, fate, forgotten, answers>>
 
-All == Calls \cup Late
+All == Calls \cup AtCommit
 
 -----------------------------------------------------------------------------
 
@@ -93,12 +99,11 @@ Frees(c) ==
 Forgets(c) == seen' = [seen EXCEPT ![c] = NoRow]
 Ends(c) == Frees(c) /\ Forgets(c)
 
-Drops(c) == Goes(c, "over") /\ fate' = [fate EXCEPT ![c] = "dropped"]
+StartsOver(c) == Ends(c) /\ Goes(c, "claim")
 
-(* The transaction is over. A late call that was not claimed until its handler had ended has run in vain. *)
-StartsOver(c) ==
-  /\ Ends(c)
-  /\ IF c \in Late THEN Drops(c) ELSE Goes(c, "claim") /\ UNCHANGED fate
+Tells(c) == told' = told \cup {<<c, c>>} /\ UNCHANGED <<twin, erred, failed>>
+TellsError(c) == erred' = erred \cup {c} /\ UNCHANGED <<told, twin, failed>>
+TellsFailure(c) == failed' = failed \cup {c} /\ UNCHANGED <<told, twin, erred>>
 
 -----------------------------------------------------------------------------
 (* transaction/claim.sql: BEGIN and the try-lock, then the look, as a statement of its own. *)
@@ -109,14 +114,14 @@ TryLock(c) ==
   /\ tx' = [tx EXCEPT ![c] = "open"]
   /\ won' = [won EXCEPT ![c] = lock = None \/ ~Rule("the lock excludes")]
   /\ lock' = IF lock = None THEN c ELSE lock
-  /\ UNCHANGED <<row, stranger, cleared, seen, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<row, stranger, cleared, seen, effects, fate, forgotten, answers>>
 
 Look(c) ==
   /\ at[c] = IF Rule("the look comes after the lock") THEN "second" ELSE "claim"
   /\ Goes(c, IF Rule("the look comes after the lock") THEN "decide" ELSE "second")
   /\ tx' = [tx EXCEPT ![c] = "open"]
   /\ seen' = [seen EXCEPT ![c] = row]
-  /\ UNCHANGED <<row, stranger, lock, cleared, won, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<row, stranger, lock, cleared, won, effects, fate, forgotten, answers>>
 
 (* What stands there is replayed; who holds the lock is in flight; what is over is cleared away first. *)
 Decide(c) ==
@@ -129,75 +134,94 @@ Decide(c) ==
           /\ IF ~won[c] \/ (r # NoRow /\ ~IsClearable(r))
              THEN StartsOver(c) \* in flight: it may as well be the next call
              ELSE /\ Goes(c, IF r = NoRow THEN "running" ELSE "clear")
-                  /\ UNCHANGED <<lock, cleared, tx, won, seen, fate>>
-  /\ UNCHANGED <<row, stranger, effects, forgotten>>
+                  /\ UNCHANGED <<lock, cleared, tx, won, seen>>
+  /\ UNCHANGED <<row, stranger, effects, fate, forgotten, twin, erred, failed>>
 
 (* delete_ended.sql, for the row that was seen and as it is now. Until the commit, only this transaction sees it. *)
 Clear(c) ==
   /\ at[c] = "clear" /\ cleared = None
   /\ IF row.by = seen[c].by /\ IsClearable(row)
-     THEN Goes(c, "running") /\ cleared' = c /\ UNCHANGED <<lock, tx, won, seen, fate>>
+     THEN Goes(c, "running") /\ cleared' = c /\ UNCHANGED <<lock, tx, won, seen>>
      ELSE StartsOver(c)
-  /\ UNCHANGED <<row, stranger, told, effects, forgotten>>
+  /\ UNCHANGED <<row, stranger, effects, fate, forgotten, answers>>
 
 -----------------------------------------------------------------------------
-(* LateClaim: the handler has begun, and nothing was sent. BEGIN and the try-lock, the look, and the
-   handler's first statement are one flush. An error skips the rest of it and ends the transaction. *)
+(* ClaimAtCommit: the handler has begun. What it writes is in its transaction, and excludes nobody here. *)
 
-LockOf(c) == IF lock = None THEN c ELSE lock
+(* Another call has the key, or may have it: all is rolled back, and the call starts over. *)
+Drops(c, answer(_)) ==
+  /\ Goes(c, "over") /\ Ends(c) /\ fate' = [fate EXCEPT ![c] = "dropped"]
+  /\ effects' = IF Rule("a dropped run is rolled back") THEN effects ELSE effects \cup {c}
+  /\ IF Rule("what a dropped run answers is dropped") THEN UNCHANGED answers ELSE answer(c)
 
-(* refuse_claim(): the handler is unwinding, and its transaction is over. *)
-Raises(c) == Goes(c, "unwinding") /\ Ends(c)
+Locks(c, where) ==
+  /\ lock' = IF lock = None THEN c ELSE lock
+  /\ tx' = [tx EXCEPT ![c] = "open"] /\ Goes(c, where)
 
-FirstLock(c) ==
-  /\ at[c] = IF Rule("a late look comes after the lock") THEN "early" ELSE "first"
-  /\ IF lock = None \/ ~Rule("a first statement runs only behind its lock")
-     THEN /\ Goes(c, IF Rule("a late look comes after the lock") THEN "first" ELSE "running")
-          /\ tx' = [tx EXCEPT ![c] = "open"] /\ lock' = LockOf(c)
-          /\ UNCHANGED <<cleared, won, seen>>
-     ELSE Raises(c)
-  /\ UNCHANGED <<row, stranger, told, effects, fate, forgotten>>
+(* claim_at_commit.sql: the try-lock. Then record.sql and COMMIT, in the same flush: see Commit. *)
+ClaimsAtCommit(c) ==
+  /\ at[c] = "early"
+  /\ IF lock = None \/ ~Rule("a record claims its key behind the lock")
+     THEN Locks(c, "running") /\ UNCHANGED <<cleared, won, seen, effects, fate, answers>>
+     ELSE Drops(c, Tells)
+  /\ UNCHANGED <<row, stranger, forgotten>>
 
-FirstLook(c) ==
-  /\ at[c] = IF Rule("a late look comes after the lock") THEN "first" ELSE "early"
-  /\ IF row = NoRow
-     THEN /\ Goes(c, IF Rule("a late look comes after the lock") THEN "running" ELSE "first")
-          /\ tx' = [tx EXCEPT ![c] = "open"]
-          /\ UNCHANGED <<lock, cleared, won, seen>>
-     ELSE Raises(c)
-  /\ UNCHANGED <<row, stranger, told, effects, fate, forgotten>>
-
-(* Another error: of the claim's statements or of the handler's own. Nothing remains, and the run is claimed
-   when its handler has ended: by the ordinary claim. *)
-FirstFails(c) ==
-  /\ at[c] \in {"early", "first"}
-  /\ Goes(c, "claim") /\ Ends(c) /\ fate' = [fate EXCEPT ![c] = "failed"]
-  /\ UNCHANGED <<row, stranger, told, effects, forgotten>>
-
-(* The connection is cut: the flush is not answered, and the run is dropped. The database may yet get it. *)
-FirstCut(c) ==
-  /\ at[c] \in {"early", "first"} /\ Drops(c)
-  /\ tx' = [tx EXCEPT ![c] = IF at[c] = "early" THEN "sent" ELSE "open"]
-  /\ UNCHANGED <<row, stranger, lock, cleared, won, seen, told, effects, forgotten>>
+(* The connection is cut: the flush is not answered. The database may yet get it, or never. *)
+FlushIsCut(c) ==
+  /\ at[c] = "early" /\ Goes(c, "over")
+  /\ tx' = [tx EXCEPT ![c] = "sent"]
+  /\ IF Rule("a commit that was not answered is not told") THEN UNCHANGED answers ELSE Tells(c)
+  /\ UNCHANGED <<row, stranger, lock, cleared, won, seen, effects, fate, forgotten>>
 
 ArrivesLate(c) ==
-  /\ tx[c] = "sent" /\ lock = None /\ row = NoRow
-  /\ tx' = [tx EXCEPT ![c] = "open"] /\ lock' = c
-  /\ UNCHANGED <<row, stranger, cleared, at, won, seen, told, effects, fate, forgotten>>
+  /\ tx[c] = "sent" /\ lock = None
+  /\ tx' = [tx EXCEPT ![c] = "committing"] /\ lock' = c
+  /\ UNCHANGED <<row, stranger, cleared, at, won, seen, effects, fate, forgotten, answers>>
 
-(* The handler has ended without any statement. *)
-IsSilent(c) ==
-  /\ at[c] = "early"
-  /\ IF Rule("a handler without a statement is claimed at its end")
-     THEN Goes(c, "claim") /\ UNCHANGED told
-     ELSE Goes(c, "over") /\ told' = told \cup {<<c, c>>}
-  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, effects, fate, forgotten>>
+(* The handler fails, or its transaction cannot be committed; perhaps because its twin has committed. *)
+Errs(c) ==
+  /\ c \in AtCommit /\ at[c] \in {"early", "running"}
+  /\ \/ UNCHANGED twin
+     \/ \E other \in effects \ forgotten : twin' = [twin EXCEPT ![c] = other]
+  /\ Ends(c)
+  /\ IF Rule("an error is answered after a look-up")
+     THEN Goes(c, "look up") /\ UNCHANGED erred
+     ELSE Goes(c, "over") /\ erred' = erred \cup {c}
+  /\ UNCHANGED <<row, stranger, effects, fate, forgotten, told, failed>>
 
-(* A handler that was stopped answers all the same. *)
-Unwinds(c) ==
-  /\ at[c] = "unwinding" /\ Drops(c)
-  /\ told' = IF Rule("what a dropped run answers is dropped") THEN told ELSE told \cup {<<c, c>>}
-  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, effects, forgotten>>
+(* find_owner.sql: the try-lock, then the look, as a statement of its own. *)
+LooksUp(c) ==
+  /\ at[c] = "look up"
+  /\ IF lock = None
+     THEN Locks(c, "looking") /\ UNCHANGED <<cleared, won, seen, effects, fate, answers>>
+     ELSE Drops(c, TellsError)
+  /\ UNCHANGED <<row, stranger, forgotten>>
+
+AnswersError(c) == Goes(c, "over") /\ Ends(c) /\ TellsError(c) /\ UNCHANGED <<effects, fate>>
+
+Finds(c) ==
+  /\ at[c] = "looking"
+  /\ IF row # NoRow /\ ~row.expired THEN Drops(c, TellsError) ELSE AnswersError(c)
+  /\ UNCHANGED <<row, stranger, forgotten>>
+
+LookUpFails(c) ==
+  /\ at[c] \in {"look up", "looking"}
+  /\ IF Rule("whose look-up fails is dropped") THEN Drops(c, TellsError) ELSE AnswersError(c)
+  /\ UNCHANGED <<row, stranger, forgotten>>
+
+(* record_failure.sql, after the rollback: the try-lock, and a row if none stands there, in one flush. *)
+FailsForGood(c) ==
+  /\ at[c] = "early" /\ "terminal" \in Endings
+  /\ IF lock = None /\ (row = NoRow \/ ~Rule("an error is recorded only where nothing stands"))
+     THEN /\ row' = Failure(c)
+          /\ Goes(c, "over") /\ TellsFailure(c)
+          /\ UNCHANGED <<lock, cleared, tx, won, seen, effects, fate>>
+     ELSE /\ UNCHANGED row
+          /\ IF Rule("an error that is not recorded is not told")
+             THEN Drops(c, TellsFailure)
+             ELSE /\ Goes(c, "over") /\ TellsFailure(c)
+                  /\ UNCHANGED <<lock, cleared, tx, won, seen, effects, fate>>
+  /\ UNCHANGED <<stranger, forgotten>>
 
 -----------------------------------------------------------------------------
 (* The handler ends. *)
@@ -211,49 +235,46 @@ Recorded(c) ==
   /\ Ends(c)
 
 Commit(c) ==
-  /\ at[c] = "running" /\ fate[c] = "counts"
-  /\ \/ IsFree(c) /\ Recorded(c) /\ told' = told \cup {<<c, c>>} /\ Goes(c, "over")
-     \/ ~IsFree(c) /\ Ends(c) /\ Goes(c, "over") /\ UNCHANGED <<row, told>> \* lost: nothing remains
-        /\ effects' = IF Rule("effect and record are one commit") THEN effects ELSE effects \cup {c}
+  /\ at[c] = "running"
+  /\ \/ IsFree(c) /\ Recorded(c) /\ Tells(c) /\ Goes(c, "over") /\ UNCHANGED fate
+     \/ \* another row stands there: nothing remains
+        /\ ~IsFree(c) /\ UNCHANGED row
+        /\ IF c \in AtCommit
+           THEN Drops(c, Tells)
+           ELSE /\ Ends(c) /\ Goes(c, "over") /\ UNCHANGED <<answers, fate>>
+                /\ effects' = IF Rule("effect and record are one commit") THEN effects
+                              ELSE effects \cup {c}
      \/ \* not answered: the database decides, and nobody is told
         /\ tx' = [tx EXCEPT ![c] = "committing"] /\ Goes(c, "over")
-        /\ told' = IF Rule("a commit that was not answered is not told") THEN told
-                   ELSE told \cup {<<c, c>>}
-        /\ UNCHANGED <<row, effects, lock, cleared, won, seen>>
-  /\ UNCHANGED <<stranger, fate, forgotten>>
-
-(* What the handler wrote is gone with its first statement, so its answer is not recorded either. *)
-AnswersInVain(c) ==
-  /\ at[c] = "running" /\ fate[c] = "failed"
-  /\ Goes(c, "over") /\ Ends(c)
-  /\ IF Rule("a run whose first statement failed records no answer")
-     THEN UNCHANGED <<row, told>>
-     ELSE IsFree(c) /\ row' = Done(c) /\ told' = told \cup {<<c, c>>}
-  /\ UNCHANGED <<stranger, effects, fate, forgotten>>
+        /\ IF Rule("a commit that was not answered is not told") THEN UNCHANGED answers ELSE Tells(c)
+        /\ UNCHANGED <<row, effects, lock, cleared, won, seen, fate>>
+  /\ UNCHANGED <<stranger, forgotten>>
 
 (* The effect is rolled back: the key is free at once, or the error is recorded then. *)
 Fails(c) ==
-  /\ at[c] = "running"
+  /\ at[c] = "running" /\ c \in Calls
   /\ \/ "release" \in Endings /\ Goes(c, "over") /\ Forgets(c)
      \/ "terminal" \in Endings /\ Goes(c, "record failure") /\ UNCHANGED seen
   /\ Frees(c)
-  /\ UNCHANGED <<row, stranger, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<row, stranger, effects, fate, forgotten, answers>>
 
 (* record_failure.sql, in autocommit: clears away again what was cleared, and inserts if nothing stands there. *)
 RecordFailure(c) ==
   /\ at[c] = "record failure" /\ cleared = None
-  /\ row' = IF row = NoRow \/ (row.by = seen[c].by /\ IsClearable(row)) THEN Failure(c) ELSE row
+  /\ IF row = NoRow \/ (row.by = seen[c].by /\ IsClearable(row))
+     THEN row' = Failure(c) /\ TellsFailure(c)
+     ELSE UNCHANGED <<row, answers>>
   /\ Goes(c, "over") /\ Forgets(c)
-  /\ UNCHANGED <<stranger, lock, cleared, tx, won, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<stranger, lock, cleared, tx, won, effects, fate, forgotten>>
 
 (* Where a call has no transaction. *)
-Idle == {"claim", "over", "early", "unwinding"}
+Idle == {"claim", "over", "early", "look up"}
 
 (* The server dies, or its connection is cut: the database notices in its own time. *)
 Dies(c) ==
   /\ at[c] \notin Idle
   /\ Goes(c, "over")
-  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, effects, fate, forgotten, answers>>
 
 -----------------------------------------------------------------------------
 (* What goes on beside the calls. *)
@@ -262,16 +283,14 @@ Dies(c) ==
 EndsTransaction(c) ==
   /\ at[c] = "over" /\ tx[c] # "none"
   /\ \/ tx[c] = "committing" /\ IsFree(c) /\ Recorded(c)
-     \/ /\ Ends(c) /\ UNCHANGED row
-        /\ effects' = IF tx[c] = "open" /\ fate[c] = "dropped" /\ ~Rule("a dropped run is rolled back")
-                      THEN effects \cup {c} ELSE effects
-  /\ UNCHANGED <<stranger, at, told, fate, forgotten>>
+     \/ Ends(c) /\ UNCHANGED <<row, effects>>
+  /\ UNCHANGED <<stranger, at, fate, forgotten, answers>>
 
 (* claim/claim.sql of the reserved call: it inserts where it sees no committed row. *)
 StrangerReserves ==
   /\ stranger = "away" /\ row = NoRow
   /\ row' = Reservation /\ stranger' = "running"
-  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, effects, fate, forgotten, answers>>
 
 (* complete.sql, with the effect: waits for a transaction that deletes the row. *)
 StrangerCompletes ==
@@ -281,46 +300,47 @@ StrangerCompletes ==
      THEN /\ row' = Done(Reserved) /\ effects' = effects \cup {Reserved}
           /\ told' = told \cup {<<Reserved, Reserved>>}
      ELSE UNCHANGED <<row, effects, told>>
-  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, fate, forgotten>>
+  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, fate, forgotten, twin, erred, failed>>
 
 StrangerDies ==
   /\ stranger = "running" /\ stranger' = "over"
-  /\ UNCHANGED <<row, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<row, lock, cleared, at, tx, won, seen, effects, fate, forgotten, answers>>
 
 LeaseEnds ==
   /\ row.state = "open" /\ row.alive
   /\ row' = [row EXCEPT !.alive = FALSE]
-  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, effects, fate, forgotten, answers>>
 
 (* The retention ends. *)
 Expires ==
   /\ Expiry /\ row # NoRow /\ ~row.expired /\ (IsEnded(row) \/ ~row.alive)
   /\ row' = [row EXCEPT !.expired = TRUE]
   /\ forgotten' = IF IsEnded(row) THEN forgotten \cup {row.by} ELSE forgotten
-  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, fate>>
+  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, effects, fate, answers>>
 
 (* sweep_expired: skips a row that is locked. *)
 Sweep ==
   /\ IsExpired(row) /\ cleared = None
   /\ row' = NoRow
-  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
+  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, effects, fate, forgotten, answers>>
 
 -----------------------------------------------------------------------------
 
 Init ==
   /\ row = NoRow /\ stranger = "away" /\ lock = None /\ cleared = None
-  /\ at = [c \in All |-> IF c \in Late THEN "early" ELSE "claim"]
+  /\ at = [c \in All |-> IF c \in AtCommit THEN "early" ELSE "claim"]
   /\ tx = [c \in All |-> "none"]
   /\ won = [c \in All |-> FALSE]
   /\ seen = [c \in All |-> NoRow]
   /\ fate = [c \in All |-> "counts"]
-  /\ told = {} /\ effects = {} /\ forgotten = {}
+  /\ twin = [c \in All |-> None]
+  /\ told = {} /\ erred = {} /\ failed = {} /\ effects = {} /\ forgotten = {}
 
 Step(c) ==
   \/ TryLock(c) \/ Look(c) \/ Decide(c) \/ Clear(c)
-  \/ FirstLock(c) \/ FirstLook(c) \/ FirstFails(c) \/ FirstCut(c) \/ ArrivesLate(c)
-  \/ IsSilent(c) \/ Unwinds(c)
-  \/ Commit(c) \/ AnswersInVain(c) \/ Fails(c) \/ RecordFailure(c)
+  \/ ClaimsAtCommit(c) \/ FlushIsCut(c) \/ ArrivesLate(c)
+  \/ Errs(c) \/ LooksUp(c) \/ Finds(c) \/ LookUpFails(c) \/ FailsForGood(c)
+  \/ Commit(c) \/ Fails(c) \/ RecordFailure(c)
   \/ Dies(c) \/ EndsTransaction(c)
 
 Beside == StrangerReserves \/ StrangerCompletes \/ StrangerDies \/ LeaseEnds \/ Expires \/ Sweep
@@ -333,7 +353,7 @@ Fairness == WF_vars(LeaseEnds) /\ \A c \in All : WF_vars(EndsTransaction(c))
 Spec == Init /\ [][Next]_vars
 FairSpec == Spec /\ Fairness
 
-Symmetry == Permutations(Calls) \cup Permutations(Late)
+Symmetry == Permutations(Calls) \cup Permutations(AtCommit)
 
 -----------------------------------------------------------------------------
 (* What must hold. *)
@@ -345,10 +365,11 @@ TypeOK ==
               alive : BOOLEAN, expired : BOOLEAN]
   /\ stranger \in {"away", "running", "over"}
   /\ lock \in All \cup {None} /\ cleared \in All \cup {None}
-  /\ at \in [All -> {"early", "first", "unwinding", "claim", "second", "decide", "clear", "running",
+  /\ at \in [All -> {"early", "look up", "looking", "claim", "second", "decide", "clear", "running",
                      "record failure", "over"}]
   /\ tx \in [All -> {"none", "sent", "open", "committing"}]
-  /\ fate \in [All -> {"counts", "failed", "dropped"}]
+  /\ fate \in [All -> {"counts", "dropped"}]
+  /\ twin \in [All -> Anybody \cup {None}] /\ erred \subseteq All /\ failed \subseteq All
   /\ told \subseteq Anybody \X Anybody /\ effects \subseteq Anybody /\ forgotten \subseteq Anybody
 
 (* Effect and record are one commit: never two of them, whatever happens. *)
@@ -366,13 +387,21 @@ OkHasEffect ==
   /\ \A t \in told : t[1] \in effects
   /\ row.state = "done" => row.by \in effects
 
+(* And so is a terminal error that was answered. *)
+FailureIsWhatRetriesGet ==
+  \A c \in failed : c \in forgotten \/ (row.by = c /\ row.state = "failure")
+
+(* No client gets the error of a handler that failed because its twin has committed. *)
+TwinIsNoError == \A c \in erred : twin[c] \in forgotten \cup {None}
+
 (* What a dropped run wrote or answered counts nowhere. *)
 DroppedLeavesNothing ==
-  \A c \in Late : fate[c] = "dropped" => c \notin effects /\ <<c, c>> \notin told /\ row.by # c
+  \A c \in AtCommit : fate[c] = "dropped" =>
+    c \notin effects \cup erred \cup failed /\ <<c, c>> \notin told /\ row.by # c
 
-(* No handler runs in vain, beside a record that a call like it has made. *)
+(* No handler that has claimed its key runs in vain, beside a record that a call like it has made. *)
 NoRunBesideRecord ==
-  \A c \in All : at[c] = "running" /\ row.state = "done" => row.expired \/ row.by = Reserved
+  \A c \in Calls : at[c] = "running" /\ row.state = "done" => row.expired \/ row.by = Reserved
 
 (* The reservation of a living owner is left alone. *)
 LivingReservationStands == cleared # None => ~(row.state = "open" /\ row.alive)

@@ -7,7 +7,6 @@ import io.github.grpcidempotency.store.handler.CurrentHandler;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
@@ -20,11 +19,18 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
               clock_timestamp() - :millis * interval '1 millisecond')
       """;
 
-  /** Fails if a twin has it, or waits for the twin that writes it, but not for a frozen one. */
-  private static final String INSERT_NAME =
-      "INSERT INTO torture.names (user_id, key) VALUES (:user, :key)";
-
-  private static final String WAIT_NOT_FOR_LONG = "SET LOCAL lock_timeout = '500ms'";
+  /**
+   * Inserts a unique name as well. Waits for a twin that writes the same name, but not for long,
+   * because the twin's server may stand still.
+   */
+  private static final String INSERT_WITH_NAME =
+      "WITH effect AS ("
+          + INSERT
+          + """
+            RETURNING key, user_id)
+          INSERT INTO torture.names (key, user_id)
+          SELECT key, user_id FROM effect, set_config('lock_timeout', '500', true)
+          """;
 
   static EffectRun begin(Form form, EffectRequest request) {
     Scope scope = TortureServer.SCOPE.get();
@@ -56,11 +62,9 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
     return way.isAtCommit() ? new EffectRun(effect, guarded, watch, other) : this;
   }
 
-  /** Returns what it writes. */
-  List<String> statements() {
-    return way == Way.AT_COMMIT_WITH_NAME
-        ? List.of(INSERT, WAIT_NOT_FOR_LONG, INSERT_NAME)
-        : List.of(INSERT);
+  /** Returns what writes it, with {@link #parameters}. */
+  String insert() {
+    return way == Way.AT_COMMIT_WITH_NAME ? INSERT_WITH_NAME : INSERT;
   }
 
   Map<String, Object> parameters(String server) {

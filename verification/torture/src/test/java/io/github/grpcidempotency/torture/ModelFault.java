@@ -58,20 +58,20 @@ enum ModelFault {
       transaction(), "only what is over is cleared", "LivingReservationStands"),
   LOCK_KEPT(
       transaction(), "a transaction's end frees its lock", "AbandonedKeyIsFree", "KeyBecomesFree"),
-  FIRST_STATEMENT_BESIDE_THE_LOCK(
-      transaction(), "a first statement runs only behind its lock", "NoRunBesideRecord"),
-  LATE_LOOK_BEFORE_LOCK(transaction(), "a late look comes after the lock", "NoRunBesideRecord"),
-  SILENT_HANDLER_UNCLAIMED(
-      transaction(),
-      "a handler without a statement is claimed at its end",
-      "OkHasEffect",
-      "OkIsWhatRetriesGet"),
-  FAILED_FIRST_STATEMENT_TAKEN_FOR_WON(
-      transaction(), "a run whose first statement failed records no answer", "OkHasEffect"),
+  COMMIT_BESIDE_THE_LOCK(
+      transaction(), "a record claims its key behind the lock", "NoRunBesideRecord"),
+  ERROR_WITHOUT_LOOK_UP(transaction(), "an error is answered after a look-up", "TwinIsNoError"),
+  FAILED_LOOK_UP_ANSWERED(transaction(), "whose look-up fails is dropped", "TwinIsNoError"),
+  FAILURE_OVER_A_RECORD(
+      transaction(), "an error is recorded only where nothing stands", "RecordStands"),
+  FAILURE_TOLD_UNRECORDED(
+      transaction(), "an error that is not recorded is not told", "FailureIsWhatRetriesGet"),
   DROPPED_ANSWER_SENT(
       transaction(),
       "what a dropped run answers is dropped",
       "OkIsWhatRetriesGet",
+      "FailureIsWhatRetriesGet",
+      "TwinIsNoError",
       "DroppedLeavesNothing"),
   DROPPED_RUN_COMMITTED(
       transaction(),

@@ -80,17 +80,17 @@ class ModelTest {
     assertHolds(
         ModelCheck.of("Transaction")
             .with("Calls", THREE)
-            .with("Late", "{}")
+            .with("AtCommit", "{}")
             .runLong("transaction, three calls"));
   }
 
   @Test
   @Tag("torture")
-  void theTransactionKeepsItsRulesAmongThreeCallsTwoOfWhichClaimLate() {
+  void theTransactionKeepsItsRulesAmongThreeCallsTwoOfWhichClaimAtCommit() {
     assertHolds(
         ModelCheck.of("Transaction")
-            .with("Late", "{l1, l2}")
-            .runLong("transaction, three calls, two of them late"));
+            .with("AtCommit", "{l1, l2}")
+            .runLong("transaction, three calls, two of them at commit"));
   }
 
   @Test
@@ -108,8 +108,7 @@ class ModelTest {
             .without(
                 "the lock excludes",
                 "the look comes after the lock",
-                "a first statement runs only behind its lock",
-                "a late look comes after the lock");
+                "a record claims its key behind the lock");
     for (String rule : new String[] {"JoinedEffectAtMostOnce", "OneSettlement"}) {
       assertHolds(withoutLock.only(rule).run("transaction, without a lock, " + rule));
     }

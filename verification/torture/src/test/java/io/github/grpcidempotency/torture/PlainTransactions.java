@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -99,9 +100,7 @@ final class PlainTransactions implements HandlerTransactions {
   }
 
   static void insert(Handle handle, String server, EffectRun run) {
-    for (String statement : run.statements()) {
-      handle.createUpdate(statement).bindMap(run.parameters(server)).execute();
-    }
+    handle.createUpdate(run.insert()).bindMap(run.parameters(server)).execute();
   }
 
   /** A renewal would change the record behind the snapshot of a stricter transaction. */

@@ -257,8 +257,8 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/runtime/Settler",
-                  "return settled == Settled.LOST ? Settled.LOST : Settled.DONE;",
-                  "return Settled.DONE;"))
+                  "return settled == Settled.LOST || settled == Settled.PREEMPTED ? settled : Settled.DONE;",
+                  "return settled == Settled.PREEMPTED ? settled : Settled.DONE;"))
           .during(FaultKind.STOP)),
 
   /** A call is given up although its client waits for the answer. */

@@ -98,9 +98,7 @@ class SpringHandlers implements HandlerTransactions {
   }
 
   private void insert(EffectRun run) {
-    for (String statement : run.statements()) {
-      jdbc.update(statement, run.parameters(server));
-    }
+    jdbc.update(run.insert(), run.parameters(server));
   }
 
   private static boolean lock(Connection connection) throws SQLException {

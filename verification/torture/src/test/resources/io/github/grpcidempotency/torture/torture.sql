@@ -49,6 +49,7 @@ CREATE SEQUENCE torture.preempted;
 
 GRANT USAGE ON SCHEMA torture TO torture_app, torture_past;
 GRANT INSERT ON torture.effects TO torture_app, torture_past;
+GRANT SELECT (key, user_id) ON torture.effects TO torture_app; -- for RETURNING
 GRANT INSERT ON torture.names TO torture_app;
 GRANT INSERT ON torture.findings, torture.batches TO torture_past;
 GRANT USAGE ON SEQUENCE torture.preempted TO torture_past;
