@@ -250,7 +250,7 @@ class ProceduresTest {
                 + " deletes: remove one of them",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
-            "BothCodes: a status code can be only one of terminal, unknown and without effect",
+            "BothCodes: a status code can be only one of terminal and unknown",
             "OkCode: the status code OK is not a failure",
             "NegativeAttach: the time that a duplicate waits must be 0 to 36500 days, not PT-1S",
             "BadTrailer: it records the trailer \"x why\", which is not a valid name",

@@ -56,7 +56,6 @@ class LockedRowsTest {
           "maintenance/sweep_lag.sql",
           "maintenance/wake.sql",
           "maintenance/wake_batch.sql",
-          "settle/has_changes.sql",
           "settle/is_open.sql",
           "settle/lock.sql",
           "settle/refer.sql",

@@ -51,7 +51,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     answer(observer, Note.newBuilder().setNumber(number).build());
   }
 
-  /** Reserved: the slow work comes first, then shipment and answer are one commit. */
+  /** Reserved: the slow work comes first. The answer is recorded after the shipment's commit. */
   @Override
   public void createShipment(CreateShipmentRequest request, StreamObserver<Shipment> observer) {
     String tracking = "track-" + UUID.randomUUID(); // stands for a slow call to a carrier

@@ -127,7 +127,7 @@ class OrderServiceTest {
   }
 
   @Test
-  void aShipmentAndItsAnswerAreOneCommit() throws Exception {
+  void aRetryOfAReservedCallGetsTheFirstShipment() throws Exception {
     Order order = withNewKey(orders()).createOrder(TEA);
     OrderServiceGrpc.OrderServiceBlockingStub client = withNewKey(orders());
     CreateShipmentRequest request =
@@ -138,7 +138,7 @@ class OrderServiceTest {
 
     assertThat(client.createShipment(request)).isEqualTo(first);
     assertThat(isReplay()).isTrue();
-    assertThat(isOneCommit("shipments", "shipment_id", first.getId())).isTrue();
+    assertThat(count("shipments")).isEqualTo(1);
   }
 
   @Test
