@@ -53,8 +53,6 @@ class OperationTest {
   private static final CreateThingRequest REQUEST =
       CreateThingRequest.newBuilder().setName("a thing").setRequestId("1").build();
   private static final Thing RESPONSE = Thing.newBuilder().setName("a thing").build();
-  private static final RecordedOutcome ERROR =
-      new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
 
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
   private final Engines engines =
