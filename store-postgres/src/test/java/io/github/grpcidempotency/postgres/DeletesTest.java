@@ -6,21 +6,17 @@ import static org.awaitility.Awaitility.await;
 import com.google.protobuf.Empty;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
@@ -35,7 +31,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -225,24 +220,6 @@ class DeletesTest {
           .last()
           .asString()
           .contains("idempotency.refer_if_it_stands");
-    }
-  }
-
-  @Test
-  void onlyDeletesCheckWhetherTheirResourceExists() {
-    for (Procedure procedure : new Procedure[] {Things.CREATE_THING, deletion(Way.RESERVED)}) {
-      ProcedureSql sql =
-          new ProcedureSql(
-              RecordedProcedure.of(procedure),
-              ResourceIdType.UUID,
-              true,
-              new StoreSql(IdempotencySchema.DEFAULT_NAME, false, true));
-
-      assertThat(Stream.of(sql.complete, sql.join, sql.record.withCommit()))
-          .allMatch(
-              statement ->
-                  statement.contains("refer_if_it_stands") == procedure.deletes()
-                      && statement.contains("CAST(:resource_id AS uuid)"));
     }
   }
 

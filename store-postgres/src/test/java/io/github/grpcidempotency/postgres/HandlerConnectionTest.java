@@ -119,8 +119,7 @@ class HandlerConnectionTest {
       Object unused = method.invoke(object, nothing);
       return false;
     } catch (InvocationTargetException thrown) {
-      return String.valueOf(thrown.getTargetException().getMessage())
-          .contains("the transaction of this call has ended");
+      return String.valueOf(thrown.getCause()).contains("the transaction of this call has ended");
     }
   }
 

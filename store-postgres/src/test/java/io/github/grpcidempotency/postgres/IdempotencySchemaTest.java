@@ -140,27 +140,6 @@ class IdempotencySchemaTest {
     }
   }
 
-  /** As after {@code ALTER DEFAULT PRIVILEGES … GRANT ALL ON TABLES}. */
-  @Test
-  void grantToLeavesTheApplicationOnlyTheRightToReadFacts() {
-    owner.useHandle(
-        handle -> {
-          handle.execute("GRANT ALL ON idempotency.idempotency_facts TO things_app");
-          handle.execute("SELECT idempotency.grant_to('things_app')");
-        });
-
-    theApplicationMayNotAlterWhatItUses();
-    List<String> facts =
-        Jdbi.create(database.app())
-            .withHandle(
-                handle ->
-                    handle
-                        .createQuery("SELECT name FROM idempotency.idempotency_facts")
-                        .mapTo(String.class)
-                        .list());
-    assertThat(facts).contains("version");
-  }
-
   /** Each server calls the function after its migration. */
   @ParameterizedTest
   @ValueSource(strings = {"add_operation_index", "add_tenant_index", "add_in_flight_index"})

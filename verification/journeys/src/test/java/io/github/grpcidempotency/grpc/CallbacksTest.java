@@ -144,22 +144,6 @@ class CallbacksTest extends CallTest {
     keyed(server).end().first();
   }
 
-  @Test
-  void anErrorOfACallerResolverRefusesTheCall() {
-    IdempotencyInterceptor unresolved =
-        IdempotencyInterceptor.builder(
-                Procedures.of(
-                    Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED).build()),
-                CallbacksTest::fails)
-            .store(memory)
-            .build();
-    grpc.registerCloseable(unresolved);
-    ThingServer server = start(server().bare().inside(unresolved));
-
-    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.INTERNAL);
-    assertThat(server.things().runs()).isZero();
-  }
-
   @SuppressWarnings("TypeParameterUnusedInFormals") // stands for a function of any type
   private static <T> T fails() {
     throw new NoSuchMethodError("of another version");

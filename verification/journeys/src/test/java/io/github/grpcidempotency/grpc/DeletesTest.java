@@ -48,24 +48,6 @@ class DeletesTest extends CallTest {
   }
 
   @Test
-  void aRetryOfADeleteGetsTheFirstAnswer() {
-    ThingServer server = start(server().describe(DELETE_THING));
-    ThingClient client = ThingClient.on(server.channel());
-    Reply first = client.deleteThing(THING);
-
-    Reply retry = client.deleteThing(THING);
-
-    assertThat(first.isOk()).as(first.toString()).isTrue();
-    assertThat(first.isReplay()).isFalse();
-    assertThat(retry.isReplay()).as(retry.toString()).isTrue();
-    assertThat(retry.bytes()).isEqualTo(first.bytes());
-    assertThat(retry.operation()).isEqualTo(first.operation()).isPresent();
-    assertThat(retry.expires()).isEqualTo(first.expires()).isPresent();
-    assertThat(retry.operationStatus()).isEqualTo(first.operationStatus()).contains("completed");
-    assertThat(server.runs()).isEqualTo(1);
-  }
-
-  @Test
   void aMissingResourceIsNotFoundWithTheHandlersStatus() {
     ThingServer server = start(server().describe(DELETE_THING));
     ThingClient client = ThingClient.on(server.channel());

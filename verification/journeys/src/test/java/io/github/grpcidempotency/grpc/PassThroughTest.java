@@ -26,16 +26,6 @@ class PassThroughTest extends CallTest {
   }
 
   @Test
-  void aCallWithoutACallerIsNotTouchedEvenIfItsKeyIsMalformed() {
-    ThingServer server = start(witnessed(server()));
-
-    call(server, "a thing").key(KEY).end().untouched();
-    call(server, "a thing").key("not a uuid").end().untouched();
-
-    assertPassedThrough(server);
-  }
-
-  @Test
   void aMethodWithoutADescriptorIsNotTouched() {
     ThingServer server = start(witnessed(server()));
 
