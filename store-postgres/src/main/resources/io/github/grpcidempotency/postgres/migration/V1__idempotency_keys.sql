@@ -267,7 +267,7 @@ EXCEPTION
 END;
 $$;
 
--- Fails, so that the handler's first statement, which is sent behind it, does not run.
+-- Fails, so that nothing that is sent behind it is done.
 CREATE FUNCTION "${schema}".refuse_claim() RETURNS integer
   LANGUAGE plpgsql VOLATILE -- otherwise the planner would call it
   SET search_path = pg_catalog, pg_temp

@@ -55,19 +55,19 @@ class ClaimAtCommitTest extends CallTest {
   private static final Metadata.Key<String> FOR_HANDLERS = header("for-handlers");
 
   private final boolean bound;
-  private CommitStore store;
+  private CommitStore commits;
 
   ClaimAtCommitTest(boolean bound) {
     this.bound = bound;
-    this.store = new CommitStore(memory, bound);
+    this.commits = new CommitStore(memory, bound);
   }
 
   @AfterEach
   void everyTransactionHasEndedOnce() {
     await()
         .pollDelay(Duration.ZERO)
-        .until(() -> store.open() + journal.live().map(LiveCounts::leasesHeld).orElse(0) == 0);
-    assertThat(store.misuses()).isEmpty();
+        .until(() -> commits.open() + journal.live().map(LiveCounts::leasesHeld).orElse(0) == 0);
+    assertThat(commits.misuses()).isEmpty();
   }
 
   /** What the handler of a duplicate does after its statement. */
@@ -97,9 +97,9 @@ class ClaimAtCommitTest extends CallTest {
             CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)
                 .execute(() -> ThingHandler.answer(request, call)));
 
+    @SuppressWarnings("ImmutableEnumChecker") // a lambda without state
     private final BiConsumer<CreateThingRequest, StreamObserver<Thing>> deed;
 
-    @SuppressWarnings("ImmutableEnumChecker") // a lambda without state
     Ending(BiConsumer<CreateThingRequest, StreamObserver<Thing>> deed) {
       this.deed = deed;
     }
@@ -129,8 +129,8 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
     assertThat(first.trailer(IdempotencyMetadata.OPERATION))
         .contains(journal.only(IdempotencyEvent.Claimed.class).operationId().toString());
-    assertThat(store.asked()).containsExactly("at commit");
-    assertThat(store.effects()).containsExactly("an effect");
+    assertThat(commits.asked()).containsExactly("at commit");
+    assertThat(commits.effects()).containsExactly("an effect");
   }
 
   @ParameterizedTest
@@ -143,8 +143,8 @@ class ClaimAtCommitTest extends CallTest {
 
     keyed(server).end().replays(first);
 
-    assertThat(store.effects()).containsExactly("an effect");
-    assertThat(store.asked()).containsExactly("at commit", "at commit", "after a look");
+    assertThat(commits.effects()).containsExactly("an effect");
+    assertThat(commits.asked()).containsExactly("at commit", "at commit", "after a look");
     assertThat(journal.kinds()).containsExactly("KeyFound", "Replayed");
   }
 
@@ -172,7 +172,7 @@ class ClaimAtCommitTest extends CallTest {
     server.things().handle(ClaimAtCommitTest::write);
     keyed(server).end().first();
 
-    assertThat(store.effects()).containsExactly("an effect");
+    assertThat(commits.effects()).containsExactly("an effect");
     assertThat(journal.all(IdempotencyEvent.ClaimSettled.class))
         .extracting(IdempotencyEvent.ClaimSettled::settlement)
         .containsExactly(
@@ -194,7 +194,7 @@ class ClaimAtCommitTest extends CallTest {
     mayEnd.countDown();
     first.end().first();
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(store.asked()).containsExactly("at commit");
+    assertThat(commits.asked()).containsExactly("at commit");
   }
 
   /** Their servers do not know of each other before their commits. */
@@ -207,8 +207,8 @@ class ClaimAtCommitTest extends CallTest {
     Started slow = keyed(server).start();
     written.await();
     CommitStore others = new CommitStore(memory, bound);
-    CommitStore own = store;
-    store = others;
+    CommitStore own = commits;
+    commits = others;
     ThingServer other = start(atCommit());
 
     Seen quick = keyed(other).end().first();
@@ -246,7 +246,7 @@ class ClaimAtCommitTest extends CallTest {
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
     CountDownLatch mayReturn = new CountDownLatch(1);
-    store.cutOff();
+    commits.cutOff();
     server
         .things()
         .handle(
@@ -268,7 +268,7 @@ class ClaimAtCommitTest extends CallTest {
 
     call.end().first();
     assertThat(most).hasValue(1);
-    assertThat(store.effects()).containsExactly("an effect", "another effect");
+    assertThat(commits.effects()).containsExactly("an effect", "another effect");
     assertThat(first.isReplayed()).isFalse();
   }
 
@@ -285,7 +285,7 @@ class ClaimAtCommitTest extends CallTest {
     Seen first = answers.stream().filter(seen -> !seen.isReplayed()).findFirst().orElseThrow();
     assertThat(answers).filteredOn(seen -> !seen.isReplayed()).hasSize(1);
     answers.stream().filter(Seen::isReplayed).forEach(seen -> seen.replays(first));
-    assertThat(store.effects()).containsExactly("an effect");
+    assertThat(commits.effects()).containsExactly("an effect");
     assertThat(journal.all(IdempotencyEvent.Claimed.class)).hasSize(1);
   }
 
@@ -298,7 +298,7 @@ class ClaimAtCommitTest extends CallTest {
     keyed(server).header(ATTEMPTS, "1").end().replays(first);
 
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(store.asked()).containsExactly("at commit", "after a look", "after a look");
+    assertThat(commits.asked()).containsExactly("at commit", "after a look", "after a look");
   }
 
   @ParameterizedTest
@@ -308,7 +308,7 @@ class ClaimAtCommitTest extends CallTest {
 
     keyed(server).header(ATTEMPTS, hint).header(RETRY, hint + "!").end().first();
 
-    assertThat(store.asked()).containsExactly("at commit");
+    assertThat(commits.asked()).containsExactly("at commit");
   }
 
   @Test
@@ -327,21 +327,21 @@ class ClaimAtCommitTest extends CallTest {
                         return next.startCall(call, headers);
                       }
                     }));
-    store.cutOff();
+    commits.cutOff();
 
     keyed(server).header(FOR_HANDLERS, "as it came").end().first();
 
     assertThat(server.things().runs()).isEqualTo(2);
     assertThat(seenByHandlers).containsExactly("as it came", "as it came");
-    assertThat(store.effects()).containsExactly("an effect");
-    assertThat(store.asked()).containsExactly("at commit", "after a look");
+    assertThat(commits.effects()).containsExactly("an effect");
+    assertThat(commits.asked()).containsExactly("at commit", "after a look");
     assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
   }
 
   @Test
   void aHandlerThatIsRunAgainMayFail() {
     ThingServer server = start(atCommit());
-    store.cutOff();
+    commits.cutOff();
     server
         .things()
         .handle(
@@ -370,7 +370,7 @@ class ClaimAtCommitTest extends CallTest {
               CommitStore.write("an effect");
               throw new IllegalStateException("on purpose");
             });
-    store.cutOff();
+    commits.cutOff();
 
     Seen first = keyed(server).end().first();
 
@@ -402,16 +402,16 @@ class ClaimAtCommitTest extends CallTest {
     duplicate.cancel();
     await().until(handlers::isCancelled);
     mayEnd.countDown();
-    await().until(() -> store.open() == 0);
+    await().until(() -> commits.open() == 0);
 
-    assertThat(store.asked()).containsExactly("at commit", "at commit");
-    assertThat(store.effects()).containsExactly("an effect");
+    assertThat(commits.asked()).containsExactly("at commit", "at commit");
+    assertThat(commits.effects()).containsExactly("an effect");
     assertThat(server.things().runs()).isEqualTo(2);
   }
 
   @Test
   void aHandlerThatDoesNotAnswerACancelledCallIsRolledBack() {
-    store = new CommitStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), bound);
+    commits = new CommitStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), bound);
     ThingServer server = start(atCommit());
     Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
     server
@@ -432,13 +432,13 @@ class ClaimAtCommitTest extends CallTest {
     ThingHandler.answer(forgotten.remove(), Thing.getDefaultInstance());
     server.things().handle(ClaimAtCommitTest::write);
     keyed(server).end().first();
-    assertThat(store.effects()).containsExactly("an effect");
+    assertThat(commits.effects()).containsExactly("an effect");
   }
 
   @Test
   void aCallThatIsGivenUpWhileItsHandlerRunsIsNotStartedOver() {
     assumeThat(bound).isFalse(); // a thread that is bound settles once its handler has returned
-    store = new CommitStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
+    commits = new CommitStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
     ThingServer server =
         start(
             atCommit()
@@ -458,7 +458,7 @@ class ClaimAtCommitTest extends CallTest {
     server.things().handle(ClaimAtCommitTest::write);
     keyed(server).end().first();
     assertThat(server.things().runs()).isEqualTo(2);
-    assertThat(store.effects()).containsExactly("an effect");
+    assertThat(commits.effects()).containsExactly("an effect");
   }
 
   private static void write(CreateThingRequest request, StreamObserver<Thing> answer) {
@@ -491,7 +491,7 @@ class ClaimAtCommitTest extends CallTest {
 
   private ThingServer.Builder atCommit(Duration attach) {
     return ThingServer.on(transport)
-        .store(store)
+        .store(commits)
         .createThing(
             thing ->
                 thing
