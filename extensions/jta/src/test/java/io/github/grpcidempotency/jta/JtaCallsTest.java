@@ -278,10 +278,6 @@ class JtaCallsTest {
     return ids("SELECT id FROM things WHERE user_id = '%s'".formatted(client.user()));
   }
 
-  private static List<UUID> thingsOf(Thing thing) throws SQLException {
-    return ids("SELECT id FROM things WHERE id = '%s'".formatted(thing.getId()));
-  }
-
   /** Returns whether record and effect were written by one transaction. */
   private static boolean joined(ThingClient client) throws SQLException {
     return !ids("""
