@@ -114,7 +114,9 @@ class IdempotencySchemaTest {
       own.execute("SELECT idempotency.add_resource_type('gizmo', NULL, enforced => false)");
       try (HikariDataSource pool = own.newAppPool(1);
           PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build()) {
-        assertThat(Things.win(store, request).complete(answer)).isEqualTo(Claim.Settled.DONE);
+        try (Claim claim = Things.win(store, request)) {
+          assertThat(claim.complete(answer)).isEqualTo(Claim.Settled.DONE);
+        }
 
         ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);
         assertThat(recorded.outcome()).isEqualTo(answer);

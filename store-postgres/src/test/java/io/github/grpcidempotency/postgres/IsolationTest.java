@@ -123,7 +123,6 @@ class IsolationTest {
           "check/answer_beginnings",
           "check/operation_index",
           "operation/statuses",
-          "settle/has_changes",
           "settle/is_open",
           "settle/same_time_line",
           "settle/same_time_line_batch",

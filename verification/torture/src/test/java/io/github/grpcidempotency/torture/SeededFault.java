@@ -579,7 +579,8 @@ enum SeededFault {
               store(
                   "internal/transaction/ClaimAtCommit",
                   "return hasOwner() ? Settled.PREEMPTED : Settled.DONE;",
-                  "    return hasOwner() ? Settled.DONE : Settled.DONE;"))),
+                  "    return hasOwner() ? Settled.DONE : Settled.DONE;"))
+          .running(plan -> plan.calling(16).mixing(new Plan.Mix(0, 0, 0, 0)))),
 
   /** A look for the owner that failed has found that there is none. */
   FAILED_LOOK_FINDS_NOBODY(
@@ -597,7 +598,8 @@ enum SeededFault {
   OWNER_IS_NOT_FOUND(
       breaking(Rule.TWIN_IS_NO_ERROR)
           .of(Form.LATE)
-          .by(sql("transaction/find_owner", "WHERE ${same_key}", "WHERE false AND ${same_key}"))),
+          .by(sql("transaction/find_owner", "WHERE ${same_key}", "WHERE false AND ${same_key}"))
+          .running(plan -> plan.calling(16).mixing(new Plan.Mix(0, 0, 0, 0)))),
 
   /** A terminal error that lost to another call's record is answered. */
   FAILURE_ANSWERED_BESIDE_A_RECORD(

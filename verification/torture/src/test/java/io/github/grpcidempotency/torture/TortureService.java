@@ -527,7 +527,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     if (chance(5)) {
       return run.by(Way.AT_COMMIT_AFTER_A_FAILURE);
     }
-    return chance(20) ? run.by(Way.AT_COMMIT_WITH_NAME) : run;
+    return chance(40) ? run.by(Way.AT_COMMIT_WITH_NAME) : run;
   }
 
   /** Takes its time before it writes too, and may fail there. */
