@@ -123,17 +123,17 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "private Runnable settleNow(Answer answer) { try {",
+                  "Runnable settle(Answer answer) { try {",
                   """
-                  private Runnable settleNow(Answer answer) {
+                  Runnable settle(Answer answer) {
                     if (answer.response().isPresent()) {
                       sending(answer, true).run();
                       try {
                         var unused = record(answer);
                       } catch (StoreException | TransactionMisuseException unrecorded) {
-                        return NOTHING_TO_SEND;
+                        return () -> {};
                       }
-                      return NOTHING_TO_SEND;
+                      return () -> {};
                     }
                     try {
                   """))
