@@ -40,6 +40,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -310,11 +311,12 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
    */
   private void inOrder(Runnable event) {
     Thread caller = Thread.currentThread();
+    AtomicBoolean waiting = new AtomicBoolean(true);
     AtomicReference<@Nullable Throwable> thrown = new AtomicReference<>();
     order.execute(
         () -> {
-          if (Thread.currentThread() != caller) {
-            events.within(event);
+          if (Thread.currentThread() != caller || !waiting.get()) {
+            events.within(event); // later: nobody waits for what it throws
             return;
           }
           try {
@@ -327,6 +329,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
             thrown.set(failure);
           }
         });
+    waiting.set(false);
     Throwable failure = thrown.get();
     if (failure != null) {
       rethrow(failure);

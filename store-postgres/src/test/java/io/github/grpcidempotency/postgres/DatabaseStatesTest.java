@@ -139,6 +139,7 @@ class DatabaseStatesTest {
         open(PostgresThingServer.on(service).connections(own).transactional().start());
     ThingClient client = open(ThingClient.to(server.port()));
     for (HikariDataSource pool : List.of(service, own)) {
+      pool.getHikariPoolMXBean().softEvictConnections(); // so that there is one connection
       try (Connection connection = pool.getConnection();
           Statement statement = connection.createStatement()) {
         statement.execute("SET default_transaction_read_only = on");

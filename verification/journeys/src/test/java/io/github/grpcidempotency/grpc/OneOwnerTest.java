@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -164,6 +165,21 @@ class OneOwnerTest extends CallTest {
 
     await().until(() -> journal.kinds().contains("ClaimSettled"));
     others.forEach(TestCall.Started::cancel);
+  }
+
+  @Test
+  void anErrorBesideTheSettlementAnswersTheCallAndEndsItsLease() {
+    UnreliableStore shortLeases = newStore(SHORT);
+    ThingServer server =
+        start(
+            server().store(shortLeases).settings(builder -> builder.listener(journal.listener())));
+    shortLeases.throwErrorsBesideSettlements();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    shortLeases.recover();
+
+    await().until(() -> keyed(server).end().code() == Status.Code.OK);
+    assertThat(journal.live().map(LiveCounts::leasesHeld)).contains(0);
   }
 
   private static ProcedureBuilder<Thing> recordingRefusals(ProcedureBuilder<Thing> thing) {

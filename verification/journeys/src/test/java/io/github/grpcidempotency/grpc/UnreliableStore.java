@@ -13,6 +13,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -37,6 +39,7 @@ final class UnreliableStore extends ForwardingStore {
   private volatile Runnable retain = UnreliableStore::nothing;
   private volatile Runnable beforeClaim = UnreliableStore::nothing;
   private volatile Runnable beforeLook = () -> beforeClaim.run();
+  private volatile Runnable besideSettlement = UnreliableStore::nothing;
   private volatile Runnable beforeSettlement = UnreliableStore::nothing;
   private volatile Runnable afterSettlement = UnreliableStore::nothing;
 
@@ -95,7 +98,13 @@ final class UnreliableStore extends ForwardingStore {
     beforeSettlement = this::throwError;
   }
 
+  /** Makes every claim throw an unexpected error when it is asked for its transaction again. */
+  void throwErrorsBesideSettlements() {
+    besideSettlement = this::throwError;
+  }
+
   void recover() {
+    besideSettlement = UnreliableStore::nothing;
     beforeClaim = UnreliableStore::nothing;
     beforeSettlement = UnreliableStore::nothing;
     afterSettlement = UnreliableStore::nothing;
@@ -180,8 +189,19 @@ final class UnreliableStore extends ForwardingStore {
   }
 
   private final class UnreliableClaim extends ForwardingClaim {
+    /** Its handler has its transaction, or knows that there is none. */
+    private final AtomicBoolean handled = new AtomicBoolean();
+
     UnreliableClaim(Claim claim) {
       super(claim);
+    }
+
+    @Override
+    public Optional<StoreTransaction> transaction() {
+      if (handled.getAndSet(true)) {
+        besideSettlement.run();
+      }
+      return super.transaction();
     }
 
     @Override
