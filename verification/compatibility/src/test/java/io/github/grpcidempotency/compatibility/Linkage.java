@@ -33,8 +33,9 @@ import org.objectweb.asm.tree.TypeInsnNode;
 final class Linkage implements AutoCloseable {
   private static final String LIBRARY = "io/github/grpcidempotency/";
 
-  /** Optional dependencies: a service that uses HikariCP brings it. */
-  private static final List<String> OPTIONAL = List.of("com/zaxxer/hikari/");
+  /** Optional dependencies: a service that encrypts, or uses jOOQ or HikariCP, brings them. */
+  private static final List<String> OPTIONAL =
+      List.of("com/google/crypto/tink/", "com/zaxxer/hikari/", "org/jooq/");
 
   private final URLClassLoader loader;
   private final Map<String, Optional<ClassNode>> classes = new HashMap<>();
