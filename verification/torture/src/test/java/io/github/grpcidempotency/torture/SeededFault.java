@@ -620,8 +620,8 @@ enum SeededFault {
           .by(
               interceptor(
                   "internal/call/KeyedRun",
-                  "case LOST, UNKNOWN -> refusal(Refusal.inProgress(engine.lease()));",
-                  "case LOST, UNKNOWN -> sending(answer, true);"))
+                  "case LOST -> refusal(Refusal.inProgress(engine.lease()));",
+                  "case LOST -> sending(answer, true);"))
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMMIT)),
 
