@@ -3,6 +3,7 @@ package io.github.grpcidempotency.grpc;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.call.ErrorAnswer;
 import io.github.grpcidempotency.internal.call.KeyedCall;
@@ -59,6 +60,7 @@ import org.slf4j.LoggerFactory;
 final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     implements Transport {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+  private static final RateLimitedLog log = RateLimitedLog.of(logger);
 
   private final Engines engines;
   private final Procedure procedure;
@@ -336,11 +338,20 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     }
   }
 
-  /** Closes the call of a handler that has thrown, because gRPC does so only for its own events. */
+  /**
+   * Closes the call of a handler that has thrown, because gRPC does so only for its own events.
+   * Never throws, because {@link #order} would then run nothing any more.
+   */
   private void failed(Throwable thrown) {
-    logger.error("{}: the handler failed", procedure.name(), thrown);
-    closeUnlessAnswered(
-        Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
+    try {
+      closeUnlessAnswered(
+          Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
+      logger.error("{}: the handler failed", procedure.name(), thrown);
+    } catch (Throwable unclosed) {
+      unclosed.addSuppressed(thrown);
+      log.error(
+          procedure.name(), unclosed, procedure.name() + ": a failed call could not be closed");
+    }
   }
 
   @Override

@@ -6,10 +6,12 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent.Attached;
+import io.github.grpcidempotency.event.IdempotencyEvent.ClaimSettled;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -123,6 +125,28 @@ class ScopesTest extends CallTest {
     second.succeed();
   }
 
+  /**
+   * Otherwise the order of the call would end with the failure, and the handler would not see it.
+   */
+  @Test
+  void aCallThatCannotBeClosedAfterItsHandlerThrewIsStillCancelled() throws InterruptedException {
+    ThingServer server = start(scoped(patient()).outside(new Unclosable()));
+    ThingService.Running running = runningOne(server);
+    TestCall.Started duplicate = attach(server);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              throw new IllegalStateException("on purpose");
+            });
+    running.fail(Status.NOT_FOUND);
+    await().until(() -> inner.all(ClaimSettled.class).size() == 2);
+
+    duplicate.cancel();
+
+    await().until(() -> callbacksRanIn.contains("onCancel in outer inner"));
+  }
+
   @ParameterizedTest
   @EnumSource
   void whateverAScopeDoesACallIsServedOnce(Defect defect) throws InterruptedException {
@@ -202,6 +226,27 @@ class ScopesTest extends CallTest {
       } finally {
         CURRENT.get().removeLast();
       }
+    }
+  }
+
+  /** Calls that cannot be closed with the status of a handler that has thrown. */
+  private static final class Unclosable implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      return next.startCall(
+          new SimpleForwardingServerCall<>(call) {
+            @Override
+            public void close(Status status, Metadata trailers) {
+              if (status.getCode() == Status.Code.UNKNOWN) {
+                throw new NoClassDefFoundError("a/status/Needs");
+              }
+              super.close(status, trailers);
+            }
+          },
+          headers);
     }
   }
 
