@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
@@ -11,7 +12,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
-import org.postgresql.PGConnection;
 
 /**
  * Writes the record of a reserved call in the handler's own transaction, so that no crash can
@@ -112,22 +112,14 @@ public final class TransactionalCompletion {
     }
   }
 
-  private static void checkOwnedByHandler(JoinedCompletion call, Connection connection)
-      throws SQLException {
+  private static void checkOwnedByHandler(JoinedCompletion call, Connection connection) {
     Optional<Connection> host =
         call.hosts().flatMap(HostTransactions::current).map(HostTransaction::connection);
-    if (host.isPresent() && isSame(host.get(), connection)) {
+    if (host.filter(own -> Driver.behind(own) == Driver.behind(connection)).isPresent()) {
       throw new IllegalStateException(
           "this transaction belongs to the host, which commits it: use a connection of your own, or"
               + " make the procedure transactional");
     }
-  }
-
-  private static boolean isSame(Connection one, Connection other) throws SQLException {
-    return one == other
-        || (one.isWrapperFor(PGConnection.class)
-            && other.isWrapperFor(PGConnection.class)
-            && one.unwrap(PGConnection.class) == other.unwrap(PGConnection.class));
   }
 
   private static Optional<JoinedCompletion> currentCall() {

@@ -140,7 +140,7 @@ class IsolationTest {
           "transaction/may_record",
           "transaction/rollback_with_status",
           "transaction/claim_at_commit",
-          "transaction/touched",
+          "transaction/taken",
           "transaction/use");
 
   private final KeyTable table = new KeyTable(database);

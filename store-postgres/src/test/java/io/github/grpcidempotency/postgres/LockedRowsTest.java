@@ -69,7 +69,7 @@ class LockedRowsTest {
           "transaction/find_owner.sql",
           "transaction/may_record.sql",
           "transaction/rollback_with_status.sql",
-          "transaction/touched.sql",
+          "transaction/taken.sql",
           "transaction/use.sql");
 
   private final KeyTable table = new KeyTable(database);

@@ -74,11 +74,6 @@ final class KeyedRun extends Run {
   }
 
   @Override
-  Runnable settleThrown(Answer thrown) {
-    return settle(thrown);
-  }
-
-  @Override
   Runnable settleUnanswered() {
     engine.settler().giveUp(operation, engine.bindsThreads(procedure));
     return operation.claim().transaction().isPresent()

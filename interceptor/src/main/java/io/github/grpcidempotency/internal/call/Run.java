@@ -104,11 +104,8 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Runs before the handler. */
   void begin() {}
 
-  /** Settles an answer. */
+  /** Settles an answer, or an exception of the handler, which sending throws. */
   abstract Runnable settle(Answer answer);
-
-  /** Settles an exception of the handler. Sending throws it unless it does not count. */
-  abstract Runnable settleThrown(Answer thrown);
 
   /** Settles a handler that was given up. */
   abstract Runnable settleUnanswered();
@@ -220,10 +217,9 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   private void threw(Throwable thrown) {
     Answer answer = transport.answerOf(thrown);
     boolean first = end.complete(Optional.of(answer));
-    if (phase.compareAndSet(Phase.HOLDING, Phase.RETURNED)) {
-      settleWith(() -> settleThrown(answer));
-    } else if (first && phase.get() == Phase.OPEN) {
-      settleWith(() -> settleThrown(answer));
+    if (phase.compareAndSet(Phase.HOLDING, Phase.RETURNED)
+        || (first && phase.get() == Phase.OPEN)) {
+      settleWith(() -> settle(answer));
     } else if (phase.get() == Phase.DROPPED) {
       logger.debug("{}: the handler threw after its call had started over", subject(), thrown);
     } else {

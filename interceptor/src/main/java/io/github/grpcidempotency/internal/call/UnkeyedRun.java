@@ -95,12 +95,6 @@ public final class UnkeyedRun extends Run {
   }
 
   @Override
-  Runnable settleThrown(Answer thrown) {
-    transaction.rollback();
-    return thrown::sendUnrecorded;
-  }
-
-  @Override
   Runnable settleUnanswered() {
     transaction.close();
     return rolledBack(transport);

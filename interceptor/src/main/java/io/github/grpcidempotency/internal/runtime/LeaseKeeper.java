@@ -165,17 +165,12 @@ final class LeaseKeeper {
    * request is left out: its duplicates wait, and are then decided by the record.
    */
   private ClaimResult.InFlight inFlight(Claim claim) {
-    return claim.isOptimistic()
-        ? new ClaimResult.InFlight(
-            Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(store.lease()), false)
-        : inFlight(claim.request(), idOf(claim));
-  }
-
-  private ClaimResult.InFlight inFlight(ClaimRequest request, Optional<UUID> operationId) {
+    Optional<ClaimRequest> request =
+        Optional.of(claim.request()).filter(known -> !claim.isOptimistic());
     return new ClaimResult.InFlight(
-        Optional.of(request.fingerprint()),
-        Optional.of(request.procedure().name()),
-        operationId,
+        request.map(ClaimRequest::fingerprint),
+        request.map(own -> own.procedure().name()),
+        idOf(claim),
         Optional.of(store.lease()),
         false);
   }

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres.internal.driver;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Clob;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -16,10 +15,8 @@ import org.postgresql.core.BaseConnection;
 import org.postgresql.core.Parser;
 import org.postgresql.core.TransactionState;
 import org.postgresql.fastpath.Fastpath;
-import org.postgresql.jdbc.AutoSave;
 import org.postgresql.jdbc.PgBlob;
 import org.postgresql.jdbc.PgClob;
-import org.postgresql.jdbc.PreferQueryMode;
 import org.postgresql.largeobject.LargeObjectManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,22 +67,6 @@ public final class Driver {
     };
   }
 
-  /**
-   * Returns whether a transaction is known to be open, or known to have failed without a rollback.
-   * Returns false for a connection that was returned to its pool, because another call may use it
-   * by now.
-   */
-  public static boolean isKnownOpen(Connection connection) {
-    try {
-      return !connection.isClosed()
-          && transactionOf(connection).filter(state -> state != Transaction.NONE).isPresent()
-          && !connection.isClosed();
-    } catch (SQLException hidden) {
-      logger.debug("the connection does not report whether it is closed", hidden);
-      return false;
-    }
-  }
-
   /** Returns the driver's own connection, or the connection itself if it hides the driver's. */
   public static Connection behind(Connection connection) {
     try {
@@ -119,43 +100,8 @@ public final class Driver {
     }
   }
 
-  /**
-   * Returns whether the driver sends several statements as it sends one: in one flush, without a
-   * savepoint in front, and without fetching results in portions.
-   */
-  public static boolean joinsStatements(Connection connection) throws SQLException {
-    if (!connection.isWrapperFor(PGConnection.class)) {
-      return false;
-    }
-    PGConnection driver = connection.unwrap(PGConnection.class);
-    return driver.getAutosave() == AutoSave.NEVER
-        && driver.getPreferQueryMode() != PreferQueryMode.SIMPLE
-        && driver.getPrepareThreshold() >= 0
-        && driver.getDefaultFetchSize() == 0;
-  }
-
   public static String queryMode(PGConnection driver) {
     return driver.getPreferQueryMode().value();
-  }
-
-  /**
-   * Returns the driver's connection to a caller that probably only registers types, such as Jdbi's
-   * plugin.
-   *
-   * @param before runs before any other method is called
-   */
-  public static PGConnection unwrap(Connection connection, Action before) throws SQLException {
-    BaseConnection driver = connection.unwrap(BaseConnection.class);
-    return (PGConnection)
-        Proxy.newProxyInstance(
-            Driver.class.getClassLoader(),
-            new Class<?>[] {BaseConnection.class}, // some callers cast the result to this class
-            (self, method, arguments) -> {
-              if (!method.getName().equals("addDataType")) {
-                before.run();
-              }
-              return invoke(method, driver, arguments);
-            });
   }
 
   /** Returns whether an object of the driver uses the connection and is no interface. */

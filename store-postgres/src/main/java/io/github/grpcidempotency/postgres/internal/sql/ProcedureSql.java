@@ -71,10 +71,10 @@ public final class ProcedureSql {
    * Records a response together with the handler's effect. In a transaction of the host, raises a
    * {@link CommitRefusal} if the current transaction is not the claim's transaction.
    */
-  public final LastStatements record;
+  public final String record;
 
   /** Claims the key and records a response, or raises an error if the key is not free. */
-  public final LastStatements recordAtCommit;
+  public final String recordAtCommit;
 
   /** Finds out whether the key of a call that was rolled back has another owner. */
   public final String findOwner;
@@ -139,9 +139,9 @@ public final class ProcedureSql {
     this.findOwner = SqlFile.load("transaction/find_owner", parts);
     Map<String, String> recording =
         with(parts, "reference", deleted.map(name -> refer(parts, name, value, "1")).orElse(""));
-    this.record = LastStatements.load("transaction/record", recording);
+    this.record = store.loadLast("transaction/record", recording);
     this.recordAtCommit =
-        LastStatements.load(
+        store.loadLast(
             "transaction/record",
             with(recording, "use", SqlFile.load("transaction/claim_at_commit", recording)));
 

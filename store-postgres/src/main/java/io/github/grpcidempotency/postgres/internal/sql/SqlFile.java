@@ -89,13 +89,14 @@ public final class SqlFile {
   static String loadRestoring(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);
     all.put("lock_timeout", of("lock_timeout", KEEP) + LOCK_TIMEOUT);
-    all.put("generic_plans", of("plan_cache_mode", KEEP) + GENERIC_PLANS);
-    String restore = "SELECT " + of("lock_timeout", RESTORE);
-    all.put(
-        "commit",
-        read(name).contains("${generic_plans}")
-            ? restore + ", " + of("plan_cache_mode", RESTORE)
-            : restore);
+    all.put("commit", "SELECT " + of("lock_timeout", RESTORE));
+    return load(name, all);
+  }
+
+  /** Loads statements that end at {@code ${commit}} in the file, and commit there. */
+  static String loadCommitting(String name, Map<String, String> values) {
+    Map<String, String> all = new HashMap<>(values);
+    all.put("commit", "COMMIT");
     return load(name, all);
   }
 

@@ -23,9 +23,8 @@ public final class StoreSql {
 
   final String sameTimeLineOfEach;
 
-  private static final String TAKEN = "pg_current_xact_id_if_assigned() IS NOT NULL OR %s";
-
   private final Map<String, String> parts = new HashMap<>();
+  private final boolean hosted;
 
   /**
    * Loads the statements.
@@ -38,12 +37,12 @@ public final class StoreSql {
    *     failover
    */
   public StoreSql(String schema, boolean hosted, boolean timeLines) {
+    this.hosted = hosted;
     parts.put("schema", schema);
     parts.put("begin", hosted ? "" : "BEGIN;");
     parts.put("rollback", hosted ? "" : "ROLLBACK");
-    parts.put("touched", load("transaction/touched"));
+    parts.put("taken", hosted ? load("transaction/taken") : "true");
     parts.put("use", hosted ? load("transaction/use") : "");
-    parts.put("taken", hosted ? TAKEN.formatted(parts.get("touched")) : "true");
     parts.put("time_line", timeLines ? load("claim/time_line") : "CAST(NULL AS text)");
     this.sameTimeLine = timeLines ? load("settle/same_time_line") : "";
     this.sameTimeLineOfEach = timeLines ? load("settle/same_time_line_batch") : "";
@@ -63,6 +62,11 @@ public final class StoreSql {
 
   private String load(String name) {
     return SqlFile.load(name, parts);
+  }
+
+  /** Loads the last statements of a transaction, with the commit unless the host commits. */
+  String loadLast(String name, Map<String, String> values) {
+    return hosted ? SqlFile.loadRestoring(name, values) : SqlFile.loadCommitting(name, values);
   }
 
   /** Returns a copy of the parts that files name. */

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -96,7 +95,7 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
    *     guard
    */
   abstract Settled finish(
-      LastStatements statements, UnaryOperator<Parameters> values, RowReader<Boolean> first);
+      String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first);
 
   /** Rolls back, and then runs work on a connection in autocommit mode. */
   abstract <T> T rollbackAnd(Function<Connection, T> work);

@@ -5,7 +5,6 @@ import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
@@ -95,7 +94,6 @@ public final class HostedTransaction extends HandlerTransaction {
   @Override
   void begun() {}
 
-  /** The host's thread rolls the transaction back. */
   @Override
   public boolean isTaken() {
     return super.isTaken() || outcome.mayBeUsed();
@@ -107,9 +105,8 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   @Override
-  Settled finish(
-      LastStatements statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
-    return finish(Optional.of(() -> record(statements.alone(), values, first)));
+  Settled finish(String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
+    return finish(Optional.of(() -> record(statements, values, first)));
   }
 
   @Override

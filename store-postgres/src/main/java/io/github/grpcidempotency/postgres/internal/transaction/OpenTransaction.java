@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.LastStatements;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
@@ -55,19 +54,16 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   @Override
-  Settled finish(
-      LastStatements statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
+  Settled finish(String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
     return finish(
         () -> {
-          boolean unused =
-              StatementBatch.runForFirst(unguarded(), statements.withCommit(), values, first);
+          boolean unused = StatementBatch.runForFirst(unguarded(), statements, values, first);
         });
   }
 
   @Override
   public Settled commit() {
-    return finish(
-        () -> StatementBatch.run(unguarded(), LastStatements.NONE.withCommit(), values -> values));
+    return finish(() -> StatementBatch.run(unguarded(), "COMMIT", values -> values));
   }
 
   private Settled finish(Runnable commit) {
