@@ -411,22 +411,30 @@ public abstract class TransactionalStoreContract {
   @Test
   void ofManyClaimsThatMeetAtTheCommitExactlyOneIsSettled() throws Exception {
     TransactionalStore store = storeWithClaimsAtCommit();
-    CountDownLatch ready = new CountDownLatch(RACERS);
+    CountDownLatch start = new CountDownLatch(1);
     List<ResourceId> things = new ArrayList<>();
     List<Future<Claim.Settled>> racing = new ArrayList<>();
     for (int racer = 0; racer < RACERS; racer++) {
       ResourceId own = newId();
       things.add(own);
+      CountDownLatch begun = new CountDownLatch(1);
       racing.add(
           others.submit(
               () -> {
-                Claim claim = store.claimAtCommit(request);
-                create(claim, own);
-                ready.countDown();
-                assertThat(ready.await(FOR_EVER.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                Claim claim;
+                try {
+                  claim = store.claimAtCommit(request);
+                  create(claim, own);
+                } finally {
+                  begun.countDown();
+                }
+                start.await();
                 return claim.complete(answerWith(own));
               }));
+      // One after another, because a pool may not open a connection for each of many that wait.
+      assertThat(begun.await(FOR_EVER.toSeconds(), TimeUnit.SECONDS)).isTrue();
     }
+    start.countDown();
     List<Claim.Settled> settled = new ArrayList<>();
     for (Future<Claim.Settled> racer : racing) {
       settled.add(ended(racer));
