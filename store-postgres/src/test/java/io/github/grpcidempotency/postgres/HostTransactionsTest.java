@@ -36,8 +36,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -652,6 +654,24 @@ class HostTransactionsTest {
     }
   }
 
+  /** Whether the handler has failed because of another call is then unknown. */
+  @Test
+  void aClaimAtCommitIsPreemptedIfTheLookForItsOwnerThrowsAnError() {
+    AtomicBoolean defective = new AtomicBoolean();
+    PostgresIdempotencyStore failing =
+        PostgresIdempotencyStore.builder(database.app())
+            .hostTransactions(host)
+            .through(pool -> throwing(pool, defective))
+            .build();
+    Claim first = win();
+    insert(host.handle(), thing);
+    assertThat(first.complete(Things.answer(thing))).isEqualTo(Settled.DONE);
+    Claim claim = failing.claimAtCommit(request);
+    defective.set(true);
+
+    assertThat(claim.release()).isEqualTo(Settled.PREEMPTED);
+  }
+
   // What the tests say
 
   private ClaimResult claim() {
@@ -706,6 +726,20 @@ class HostTransactionsTest {
   private static Connection inAutoCommit(Connection connection) {
     return proxy(
         connection, (method, result) -> method.equals("getAutoCommit") ? true : result.get());
+  }
+
+  /** Returns a pool that throws, if it is defective, what no pool should throw. */
+  private static DataSource throwing(DataSource pool, AtomicBoolean defective) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            HostTransactionsTest.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> {
+              if (defective.get()) {
+                throw new NoClassDefFoundError("on purpose");
+              }
+              return method.invoke(pool, arguments);
+            });
   }
 
   private interface Call {

@@ -108,7 +108,10 @@ public final class Settler {
     }
   }
 
-  /** Releases a key, or marks its outcome as unknown. The handler's error is sent in any case. */
+  /**
+   * Releases a key, or marks its outcome as unknown. The handler's error is sent if that fails,
+   * unless another call's effect may be the reason for the error.
+   */
   private Settled free(Operation operation, Settlement settlement) {
     Claim claim = operation.claim();
     try {
@@ -119,6 +122,11 @@ public final class Settler {
               settlement == Settlement.RELEASE ? claim::release : claim::markUnknown);
       return settled == Settled.LOST || settled == Settled.PREEMPTED ? settled : Settled.DONE;
     } catch (StoreException | TransactionMisuseException unsettled) {
+      if (claim.isOptimistic()) {
+        logger.debug("operation {} may have another owner", claim.operationId(), unsettled);
+        operation.end();
+        return Settled.PREEMPTED;
+      }
       end(operation, settlement, unsettled, false);
       if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
         late.release(operation);

@@ -338,6 +338,20 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
   }
 
+  /** The handler may have failed because of another call's effect. */
+  @Test
+  void anErrorIsNotAnsweredIfItsClaimCannotBeReleased() {
+    ThingServer server = start(atCommit());
+    Seen first = keyed(server).end().first();
+    server.things().handle(Ending.ANSWERS_WITH_AN_ERROR::handle);
+    commits.throwFromRelease();
+
+    keyed(server).end().replays(first);
+
+    assertThat(commits.asked()).containsExactly("at commit", "at commit", "after a look");
+    assertThat(commits.effects()).containsExactly("an effect");
+  }
+
   @Test
   void aHandlerThatIsRunAgainMayFail() {
     ThingServer server = start(atCommit());

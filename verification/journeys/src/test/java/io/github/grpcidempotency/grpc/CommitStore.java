@@ -42,6 +42,7 @@ final class CommitStore extends ForwardingStore implements TransactionalStore {
   private final AtomicInteger open = new AtomicInteger();
   private volatile boolean cutOff;
   private volatile boolean unreachable;
+  private volatile boolean defective;
 
   CommitStore(IdempotencyStore store, boolean bindsThreads) {
     super(store);
@@ -76,6 +77,11 @@ final class CommitStore extends ForwardingStore implements TransactionalStore {
   /** Cuts the connection of the next commit. */
   void cutOff() {
     cutOff = true;
+  }
+
+  /** Lets the next claim at commit throw an error when it is settled without a commit. */
+  void throwFromRelease() {
+    defective = true;
   }
 
   /** Lets no claim be made any more. */
@@ -187,6 +193,11 @@ final class CommitStore extends ForwardingStore implements TransactionalStore {
     private Settled settle(boolean commits, Function<Claim, Settled> settlement) {
       if (Context.current().isCancelled()) {
         misuses.add("settled in a context that is cancelled");
+      }
+      if (defective && !commits) {
+        defective = false;
+        transaction.rollback();
+        throw new NoClassDefFoundError("on purpose");
       }
       if (!cutOff && CommitStore.super.claim(request) instanceof ClaimResult.Won met) {
         won = Optional.of(met.claim());
