@@ -105,6 +105,9 @@ record KeyPlan(List<Place> places) {
 
   private static final KeyPlan NO_KEY = new KeyPlan(List.of());
 
+  private static final Place STANDARD_HEADER =
+      new Header(header(WireNames.KEY), new KeyForm(KeyFormat.KEY_FORMAT_UNSPECIFIED, ""));
+
   /** The form of AIP-155. */
   private static final KeyForm UUID4_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UUID4, "");
 
@@ -119,9 +122,7 @@ record KeyPlan(List<Place> places) {
     }
     Optional<Procedure> option = option(method);
     if (option.isEmpty()) {
-      return chosen
-          ? new KeyPlan(List.of(standardHeader(KeyFormat.KEY_FORMAT_UNSPECIFIED, "")))
-          : NO_KEY;
+      return chosen ? new KeyPlan(List.of(STANDARD_HEADER)) : NO_KEY;
     }
     Procedure declared = option.get();
     return switch (declared.getKeyPolicy()) {
@@ -129,7 +130,7 @@ record KeyPlan(List<Place> places) {
       case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED ->
           new KeyPlan(
               declared.getKeySourcesCount() == 0
-                  ? List.of(standardHeader(declared.getKeyFormat(), declared.getKeyPattern()))
+                  ? List.of(STANDARD_HEADER)
                   : places(declared.getKeySourcesList(), schema(method).orElseThrow()));
     };
   }
@@ -206,10 +207,6 @@ record KeyPlan(List<Place> places) {
   /** Returns a request whose fields can be read; empty if it is not of protobuf's full runtime. */
   static Optional<Message> message(Object request) {
     return request instanceof Message message ? Optional.of(message) : Optional.empty();
-  }
-
-  private static Place standardHeader(KeyFormat format, String pattern) {
-    return new Header(header(WireNames.KEY), new KeyForm(format, pattern));
   }
 
   private static List<Place> places(List<KeySource> sources, Descriptors.MethodDescriptor schema) {

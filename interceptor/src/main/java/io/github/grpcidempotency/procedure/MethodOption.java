@@ -3,19 +3,14 @@ package io.github.grpcidempotency.procedure;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.schema.ProtobufDurations;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.resource.ResourceType;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -47,12 +42,8 @@ final class MethodOption {
     describeResource();
     describeKey();
     describeExecution();
-    describeFailures();
     if (declared.hasRetention()) {
       duration("retention", declared.getRetention()).ifPresent(builder::retention);
-    }
-    if (declared.getRetainedFromLastReplay()) {
-      builder.retainFromLastReplay();
     }
     if (declared.hasAttach()) {
       describeDuplicates();
@@ -101,7 +92,6 @@ final class MethodOption {
     if (sources.length > 0) {
       builder.keyFrom(KeySource.firstOf(sources));
     }
-    format(declared.getKeyFormat(), declared.getKeyPattern()).ifPresent(builder::keyFormat);
     switch (declared.getKeyPolicy()) {
       case KEY_POLICY_OPTIONAL -> builder.keyPolicy(KeyPolicy.OPTIONAL);
       case KEY_POLICY_REQUIRED -> builder.keyPolicy(KeyPolicy.REQUIRED);
@@ -199,37 +189,6 @@ final class MethodOption {
       case EXECUTION_TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
       case EXECUTION_UNSPECIFIED, UNRECOGNIZED -> {}
     }
-    switch (declared.getClaimTiming()) {
-      case CLAIM_TIMING_AT_COMMIT -> builder.claim(ClaimTiming.AT_COMMIT);
-      case CLAIM_TIMING_BEFORE_HANDLER -> builder.claim(ClaimTiming.BEFORE_HANDLER);
-      case CLAIM_TIMING_UNSPECIFIED, UNRECOGNIZED -> {}
-    }
-  }
-
-  private void describeFailures() {
-    try {
-      builder.failures(
-          new FailurePolicy(
-              codes(declared.getTerminalCodesList()),
-              codes(declared.getUnknownCodesList()),
-              Set.copyOf(declared.getRecordedTrailersList())));
-    } catch (IllegalArgumentException contradictory) {
-      builder.problem(String.valueOf(contradictory.getMessage()));
-    }
-  }
-
-  private Set<Code> codes(List<String> names) {
-    return names.stream()
-        .map(this::code)
-        .flatMap(Optional::stream)
-        .collect(Collectors.toUnmodifiableSet());
-  }
-
-  private Optional<Code> code(String name) {
-    return Arrays.stream(Code.values())
-        .filter(code -> code != Code.UNRECOGNIZED && code.name().equals(name))
-        .findFirst()
-        .or(() -> none("\"%s\" is not the name of a status code".formatted(name)));
   }
 
   private void describeDuplicates() {

@@ -6,7 +6,6 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
-import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -14,7 +13,6 @@ import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
-import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.resource.ResourceId;
@@ -73,17 +71,6 @@ class MethodOptionTest {
     assertThat(procedure.omittedFields()).isEmpty();
   }
 
-  @Test
-  void theOptionSetsTheFormatOfAKeyInTheStandardHeader() {
-    Procedure opaque = annotated(OptionServiceGrpc.getOpaqueKeyMethod());
-    KeyFormat pattern = annotated(OptionServiceGrpc.getPatternKeyMethod()).keyFormat();
-
-    assertThat(opaque.keyPolicy()).isEqualTo(KeyPolicy.REQUIRED);
-    assertThat(opaque.keyFormat().canonicalize("no-uuid")).contains("no-uuid");
-    assertThat(pattern.canonicalize("ABCD")).contains("ABCD");
-    assertThat(pattern.canonicalize("abcd")).isEmpty();
-  }
-
   /** Each header or request is one that only its source, or an earlier one, finds a key in. */
   static Stream<Arguments> sources() {
     String uuid7 = "0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff";
@@ -138,14 +125,7 @@ class MethodOptionTest {
   }
 
   @Test
-  void aReplayMayRestartTheRetention() {
-    assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retention())
-        .isEqualTo(Duration.ofDays(7));
-    assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retainedFromLastReplay()).isTrue();
-  }
-
-  @Test
-  void theOptionSetsTheExecutionTheClaimTimingAndTheTimeThatADuplicateWaits() {
+  void theOptionSetsTheExecutionAndTheTimeThatADuplicateWaits() {
     Procedure reserved = annotated(OptionServiceGrpc.getReservedMethod());
     Procedure transactional = annotated(OptionServiceGrpc.getTransactionalMethod());
 
@@ -154,20 +134,6 @@ class MethodOptionTest {
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
     assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
     assertThat(transactional.claimTiming()).isEmpty();
-    assertThat(annotated(OptionServiceGrpc.getClaimedBeforeMethod()).claimTiming())
-        .contains(ClaimTiming.BEFORE_HANDLER);
-    assertThat(annotated(OptionServiceGrpc.getClaimedLateMethod()).claimTiming())
-        .contains(ClaimTiming.AT_COMMIT);
-  }
-
-  @Test
-  void failuresAreNamedByTheirCodes() {
-    assertThat(annotated(OptionServiceGrpc.getFailingMethod()).failurePolicy())
-        .isEqualTo(
-            FailurePolicy.releaseAll()
-                .withTerminal(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION)
-                .withUnknown(Code.DEADLINE_EXCEEDED)
-                .withTrailers("x-why"));
   }
 
   @Test

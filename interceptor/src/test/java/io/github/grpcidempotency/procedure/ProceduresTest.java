@@ -248,12 +248,7 @@ class ProceduresTest {
                 + " singular string or integer field of CreateThingRequest",
             "DeletedAndCreated: it has both a resource that it creates and a resource that it"
                 + " deletes: remove one of them",
-            "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
-            "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
-            "BothCodes: a status code can be only one of terminal and unknown",
-            "OkCode: the status code OK is not a failure",
             "NegativeAttach: the time that a duplicate waits must be 0 to 36500 days, not PT-1S",
-            "BadTrailer: it records the trailer \"x why\", which is not a valid name",
             "BadOmission: it omits \"inner.thing.secret\", which is not a field of Nested",
             "BadSources: a key source is empty: set metadata, request_field, request_id,"
                 + " assigned_id or content",
@@ -270,21 +265,13 @@ class ProceduresTest {
             "BadSources: the key format KEY_FORMAT_PATTERN needs a pattern",
             "BadSources: a key pattern has no effect without the format KEY_FORMAT_PATTERN",
             "BadSources: the key's pattern is malformed: Unclosed character class near index 3",
-            "BadSources: it has a key format for the standard header, but its key comes from"
-                + " another source: set the format of that source",
             "ProhibitedButKeyed: its key policy is PROHIBITED, so its key source has no effect:"
                 + " remove it",
             INTERNAL + "retention has no effect: remove it",
-            INTERNAL + "claim timing has no effect: remove it",
             INTERNAL + "attach setting has no effect: remove it",
-            INTERNAL + "failure policy has no effect: remove it",
             INTERNAL + "list of omitted fields has no effect: remove it",
-            "LateReservation: its claim timing is AT_COMMIT, but its execution is not"
-                + " TRANSACTIONAL: remove the claim timing, or change the execution",
             "OpenTransaction: it is TRANSACTIONAL, so it cannot run without its database: set its"
                 + " outage policy to FAIL_CLOSED",
-            "OpenTransaction: it is TRANSACTIONAL, so a failed call has no effect: remove the"
-                + " unknown codes",
             "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.sent must be 1 to 32767,"
                 + " not 40000",
             "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.seen must be 1 to 32767,"
@@ -299,6 +286,32 @@ class ProceduresTest {
                 + " procedure, or set its key policy to PROHIBITED",
             "NoRetention: its retention must be at least a millisecond, not PT0S",
             "EndlessRetention: its retention must be at most 36500 days, not PT87660000H");
+  }
+
+  @Test
+  void settingsInJavaThatDoNotFitTogetherAreProblems() {
+    assertThat(
+            Procedures.of(
+                    createOther()
+                        .execution(Execution.RESERVED)
+                        .claim(ClaimTiming.AT_COMMIT)
+                        .keyFormat(KeyFormat.opaque())
+                        .keyFrom(KeySource.requestId())
+                        .failures(FailurePolicy.releaseAll().withTrailers("x why"))
+                        .build(),
+                    Procedure.of(ThingServiceGrpc.getCreateThingMethod())
+                        .execution(Execution.TRANSACTIONAL)
+                        .failures(FailurePolicy.releaseAll().withUnknown(Code.UNKNOWN))
+                        .build())
+                .problems())
+        .extracting(problem -> problem.substring(problem.indexOf(": ") + 2))
+        .containsExactlyInAnyOrder(
+            "its claim timing is AT_COMMIT, but its execution is not TRANSACTIONAL: remove the claim"
+                + " timing, or change the execution",
+            "it has a key format for the standard header, but its key comes from another source: set"
+                + " the format of that source",
+            "it records the trailer \"x why\", which is not a valid name",
+            "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
   }
 
   @Test

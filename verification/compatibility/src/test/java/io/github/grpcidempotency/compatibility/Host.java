@@ -13,6 +13,8 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
@@ -66,7 +68,16 @@ final class Host implements AutoCloseable {
       statement.execute(HOST_MIGRATION);
     }
     Procedures procedures =
-        Procedures.builder().addAnnotated(SeatServiceGrpc.getServiceDescriptor()).build();
+        Procedures.builder()
+            .addAnnotated(SeatServiceGrpc.getServiceDescriptor())
+            .add(
+                Procedure.annotated(SeatServiceGrpc.getPrintTicketMethod())
+                    .failures(
+                        FailurePolicy.releaseAll()
+                            .withTerminal(Code.FAILED_PRECONDITION)
+                            .withUnknown(Code.UNKNOWN))
+                    .build())
+            .build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(procedures, () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(as("seat_app", url)).build())
