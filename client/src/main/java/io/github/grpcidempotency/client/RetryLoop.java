@@ -30,7 +30,7 @@ final class RetryLoop<RequestT, T> {
 
   private static final Duration GRACE = Duration.ofSeconds(1);
 
-  private final KeyedCall<RequestT, T> call;
+  private final RepeatedCall<RequestT, T> call;
   private final Backoff backoff;
   private final CompletableFuture<Reply<T>> result = new CompletableFuture<>();
 
@@ -42,7 +42,7 @@ final class RetryLoop<RequestT, T> {
   private Optional<Attempt<RequestT, T>> running = Optional.empty();
 
   /** Creates a loop that is not started. */
-  RetryLoop(KeyedCall<RequestT, T> call, Backoff backoff) {
+  RetryLoop(RepeatedCall<RequestT, T> call, Backoff backoff) {
     this.call = call;
     this.backoff = backoff;
     this.sentBefore = call.intent().mayHaveBeenSent();

@@ -114,7 +114,7 @@ public final class RetryingCaller {
   public <RequestT, T> AttemptResult<T> attempt(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request)
       throws InterruptedException {
-    KeyedCall<RequestT, T> call = keyed(stub, method, request);
+    RepeatedCall<RequestT, T> call = keyed(stub, method, request);
     Attempt<RequestT, T> attempt = call.send();
     try {
       return attempt.result().get(call.timeLeft().plus(GRACE).toNanos(), TimeUnit.NANOSECONDS);
@@ -125,7 +125,7 @@ public final class RetryingCaller {
     }
   }
 
-  private <RequestT, T> KeyedCall<RequestT, T> keyed(
+  private <RequestT, T> RepeatedCall<RequestT, T> keyed(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     CallOptions options = stub.getCallOptions();
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
@@ -139,7 +139,7 @@ public final class RetryingCaller {
             .flatMap(Optional::stream)
             .reduce(Deadline::minimum)
             .orElseThrow();
-    return new KeyedCall<>(
+    return new RepeatedCall<>(
         stub.getChannel(), method, options, request, intent, deadline, attemptTimeout);
   }
 

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * @param deadline the deadline of all attempts
  * @param attemptTimeout the timeout of each attempt
  */
-record KeyedCall<RequestT, T>(
+record RepeatedCall<RequestT, T>(
     Channel channel,
     MethodDescriptor<RequestT, T> method,
     CallOptions options,
