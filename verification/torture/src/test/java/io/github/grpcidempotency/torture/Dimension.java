@@ -47,6 +47,8 @@ enum Dimension {
   HOSTS("1", "1", "2"),
   /** The execution of {@code Reserved}: a rolling deployment may change it. */
   EXECUTION("reserved", "reserved", "transactional"),
+  /** When {@code Job} and {@code GuardedAttached} are claimed: another deployment may change it. */
+  CLAIM_TIMING("BEFORE_HANDLER", "BEFORE_HANDLER", "AT_COMMIT"),
   /** For how many of a hundred answers the function of the resource throws an error. */
   RESOURCE_ERRORS("0", "0", "5");
 

@@ -370,8 +370,9 @@ final class TortureServer {
       case JOINED -> common.build();
       case JOINED_ATTACHED -> common.attach(ATTACH).build();
       case TRANSACTIONAL -> failingResource(common).execution(Execution.TRANSACTIONAL).build();
-      case TRANSACTIONAL_ATTACHED, JOB ->
+      case TRANSACTIONAL_ATTACHED ->
           common.execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
+      case JOB -> claimedByLife(common).build();
       case LATE -> common.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT).build();
       case LATE_ATTACHED ->
           common
@@ -380,9 +381,15 @@ final class TortureServer {
               .attach(ATTACH)
               .build();
       case GUARDED -> guarded(common).build();
-      case GUARDED_ATTACHED ->
-          guarded(common).execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
+      case GUARDED_ATTACHED -> claimedByLife(guarded(common)).build();
     };
+  }
+
+  private ProcedureBuilder<Effect> claimedByLife(ProcedureBuilder<Effect> common) {
+    return common
+        .execution(Execution.TRANSACTIONAL)
+        .claim(ClaimTiming.valueOf(life.get(Dimension.CLAIM_TIMING)))
+        .attach(ATTACH);
   }
 
   /** As after a rolling upgrade that has left a class behind. */
