@@ -1,0 +1,52 @@
+package io.github.grpcidempotency.procedure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The smallest and largest values of settings, and the values next to them. */
+class LimitsTest {
+  private static final Duration NANO = Duration.ofNanos(1);
+
+  private final ProcedureBuilder<?> procedure =
+      Procedure.of(ThingServiceGrpc.getCreateThingMethod()).execution(Execution.RESERVED);
+
+  @Test
+  void aHandlerMayBeUnansweredForUpToAYear() {
+    for (Duration limit : List.of(NANO, Duration.ofDays(365))) {
+      assertThat(procedure.unansweredLimit(limit).build().unansweredLimit()).contains(limit);
+    }
+    for (Duration limit : List.of(NANO.negated(), Duration.ZERO, Duration.ofDays(365).plus(NANO))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> procedure.unansweredLimit(limit))
+          .withMessageContaining(limit.toString());
+    }
+  }
+
+  @Test
+  void aDuplicateMayWaitForUpToAHundredYears() {
+    Duration longest = Duration.ofDays(36_500);
+
+    assertThat(procedure.attach(longest).build().attachLimit()).isEqualTo(longest);
+    assertThatIllegalArgumentException().isThrownBy(() -> procedure.attach(longest.plus(NANO)));
+  }
+
+  @Test
+  void aRecordedAnswerMayHaveAByte() {
+    assertThat(procedure.maxRecordedBytes(1).build().maxRecordedBytes()).isOne();
+    assertThatIllegalArgumentException().isThrownBy(() -> procedure.maxRecordedBytes(0));
+  }
+
+  @Test
+  void noLimitOfWaitingCallsIsNegative() {
+    assertThat(new WaitLimits(0, 0, 0, 0)).isNotEqualTo(WaitLimits.defaults());
+    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(-1, 1, 1, 1));
+    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(1, -1, 1, 1));
+    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(1, 1, -1, 1));
+    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(1, 1, 1, -1));
+  }
+}
