@@ -91,7 +91,8 @@ class LayersTest {
                             ROOT + ".internal.schema",
                             ROOT + ".internal.service",
                             ROOT + ".internal.wire",
-                            ROOT + ".procedure"))))
+                            ROOT + ".procedure",
+                            ROOT + ".spi"))))
         .should()
         .dependOnClassesThat(resideInAPackage("io.grpc.."))
         .check(MAIN);

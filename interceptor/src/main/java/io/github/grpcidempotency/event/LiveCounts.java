@@ -26,9 +26,6 @@ public interface LiveCounts {
   /** Returns how many answers are waiting to be recorded in the background. */
   int lateAnswers();
 
-  /** Returns how many calls are waiting for the end of an operation's asynchronous work. */
-  int operationsWaiting();
-
   /** Returns how often the store has sent statements for several calls at once, so far. */
   default BatchCounts batches() {
     return BatchCounts.NONE;

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.grpc;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
-import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.event.Entry;
@@ -21,7 +20,7 @@ import io.github.grpcidempotency.internal.runtime.EngineSettings;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.runtime.Stores;
-import io.github.grpcidempotency.internal.service.OperationsService;
+import io.github.grpcidempotency.internal.service.RecordedOperations;
 import io.github.grpcidempotency.internal.service.RecoveryService;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
@@ -34,6 +33,7 @@ import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.spi.OperationAccess;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
@@ -88,7 +88,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private final CallerResolver callers;
   private final Optional<Engines> engines;
   private final MethodsWithoutDescriptor undescribed = new MethodsWithoutDescriptor();
-  private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
+  private final Queue<Runnable> closing = new ConcurrentLinkedQueue<>();
 
   private IdempotencyInterceptor(Builder builder, Optional<Stores> stores) {
     this.procedures = builder.procedures;
@@ -217,21 +217,12 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /**
-   * Returns the service {@code google.longrunning.Operations}. A client can follow an operation
-   * there by the id in the trailer {@code idempotency-operation}. Add it to the server with the
-   * same authentication as the other services. Without a store it finds nothing.
-   *
-   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
-   *     by id
-   * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
+   * Returns the recorded operations, for {@code LongRunningOperations} of the module {@code
+   * grpc-idempotency-long-running-operations}; empty without a store. Not for users.
    */
-  public BindableService operations() {
-    if (engines.isEmpty()) {
-      return new OperationsGrpc.OperationsImplBase() {};
-    }
-    OperationsService service = new OperationsService(procedures, callers, engines.get());
-    services.add(service);
-    return service;
+  public Optional<OperationAccess> operationAccess() {
+    return engines.map(
+        present -> new RecordedOperations(procedures, callers, present, closing::add));
   }
 
   /**
@@ -270,7 +261,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    */
   @Override
   public void close() {
-    services.forEach(OperationsService::close);
+    closing.forEach(Runnable::run);
     engines.ifPresent(Engines::close);
   }
 

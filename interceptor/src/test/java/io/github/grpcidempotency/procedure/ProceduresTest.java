@@ -2,13 +2,13 @@ package io.github.grpcidempotency.procedure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
@@ -135,15 +135,15 @@ class ProceduresTest {
   void servicesWithoutAnyOptionAreAProblem() {
     assertThat(
             Procedures.builder()
-                .addAnnotated(OperationsGrpc.getServiceDescriptor())
+                .addAnnotated(RecoveryGrpc.getServiceDescriptor())
                 .build()
                 .problems())
         .containsExactly(
-            "addAnnotated(google.longrunning.Operations) has no effect: no method has the option"
+            "addAnnotated(idempotency.v1.Recovery) has no effect: no method has the option"
                 + " (idempotency.v1.procedure)");
     assertThat(
             Procedures.builder()
-                .addAnnotated(OperationsGrpc.getServiceDescriptor())
+                .addAnnotated(RecoveryGrpc.getServiceDescriptor())
                 .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
                 .build()
                 .problems())

@@ -74,7 +74,7 @@ class DrainTest {
           CompletableFuture.supplyAsync(
               () -> refused(() -> OperationsClient.of(client).await(done, LONG)), THREADS);
       await().until(() -> journal.live().orElseThrow().callsWaiting() == 2);
-      await().until(() -> journal.live().orElseThrow().operationsWaiting() == 1);
+      await().until(() -> server.waits() == 1);
 
       CompletableFuture<Void> draining =
           CompletableFuture.runAsync(() -> server.drain(LONG), THREADS);

@@ -21,7 +21,6 @@ import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.GrpcCleanupExtension;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -194,13 +193,8 @@ class OperationWaitTest {
   void oneRoundTripServesAllWaitersExceptCancelledOnes() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      EventJournal journal = new EventJournal();
-      ThingClient client =
-          clientOf(
-              serverOf(
-                  PostgresThingServer.on(database.app())
-                      .store(proxied)
-                      .listener(journal.listener())));
+      ThingServer server = serverOf(PostgresThingServer.on(database.app()).store(proxied));
+      ThingClient client = clientOf(server);
       Map<ThingClient, Reply> replies = new HashMap<>();
       for (int user = 0; user < 10; user++) {
         ThingClient its = client.as(UUID.randomUUID()).withNewKey();
@@ -212,7 +206,7 @@ class OperationWaitTest {
             waiting.addAll(waitAll(its, List.of(nameOf(reply))));
             await()
                 .pollInterval(Duration.ofMillis(5))
-                .until(() -> journal.live().orElseThrow().operationsWaiting() == waiting.size());
+                .until(() -> server.waits() == waiting.size());
           });
       proxy.forgetRoundTrips();
       await().until(() -> lastRoundTrip(proxy).contains("unnest"));

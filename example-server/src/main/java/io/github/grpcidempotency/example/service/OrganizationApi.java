@@ -14,6 +14,7 @@ import io.github.grpcidempotency.example.service.outbox.Outbox;
 import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -90,7 +91,7 @@ public final class OrganizationApi implements AutoCloseable {
                 new ApiKeyService(tenant).bindService(),
                 new InviteService(tenant).bindService()))
         .addService(idempotency.recovery())
-        .addService(idempotency.operations())
+        .addService(LongRunningOperations.of(idempotency))
         .intercept(idempotency)
         .intercept(new BearerStandIn()); // added last, so it runs first: it finds the caller
   }

@@ -41,7 +41,6 @@ final class LiveGauges {
     meters.gauge(MetricName.CALLS_WAITING, () -> sum(LiveCounts::callsWaiting));
     meters.gauge(MetricName.CALLS_OLDEST, this::oldestCall);
     meters.gauge(MetricName.RECORDINGS_WAITING, () -> sum(LiveCounts::lateAnswers));
-    meters.gauge(MetricName.OPERATIONS_WAITING, () -> sum(LiveCounts::operationsWaiting));
     meters.counter(MetricName.BATCHES, this, all -> all.batches().batches());
     meters.timer(
         MetricName.BATCH_CALLS,

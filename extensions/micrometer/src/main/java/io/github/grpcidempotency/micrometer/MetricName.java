@@ -81,9 +81,6 @@ enum MetricName {
   RECORDINGS_WAITING(
       gauge(PROCESS, "recordings.waiting"),
       "Answers that currently wait to be recorded in the background"),
-  OPERATIONS_WAITING(
-      gauge(PROCESS, "operations.waiting"),
-      "Calls that currently wait for the end of an operation's asynchronous work"),
   BATCHES(
       counter(PROCESS, "batches"), "Statements that the store has sent for several calls at once"),
   BATCH_CALLS(

@@ -17,8 +17,7 @@ class LiveGaugesTest {
   private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
   /** One interceptor's counts. */
-  private record Busy(int leasesHeld, int callsWaiting, int lateAnswers, int operationsWaiting)
-      implements LiveCounts {
+  private record Busy(int leasesHeld, int callsWaiting, int lateAnswers) implements LiveCounts {
     @Override
     public Duration oldestCall() {
       return Duration.ofMillis(leasesHeld * 1_500L);
@@ -32,31 +31,30 @@ class LiveGaugesTest {
 
   @Test
   void theCountsOfSeveralInterceptorsAddUp() {
-    metrics.started(new Busy(1, 20, 300, 4_000));
-    metrics.started(new Busy(1, 20, 300, 4_000));
-    metrics.started(new Busy(2, 2, 2, 2));
+    metrics.started(new Busy(1, 20, 300));
+    metrics.started(new Busy(1, 20, 300));
+    metrics.started(new Busy(2, 2, 2));
 
     assertThat(value(MetricName.LEASES_HELD)).isEqualTo(4);
     assertThat(value(MetricName.CALLS_WAITING)).isEqualTo(42);
     assertThat(value(MetricName.RECORDINGS_WAITING)).isEqualTo(602);
-    assertThat(value(MetricName.OPERATIONS_WAITING)).isEqualTo(8_002);
   }
 
   @Test
   void theOldestCallIsThatOfAllInterceptors() {
     assertThat(value(MetricName.CALLS_OLDEST)).isZero();
 
-    metrics.started(new Busy(1, 0, 0, 0));
-    metrics.started(new Busy(2, 0, 0, 0));
+    metrics.started(new Busy(1, 0, 0));
+    metrics.started(new Busy(2, 0, 0));
 
     assertThat(value(MetricName.CALLS_OLDEST)).isEqualTo(3);
   }
 
   @Test
   void anInterceptorThatIsClosedCountsNoMore() {
-    Busy closed = new Busy(1, 1, 1, 1);
+    Busy closed = new Busy(1, 1, 1);
     metrics.started(closed);
-    metrics.started(new Busy(1, 1, 1, 1));
+    metrics.started(new Busy(1, 1, 1));
 
     metrics.stopped(closed);
 
@@ -65,9 +63,9 @@ class LiveGaugesTest {
 
   @Test
   void theBatchesOfAllInterceptorsAddUpAndAreKeptWhenOneIsClosed() {
-    Busy first = new Busy(1, 0, 0, 0);
+    Busy first = new Busy(1, 0, 0);
     metrics.started(first);
-    metrics.started(new Busy(2, 0, 0, 0));
+    metrics.started(new Busy(2, 0, 0));
     metrics.stopped(first);
 
     assertThat(registry.get(MetricName.BATCHES.meter()).functionCounter().count()).isEqualTo(3);
@@ -89,7 +87,7 @@ class LiveGaugesTest {
   }
 
   private WeakReference<LiveCounts> startedAndStopped() {
-    LiveCounts counts = new Busy(1, 1, 1, 1);
+    LiveCounts counts = new Busy(1, 1, 1);
     metrics.started(counts);
     metrics.stopped(counts);
     return new WeakReference<>(counts);
@@ -98,7 +96,7 @@ class LiveGaugesTest {
   @Test
   void theGaugesOutliveAListenerThatIsNoLongerReferenced() {
     SimpleMeterRegistry other = new SimpleMeterRegistry();
-    IdempotencyMetrics.builder(other).build().started(new Busy(5, 0, 0, 0));
+    IdempotencyMetrics.builder(other).build().started(new Busy(5, 0, 0));
 
     System.gc();
 

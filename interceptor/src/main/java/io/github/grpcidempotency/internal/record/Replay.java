@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** The answer to the current call that results from a record. */
 public sealed interface Replay {
@@ -53,8 +54,14 @@ public sealed interface Replay {
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
       Consumer<Optional<Throwable>> statusUnknown) {
-    checkGuard(procedure, key.caller(), recorded);
-    return read(procedure, key, recorded, statusUnknown);
+    return read(
+        procedure, key, recorded, () -> ReplayStatus.of(procedure, recorded, statusUnknown));
+  }
+
+  /** Returns the answer of a record as the other method does, but does not read its status. */
+  static Replay withoutStatus(
+      Procedure procedure, IdempotencyKey key, ClaimResult.Recorded recorded) {
+    return read(procedure, key, recorded, Optional::empty);
   }
 
   /**
@@ -82,7 +89,8 @@ public sealed interface Replay {
       Procedure procedure,
       IdempotencyKey key,
       ClaimResult.Recorded recorded,
-      Consumer<Optional<Throwable>> statusUnknown) {
+      Supplier<Optional<IdempotencyStatus>> status) {
+    checkGuard(procedure, key.caller(), recorded);
     RecordSeal seal = new RecordSeal(key, procedure);
     RecordedOutcome outcome = recorded.outcome();
     if (outcome instanceof RecordedOutcome.Failure failure) {
@@ -93,11 +101,7 @@ public sealed interface Replay {
         outcome instanceof RecordedOutcome.Response response
             ? seal.open(response.bytes())
             : rebuild(procedure, key.caller(), outcome.resourceId());
-    return new Response(
-        bytes,
-        ReplayStatus.of(procedure, recorded, statusUnknown),
-        procedure.omittedFields(),
-        rebuilt);
+    return new Response(bytes, status.get(), procedure.omittedFields(), rebuilt);
   }
 
   private static ByteString rebuild(

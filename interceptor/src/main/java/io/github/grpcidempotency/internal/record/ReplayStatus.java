@@ -48,28 +48,9 @@ public final class ReplayStatus {
                     .map(resource -> ofResource(procedure, resource, unknown)));
   }
 
-  /** Returns whether a resolver of the service is called for the status of a record. */
-  public static boolean asksService(Procedure procedure, ClaimResult.Recorded recorded) {
-    return asksService(procedure)
-        && recorded.status().isEmpty()
-        && recorded.outcome().resourceId().isPresent();
-  }
-
-  /**
-   * Returns whether a resolver of the service is called, because the store cannot read the status
-   * of a procedure's resources itself.
-   */
-  public static boolean asksService(Procedure procedure) {
-    return procedure.statusSource().filter(StatusResolver.class::isInstance).isPresent();
-  }
-
-  /** Returns the status of a resource that the store has not read. Never throws. */
-  public static IdempotencyStatus ofResource(
+  private static IdempotencyStatus ofResource(
       Procedure procedure, ResourceId resource, Consumer<Optional<Throwable>> unknown) {
-    if (procedure.statusSource().isEmpty()) {
-      return IdempotencyStatus.COMPLETED;
-    }
-    if (procedure.statusSource().get() instanceof StatusResolver resolver) {
+    if (procedure.statusSource().orElseThrow() instanceof StatusResolver resolver) {
       return resolve(procedure, resolver, resource, unknown);
     }
     unknown.accept(Optional.empty());

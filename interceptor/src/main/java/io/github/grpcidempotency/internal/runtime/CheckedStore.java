@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import com.google.common.base.Suppliers;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -8,8 +7,6 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -17,7 +14,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -135,39 +131,6 @@ final class CheckedStore {
     } finally {
       checking.unlock();
     }
-  }
-
-  /**
-   * Opens the operations of procedures. If the database of a shard cannot be reached, they are
-   * opened when they are first used.
-   */
-  @SuppressWarnings("UnnecessaryMethodReference") // Guava for Android has suppliers of its own
-  Supplier<OperationCatalog> operations(Collection<RecordedProcedure> procedures) {
-    if (!(store instanceof OperationStore operations)) {
-      throw new SetupException(
-          List.of(
-              named(
-                  store.getClass().getSimpleName()
-                      + " cannot find operations by id: do not call operations()")));
-    }
-    com.google.common.base.Supplier<OperationCatalog> catalog =
-        Suppliers.memoize(
-            () -> {
-              IdempotencyStore unused = ready();
-              return operations.operations(procedures);
-            });
-    try {
-      OperationCatalog unused = catalog.get();
-    } catch (StoreException unreachable) {
-      if (shard.isEmpty()) {
-        throw unreachable;
-      }
-      log.warn(
-          "operations",
-          unreachable,
-          named("its operations cannot be found until its database can be reached"));
-    }
-    return catalog::get;
   }
 
   private String named(String problem) {

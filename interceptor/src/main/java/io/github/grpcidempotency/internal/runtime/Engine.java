@@ -8,7 +8,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.BatchCounts;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -20,11 +19,8 @@ import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -45,8 +41,6 @@ public final class Engine implements AutoCloseable {
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final RunningCalls running;
-  private final Executor executor;
-  private final Collection<Operations> opened = new CopyOnWriteArrayList<>();
   private final LiveCounts counts = new Counts();
   private final AtomicBoolean live = new AtomicBoolean();
 
@@ -78,17 +72,12 @@ public final class Engine implements AutoCloseable {
     }
 
     @Override
-    public int operationsWaiting() {
-      return opened.stream().mapToInt(each -> each.work().count()).sum();
-    }
-
-    @Override
     public BatchCounts batches() {
       return store.batches();
     }
   }
 
-  Engine(CheckedStore checked, EngineSettings settings, WaitCapacity room, Executor executor) {
+  Engine(CheckedStore checked, EngineSettings settings, WaitCapacity room) {
     this.checked = checked;
     this.store = checked.store();
     this.settings = settings;
@@ -97,7 +86,6 @@ public final class Engine implements AutoCloseable {
     this.settler = new Settler(late);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
     this.running = new RunningCalls(store.lease(), settings.callLimit());
-    this.executor = executor;
   }
 
   public void start() {
@@ -222,17 +210,17 @@ public final class Engine implements AutoCloseable {
     return waiter;
   }
 
+  public IdempotencyStore store() {
+    return store;
+  }
+
   /**
-   * Opens the operations of procedures, which can then be found by their ids. Close the result
-   * before this engine.
+   * Checks the store, if this was not possible at start-up.
    *
-   * @throws SetupException if the store cannot find operations by id
-   * @throws StoreException if the store cannot be reached, and is not one of several shards
+   * @throws StoreException if the store has not passed the checks
    */
-  public Operations operations(Collection<Procedure> procedures) {
-    Operations operations = Operations.open(checked, procedures, executor);
-    opened.add(operations);
-    return operations;
+  public void check() {
+    IdempotencyStore unused = checked.ready();
   }
 
   /** Returns the shard of this engine; empty without shards. */

@@ -32,7 +32,7 @@ public final class Engines implements AutoCloseable {
     this.stores = stores;
     this.executor = new CallerRunsExecutor(settings.executor());
     WaitCapacity room = new WaitCapacity(settings.waitLimits());
-    stores.all().forEach(store -> engines.put(store, new Engine(store, settings, room, executor)));
+    stores.all().forEach(store -> engines.put(store, new Engine(store, settings, room)));
   }
 
   /** Returns the engine of a call's caller; empty if the caller has no shard, or is unknown. */

@@ -146,14 +146,6 @@ final class WaitQueues<K, W> {
     return count;
   }
 
-  synchronized boolean isEmpty() {
-    return queues.isEmpty();
-  }
-
-  synchronized Set<K> keys() {
-    return Set.copyOf(queues.keySet());
-  }
-
   /**
    * Requests that the record of a queue is read.
    *

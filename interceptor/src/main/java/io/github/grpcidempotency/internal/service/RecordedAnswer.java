@@ -1,14 +1,17 @@
 package io.github.grpcidempotency.internal.service;
 
 import com.google.protobuf.Any;
-import com.google.protobuf.ByteString;
 import com.google.protobuf.Descriptors.Descriptor;
-import com.google.rpc.Status;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.WorkStatus;
+import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.grpc.protobuf.StatusProto;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /** Converts a recorded answer to a message that can be part of another response. */
 final class RecordedAnswer {
@@ -22,19 +25,35 @@ final class RecordedAnswer {
     return responseType(procedure).isPresent();
   }
 
-  static Any response(Procedure procedure, ByteString bytes) {
-    return Any.newBuilder()
-        .setTypeUrl(
-            "type.googleapis.com/"
-                + responseType(procedure).map(Descriptor::getFullName).orElseThrow())
-        .setValue(bytes)
-        .build();
+  /** Returns a recorded response with its status, or a recorded error with its details. */
+  static RecoverResponse.Builder of(Procedure procedure, Replay replay) {
+    RecoverResponse.Builder answer = RecoverResponse.newBuilder();
+    if (replay instanceof Replay.Response message) {
+      return answer
+          .setResponse(
+              Any.newBuilder()
+                  .setTypeUrl(
+                      "type.googleapis.com/"
+                          + responseType(procedure).map(Descriptor::getFullName).orElseThrow())
+                  .setValue(message.bytes()))
+          .setWorkStatus(
+              message
+                  .status()
+                  .map(RecordedAnswer::statusOf)
+                  .orElse(WorkStatus.WORK_STATUS_UNSPECIFIED))
+          .addAllOmittedFields(new TreeSet<>(message.omitted()))
+          .setReconstructed(message.reconstructed());
+    }
+    TerminalError error = TerminalError.of(replay.bytes());
+    return answer.setError(StatusProto.fromStatusAndTrailers(error.status(), error.trailers()));
   }
 
-  /** Returns a recorded error, with its details. */
-  static Status error(ByteString bytes) {
-    TerminalError error = TerminalError.of(bytes);
-    return StatusProto.fromStatusAndTrailers(error.status(), error.trailers());
+  private static WorkStatus statusOf(IdempotencyStatus status) {
+    return switch (status) {
+      case PROCESSING -> WorkStatus.WORK_STATUS_PROCESSING;
+      case COMPLETED -> WorkStatus.WORK_STATUS_COMPLETED;
+      case FAILED -> WorkStatus.WORK_STATUS_FAILED;
+    };
   }
 
   private static Optional<Descriptor> responseType(Procedure procedure) {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
+import com.google.protobuf.Timestamp;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.WaitEnd;
@@ -23,8 +24,6 @@ import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.proto.v1.Unfinished;
-import io.github.grpcidempotency.proto.v1.WorkStatus;
-import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -39,7 +38,6 @@ import java.time.Instant;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.UUID;
 
 /**
@@ -278,24 +276,18 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
     private RecoverResponse responseOf(ClaimResult.Recorded recorded) {
       UUID id = recorded.operationId();
-      RecoverResponse.Builder response = RecoverResponse.newBuilder().setOperation(id.toString());
       Replay replay =
           Replay.of(procedure, key, recorded, failure -> events.statusUnknown(id, failure));
-      if (replay instanceof Replay.Response message) {
-        response
-            .setResponse(RecordedAnswer.response(procedure, message.bytes()))
-            .setWorkStatus(
-                message
-                    .status()
-                    .map(RecoveryService::statusOf)
-                    .orElse(WorkStatus.WORK_STATUS_UNSPECIFIED))
-            .addAllOmittedFields(new TreeSet<>(message.omitted()))
-            .setReconstructed(message.reconstructed());
-      } else {
-        response.setError(RecordedAnswer.error(replay.bytes()));
-      }
+      RecoverResponse.Builder response =
+          RecordedAnswer.of(procedure, replay).setOperation(id.toString());
       events.replayed(recorded, took);
-      return response.setExpires(VisibleOperation.timestamp(expires(recorded))).build();
+      Instant expires = expires(recorded);
+      return response
+          .setExpires(
+              Timestamp.newBuilder()
+                  .setSeconds(expires.getEpochSecond())
+                  .setNanos(expires.getNano()))
+          .build();
     }
 
     private Instant expires(ClaimResult.Recorded recorded) {
@@ -309,13 +301,5 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               false);
       return engine.retain(procedure, request, recorded, events);
     }
-  }
-
-  private static WorkStatus statusOf(IdempotencyStatus status) {
-    return switch (status) {
-      case PROCESSING -> WorkStatus.WORK_STATUS_PROCESSING;
-      case COMPLETED -> WorkStatus.WORK_STATUS_COMPLETED;
-      case FAILED -> WorkStatus.WORK_STATUS_FAILED;
-    };
   }
 }

@@ -24,7 +24,7 @@ final class WaitLimit {
         .orElse(Duration.ZERO);
   }
 
-  static Duration most() {
+  private static Duration most() {
     return Optional.ofNullable(Context.current().getDeadline())
         .map(WaitLimit::beforeItEnds)
         .filter(left -> left.compareTo(MOST) < 0)

@@ -1,6 +1,6 @@
 /**
- * The gRPC services with which clients find their earlier calls: by key, in {@code
- * idempotency.v1.Recovery}, or by operation, in {@code google.longrunning.Operations}.
+ * The gRPC service with which clients find their earlier calls by key, and what a service that
+ * finds them by operation needs.
  */
 @NullMarked
 package io.github.grpcidempotency.internal.service;

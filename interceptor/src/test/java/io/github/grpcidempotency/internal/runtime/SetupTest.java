@@ -107,18 +107,6 @@ class SetupTest {
         Procedure.named("jobs/good").keyPolicy(policy).execution(Execution.RESERVED).build());
   }
 
-  @Test
-  void aStoreThatFindsNothingByIdCannotServeOperations() {
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(
-            () ->
-                Operations.open(
-                    new CheckedStore(Optional.empty(), new Judging(unreachable)),
-                    List.of(),
-                    Runnable::run))
-        .withMessageContaining("Judging cannot find operations by id");
-  }
-
   private static void check(Procedures procedures, RuntimeException verdict) {
     Setup.check(procedures, Optional.of(Stores.of(new Judging(verdict))));
   }

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.features;
 import io.github.grpcidempotency.client.IdempotencyClientInterceptor;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -57,7 +58,7 @@ record Shop(
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(handlers)
             .addService(idempotency.recovery())
-            .addService(idempotency.operations())
+            .addService(LongRunningOperations.of(idempotency))
             .intercept(idempotency)
             .build()
             .start();

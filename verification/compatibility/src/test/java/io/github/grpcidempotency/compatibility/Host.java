@@ -10,6 +10,7 @@ import io.github.grpcidempotency.compatibility.v1.SeatServiceGrpc;
 import io.github.grpcidempotency.compatibility.v1.Ticket;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
@@ -87,7 +88,7 @@ final class Host implements AutoCloseable {
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(seats)
             .addService(idempotency.recovery())
-            .addService(idempotency.operations())
+            .addService(LongRunningOperations.of(idempotency))
             .intercept(idempotency)
             .build()
             .start();

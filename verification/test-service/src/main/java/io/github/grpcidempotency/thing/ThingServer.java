@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.thing;
 
+import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -16,6 +18,7 @@ import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Context;
 import io.grpc.Contexts;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -33,6 +36,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +68,7 @@ public final class ThingServer implements AutoCloseable {
   private final Server server;
   private final ManagedChannel channel;
   private final List<Runnable> closedLast;
+  private final AtomicInteger waits = new AtomicInteger();
 
   private ThingServer(Builder builder) {
     this.closedLast = List.copyOf(builder.closedLast);
@@ -81,8 +86,9 @@ public final class ThingServer implements AutoCloseable {
     if (builder.withServices) {
       List<ServerInterceptor> outside = new ArrayList<>(builder.outside);
       outside.add(new Authentication());
+      outside.add(new Waits());
       interceptor.stream()
-          .flatMap(present -> Stream.of(present.recovery(), present.operations()))
+          .flatMap(present -> Stream.of(present.recovery(), LongRunningOperations.of(present)))
           .map(service -> ServerInterceptors.interceptForward(service, outside))
           .forEach(services::addService);
     }
@@ -118,6 +124,11 @@ public final class ThingServer implements AutoCloseable {
   /** Returns the names of the events so far. */
   public List<String> events() {
     return journal.kinds();
+  }
+
+  /** Returns how many calls of {@code WaitOperation} have begun to wait, or were answered. */
+  public int waits() {
+    return waits.get();
   }
 
   /** Returns the server itself. */
@@ -161,6 +172,23 @@ public final class ThingServer implements AutoCloseable {
 
   private static Metadata.Key<String> header(String name) {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+
+  private final class Waits implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      boolean waits = call.getMethodDescriptor() == OperationsGrpc.getWaitOperationMethod();
+      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+        @Override
+        public void onHalfClose() {
+          super.onHalfClose();
+          ThingServer.this.waits.addAndGet(waits ? 1 : 0);
+        }
+      };
+    }
   }
 
   /**

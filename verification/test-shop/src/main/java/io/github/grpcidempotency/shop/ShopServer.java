@@ -6,6 +6,7 @@ import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
@@ -105,7 +106,7 @@ public final class ShopServer implements AutoCloseable {
             .intercept(interceptor)
             .intercept(network);
     if (packs) {
-      builder.addService(interceptor.operations());
+      builder.addService(LongRunningOperations.of(interceptor));
     }
     try {
       return builder.build().start();

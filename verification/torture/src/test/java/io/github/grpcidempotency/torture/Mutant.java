@@ -61,6 +61,14 @@ record Mutant(Path overlay, List<String> options) {
       return new Edit("interceptor/src/main", "java/" + ROOT + type + ".java", from, to);
     }
 
+    static Edit operations(String type, String from, String to) {
+      return new Edit(
+          "extensions/long-running-operations/src/main",
+          "java/" + ROOT + "longrunning/" + type + ".java",
+          from,
+          to);
+    }
+
     /** An edit of the handlers, which make mistakes as well. */
     static Edit handlers(String type, String from, String to) {
       return new Edit(

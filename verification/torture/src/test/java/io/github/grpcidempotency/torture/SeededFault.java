@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture;
 
 import static io.github.grpcidempotency.torture.Mutant.Edit.handlers;
 import static io.github.grpcidempotency.torture.Mutant.Edit.interceptor;
+import static io.github.grpcidempotency.torture.Mutant.Edit.operations;
 import static io.github.grpcidempotency.torture.Mutant.Edit.sql;
 import static io.github.grpcidempotency.torture.Mutant.Edit.store;
 import static io.github.grpcidempotency.torture.Seed.breaking;
@@ -689,10 +690,10 @@ enum SeededFault {
       breaking(Rule.NO_UNENTITLED_ANSWERED)
           .of(Form.GUARDED)
           .by(
-              interceptor(
-                  "internal/service/OperationWait",
-                  "found -> context.run(() -> call.within(() -> considerAgain(found))),",
-                  "found -> call.within(() -> considerAgain(found)),"))
+              operations(
+                  "OperationWait",
+                  "found -> context.run(() -> request.within(() -> considerAgain(found))),",
+                  "found -> request.within(() -> considerAgain(found)),"))
           .running(plan -> plan.mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0)))),
 
   /** Each call of a batch gets the result of the next call. */

@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
@@ -152,7 +153,7 @@ final class TortureServer {
     this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
-            .addService(startPatiently(interceptor::operations))
+            .addService(startPatiently(() -> LongRunningOperations.of(interceptor)))
             .intercept(interceptor)
             .intercept(new Authentication(service::preempted))
             .intercept(open)

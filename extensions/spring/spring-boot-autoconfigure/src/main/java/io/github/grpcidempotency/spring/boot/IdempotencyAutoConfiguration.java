@@ -3,13 +3,16 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.Shards;
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import javax.sql.DataSource;
@@ -35,6 +38,7 @@ import org.springframework.grpc.server.exception.GrpcExceptionHandlerInterceptor
 import org.springframework.grpc.server.security.GrpcSecurity;
 import org.springframework.grpc.server.service.GrpcServiceDiscoverer;
 import org.springframework.security.core.context.SecurityContext;
+import org.springframework.util.ClassUtils;
 
 /** Makes the annotated methods of an application's gRPC services idempotent. */
 @AutoConfiguration(
@@ -119,7 +123,16 @@ public final class IdempotencyAutoConfiguration {
   @ConditionalOnMissingBean(name = OPERATIONS)
   @ConditionalOnBooleanProperty(prefix = IdempotencyProperties.PREFIX, name = "services.operations")
   BindableService idempotencyOperationsService(IdempotencyInterceptor interceptor) {
-    return interceptor.operations();
+    if (!ClassUtils.isPresent(
+        "io.github.grpcidempotency.longrunning.LongRunningOperations", null)) {
+      throw new SetupException(
+          List.of(
+              IdempotencyProperties.PREFIX
+                  + ".services.operations is true, but the module that serves"
+                  + " google.longrunning.Operations is missing: add"
+                  + " grpc-idempotency-long-running-operations"));
+    }
+    return LongRunningOperations.of(interceptor);
   }
 
   /**

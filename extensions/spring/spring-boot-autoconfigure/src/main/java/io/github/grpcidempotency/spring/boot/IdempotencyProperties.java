@@ -137,8 +137,8 @@ record IdempotencyProperties(
    * The library's own gRPC services.
    *
    * @param recovery Whether to serve idempotency.v1.Recovery.
-   * @param operations Whether to serve google.longrunning.Operations. The migration then also
-   *     creates its index.
+   * @param operations Whether to serve google.longrunning.Operations. It needs the module
+   *     grpc-idempotency-long-running-operations. The migration then also creates its index.
    */
   record Services(
       @DefaultValue("false") boolean recovery, @DefaultValue("false") boolean operations) {}

@@ -254,6 +254,19 @@ class WiringTest {
   }
 
   @Test
+  void operationsCannotBeServedWithoutTheirModule() {
+    complete()
+        .withPropertyValues("grpc.idempotency.services.operations=true")
+        .withClassLoader(without("io.github.grpcidempotency.longrunning"))
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessageContaining("add grpc-idempotency-long-running-operations"));
+  }
+
+  @Test
   void partsAreThereOnRequest() {
     complete()
         .withPropertyValues(

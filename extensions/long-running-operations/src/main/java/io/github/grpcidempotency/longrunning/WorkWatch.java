@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.longrunning;
 
 import static java.util.stream.Collectors.groupingBy;
 import static java.util.stream.Collectors.toSet;
@@ -6,9 +6,11 @@ import static java.util.stream.Collectors.toSet;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
-import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.background.RepeatedWhile;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.resource.StatusResolver;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -24,11 +26,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -38,29 +39,37 @@ import org.slf4j.LoggerFactory;
  * therefore called on a separate thread for its procedure, and delays only the waiters of that
  * procedure. Thread-safe.
  */
-public final class WorkWatch implements AutoCloseable {
+final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WorkWatch.class));
   private final Supplier<OperationCatalog> catalog;
   private final Map<String, Procedure> procedures;
-  private final WaitQueues<Work, Waiter> queues = new WaitQueues<>(work -> {});
-  private final AtomicBoolean looking = new AtomicBoolean();
+  private final Set<Waiter> waiting = ConcurrentHashMap.newKeySet();
   private final Set<String> resolving = ConcurrentHashMap.newKeySet();
   private final ExecutorService resolvers =
       Executors.newCachedThreadPool(DaemonThreads.named("idempotency-resolver"));
-  private final ScheduledExecutorService looks = DaemonThreads.newTimer("idempotency-work");
-  private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-work-limit");
-
-  /** The asynchronous work behind a resource, as seen by one procedure. */
-  private record Work(String procedure, OwnedResource resource) {}
+  private final ScheduledExecutorService looks = DaemonThreads.newIdleTimer("idempotency-work");
+  private final ScheduledExecutorService timer =
+      DaemonThreads.newIdleTimer("idempotency-work-limit");
+  private final RepeatedWhile looking =
+      new RepeatedWhile(
+          looks,
+          INTERVAL,
+          RepeatedTask.of("check for asynchronous work that has ended", log, this::look),
+          () -> !waiting.isEmpty());
+  private boolean closed;
 
   /** One waiting call. */
   private static final class Waiter {
+    private final String procedure;
+    private final OwnedResource resource;
     private final Runnable ended;
     private Optional<Future<?>> timeout = Optional.empty();
 
-    private Waiter(Runnable ended) {
+    private Waiter(String procedure, OwnedResource resource, Runnable ended) {
+      this.procedure = procedure;
+      this.resource = resource;
       this.ended = ended;
     }
   }
@@ -78,70 +87,52 @@ public final class WorkWatch implements AutoCloseable {
    *     run, {@code ended} is not called
    * @return whether the wait has started; if not, this object is closed, and nothing is called
    */
-  public boolean await(
+  boolean await(
       Procedure procedure,
       OwnedResource resource,
       Duration limit,
       Runnable ended,
       Consumer<Runnable> begun) {
-    Work work = new Work(procedure.name(), resource);
-    Waiter waiter = new Waiter(ended);
-    begun.accept(() -> leave(work, waiter));
-    boolean waits =
-        queues.add(
-            work,
-            waiter,
-            () ->
-                waiter.timeout =
-                    Optional.of(
-                        timer.schedule(
-                            () -> timeOut(work, waiter), limit.toMillis(), TimeUnit.MILLISECONDS)));
-    if (waits) {
-      keepLooking();
+    Waiter waiter = new Waiter(procedure.name(), resource, ended);
+    begun.accept(() -> remove(waiter));
+    if (!add(waiter, limit)) {
+      return false;
     }
-    return waits;
-  }
-
-  /** Returns how many calls wait. Does not block. */
-  int count() {
-    return queues.count();
-  }
-
-  private void keepLooking() {
-    if (!looking.getAndSet(true)) {
-      lookLater();
+    try {
+      looking.start();
+    } catch (Throwable noThread) {
+      remove(waiter);
+      throw noThread;
     }
+    return true;
   }
 
-  private void lookLater() {
-    ScheduledFuture<?> unused =
-        looks.schedule(
-            () -> {
-              RepeatedTask.of("check for asynchronous work that has ended", log, this::look).run();
-              if (!queues.isEmpty()) {
-                lookLater();
-                return;
-              }
-              looking.set(false);
-              if (!queues.isEmpty()) {
-                keepLooking();
-              }
-            },
-            INTERVAL.toMillis(),
-            TimeUnit.MILLISECONDS);
+  private synchronized boolean add(Waiter waiter, Duration limit) {
+    if (!closed) {
+      waiter.timeout =
+          Optional.of(timer.schedule(() -> end(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
+      waiting.add(waiter);
+    }
+    return !closed;
+  }
+
+  /** Removes a call. Returns whether it was still waiting. */
+  private synchronized boolean remove(Waiter waiter) {
+    waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+    return waiting.remove(waiter);
   }
 
   private void look() {
-    queues.keys().stream()
-        .collect(groupingBy(Work::procedure))
+    waiting.stream()
+        .collect(groupingBy(waiter -> waiter.procedure))
         .forEach(
-            (name, works) -> {
+            (name, its) -> {
               Runnable look =
                   RepeatedTask.of(
                       "read the status of the asynchronous work of " + name,
                       log,
-                      () -> look(name, works));
-              if (ReplayStatus.asksService(Objects.requireNonNull(procedures.get(name)))) {
+                      () -> look(name, its));
+              if (asksService(procedures, name)) {
                 lookAside(name, look);
               } else {
                 look.run();
@@ -171,31 +162,56 @@ public final class WorkWatch implements AutoCloseable {
     }
   }
 
-  private void look(String name, List<Work> works) {
-    Procedure procedure = Objects.requireNonNull(procedures.get(name));
-    Set<OwnedResource> resources = works.stream().map(Work::resource).collect(toSet());
+  private void look(String name, List<Waiter> waiters) {
+    Procedure procedure = procedureOf(procedures, name);
+    Set<OwnedResource> resources = waiters.stream().map(each -> each.resource).collect(toSet());
     Map<OwnedResource, IdempotencyStatus> statuses =
         new HashMap<>(catalog.get().statuses(RecordedProcedure.of(procedure), resources));
-    for (OwnedResource resource : resources) {
+    for (Waiter waiter : waiters) {
       IdempotencyStatus status =
           statuses.computeIfAbsent(
-              resource,
-              missing ->
-                  ReplayStatus.ofResource(procedure, missing.resourceId(), this::statusUnknown));
+              waiter.resource, missing -> resolve(procedure, missing.resourceId()));
       if (status != IdempotencyStatus.PROCESSING) {
-        queues.removeAll(new Work(name, resource)).forEach(this::end);
+        end(waiter);
       }
     }
   }
 
-  /** Logs a failed read. The waiting calls report it when they are answered. */
-  private void statusUnknown(Optional<Throwable> failure) {
-    log.warn(
-        "status", failure.orElse(null), "the status of asynchronous work could not be resolved");
+  static Procedure procedureOf(Map<String, Procedure> procedures, String name) {
+    return Objects.requireNonNull(procedures.get(name));
   }
 
+  /**
+   * Returns whether a resolver of the service is called for the status of a procedure's resources,
+   * because the store cannot read it itself.
+   */
+  static boolean asksService(Map<String, Procedure> procedures, String name) {
+    return procedureOf(procedures, name)
+        .statusSource()
+        .filter(StatusResolver.class::isInstance)
+        .isPresent();
+  }
+
+  /** Logs a failed read. The waiting calls report it when they are answered. */
+  private IdempotencyStatus resolve(Procedure procedure, ResourceId resource) {
+    @Nullable Throwable why = null;
+    if (procedure.statusSource().orElse(null) instanceof StatusResolver resolver) {
+      try {
+        return Objects.requireNonNull(
+            resolver.resolve(resource), "the status resolver returned null");
+      } catch (Throwable failure) {
+        why = failure;
+      }
+    }
+    log.warn("status", why, "the status of asynchronous work could not be resolved");
+    return IdempotencyStatus.PROCESSING;
+  }
+
+  /** Resumes a call, unless it is not waiting any more. */
   private void end(Waiter waiter) {
-    waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+    if (!remove(waiter)) {
+      return;
+    }
     try {
       waiter.ended.run();
     } catch (Throwable thrown) {
@@ -203,21 +219,12 @@ public final class WorkWatch implements AutoCloseable {
     }
   }
 
-  private void timeOut(Work work, Waiter waiter) {
-    if (queues.remove(work, waiter)) {
-      end(waiter);
-    }
-  }
-
-  private void leave(Work work, Waiter waiter) {
-    if (queues.remove(work, waiter)) {
-      waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
-    }
-  }
-
   @Override
   public void close() {
-    queues.close().forEach(this::end);
+    synchronized (this) {
+      closed = true;
+    }
+    waiting.forEach(this::end);
     looks.shutdownNow();
     resolvers.shutdownNow();
     timer.shutdownNow();

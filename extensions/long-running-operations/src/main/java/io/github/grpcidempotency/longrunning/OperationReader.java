@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.longrunning;
 
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * reads several operations of one caller at once. If several calls request the same operation, it
  * is read once. Each call decides for itself whether its caller may see the answer. Thread-safe.
  */
-public final class OperationReader implements AutoCloseable {
+final class OperationReader implements AutoCloseable {
   private static final int READERS = 4;
 
   /** The maximum number of records, with their answers, in the memory of one reader. */
@@ -48,7 +48,7 @@ public final class OperationReader implements AutoCloseable {
   }
 
   /** Reads an operation. The result is at least as new as this call. */
-  public void read(
+  void read(
       Caller caller,
       UUID operationId,
       Consumer<Optional<StoredOperation>> found,

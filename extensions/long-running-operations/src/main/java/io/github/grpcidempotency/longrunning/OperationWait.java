@@ -1,15 +1,9 @@
-package io.github.grpcidempotency.internal.service;
+package io.github.grpcidempotency.longrunning;
 
 import com.google.longrunning.Operation;
-import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.record.RefusedException;
-import io.github.grpcidempotency.internal.runtime.Drain;
-import io.github.grpcidempotency.internal.runtime.Engine;
-import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.runtime.Operations;
-import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.spi.OperationAccess;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
 import io.github.grpcidempotency.store.StoredOperation;
@@ -26,7 +20,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * If the time limit is over, or too many calls wait, the answer contains the operation in its
  * current state.
  */
-final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
+final class OperationWait {
   /** How often a deletion is checked, because no other event reports the end of its resource. */
   private static final Duration BETWEEN_LOOKS_AT_DELETION = Duration.ofSeconds(1);
 
@@ -35,11 +29,9 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
    */
   private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(10);
 
-  private final Drain drain;
-  private final Engine engine;
-  private final Operations operations;
-  private final OperationsCall call;
-  private final Caller caller;
+  private final OperationAccess access;
+  private final OperationsService.Asked asked;
+  private final OperationAccess.Request request;
   private final UUID id;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
@@ -50,43 +42,29 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
   private volatile boolean over;
 
   OperationWait(
-      Drain drain,
-      Engine engine,
-      Operations operations,
-      OperationsCall call,
+      OperationAccess access,
+      OperationsService.Asked asked,
       StoredOperation stored,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
-    this.drain = drain;
-    this.engine = engine;
-    this.operations = operations;
-    this.call = call;
-    this.caller = stored.key().caller();
+    this.access = access;
+    this.asked = asked;
+    this.request = asked.request();
     this.id = stored.id();
     this.observer = observer;
     this.limit = limit;
-    observer.setOnCancelHandler(
-        () -> {
-          drain.remove(this);
-          giveUp.run();
-        });
+    observer.setOnCancelHandler(this::leave);
   }
 
-  @Override
-  public void stopWaiting() {
-    giveUp.run();
-    call.within(() -> fail(new RefusedException(Refusal.shuttingDown(call.operation()))));
-  }
-
-  /** Answers now, or waits. Failures are converted by {@link ServiceError}. */
+  /** Answers now, or waits. Failures are converted by {@link OperationAccess.Request#failed}. */
   void begin(VisibleOperation seen) {
     StoredOperation stored = seen.stored();
     Duration left = left();
     if (over || left.isNegative() || left.isZero()) {
       answer(seen);
-    } else if (seen.state() == State.STATE_RUNNING
-        && stored.standing() instanceof ClaimResult.InFlight running) {
-      awaitAnswer(seen, running, left);
+    } else if (seen.state() == State.STATE_RUNNING) {
+      request.await(stored, left, leave -> giveUp = leave, this::ended);
+      leaveIfEnded();
     } else if (seen.state() == State.STATE_PROCESSING
         && stored.standing() instanceof ClaimResult.Recorded recorded) {
       awaitWork(seen, recorded, left);
@@ -95,28 +73,11 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
     }
   }
 
-  private void awaitAnswer(VisibleOperation seen, ClaimResult.InFlight running, Duration left) {
-    InFlightWaiter.Waiter waiter =
-        engine.waiter().toRead(seen.stored().key(), seen.procedure(), this);
-    giveUp = waiter::cancel;
-    waiter.begin(running, left);
-    giveUpIfEnded();
-  }
-
-  @Override
-  public void found(ClaimResult result, Duration took) {
-    readAgain();
-  }
-
-  @Override
-  public void free() {
-    readAgain();
-  }
-
-  /** The time limit is over, or too many calls wait. Does not wait again. */
-  @Override
-  public void over(ClaimResult.InFlight met) {
-    over = true;
+  /** If the time limit is over, or too many calls wait, does not wait again. */
+  private void ended(boolean overNow) {
+    if (overNow) {
+      over = true;
+    }
     readAgain();
   }
 
@@ -125,19 +86,21 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
     Operation unfinished = seen.message();
     // Without a resource there is no asynchronous work.
     OwnedResource resource =
-        new OwnedResource(caller, recorded.outcome().resourceId().orElseThrow());
-    Duration look = seen.procedure().deletes() ? BETWEEN_LOOKS_AT_DELETION : BETWEEN_LOOKS;
+        new OwnedResource(asked.caller(), recorded.outcome().resourceId().orElseThrow());
+    Procedure procedure = WorkWatch.procedureOf(access.procedures(), seen.stored().procedure());
+    Duration look = procedure.deletes() ? BETWEEN_LOOKS_AT_DELETION : BETWEEN_LOOKS;
     boolean waits =
-        operations
+        asked
+            .operations()
             .work()
             .await(
-                seen.procedure(),
+                procedure,
                 resource,
                 left.compareTo(look) < 0 ? left : look,
                 this::readAgain,
                 leave -> giveUp = leave);
     if (waits) {
-      giveUpIfEnded();
+      leaveIfEnded();
     } else {
       answerUnfinished(unfinished);
     }
@@ -148,21 +111,30 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
   }
 
   /** Ends the wait at once if the call has already ended. */
-  private void giveUpIfEnded() {
-    drain.add(this);
+  private void leaveIfEnded() {
+    request.waiting(
+        refusal -> {
+          giveUp.run();
+          fail(refusal);
+        });
     if (ended.get() || observer.isCancelled()) {
-      drain.remove(this);
-      giveUp.run();
+      leave();
     }
   }
 
+  private void leave() {
+    request.answered();
+    giveUp.run();
+  }
+
   private void readAgain() {
-    operations
+    asked
+        .operations()
         .reader()
         .read(
-            caller,
+            asked.caller(),
             id,
-            found -> context.run(() -> call.within(() -> considerAgain(found))),
+            found -> context.run(() -> request.within(() -> considerAgain(found))),
             failure -> context.run(() -> fail(failure)));
   }
 
@@ -170,9 +142,8 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
   private void considerAgain(Optional<StoredOperation> found) {
     VisibleOperation seen;
     try {
-      StoredOperation stored =
-          found.orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
-      seen = call.see(stored, operations.procedure(stored));
+      seen =
+          VisibleOperation.of(request, found.orElseThrow(() -> OperationsService.unknown(request)));
     } catch (Throwable failure) { // no other code would answer the call
       fail(failure);
       return;
@@ -181,10 +152,9 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
   }
 
   private void answer(VisibleOperation seen) {
-    Operation message = seen.message();
     if (isFirstEnd()) {
-      call.answered(seen);
-      send(message);
+      seen.report(request);
+      send(seen.message());
     }
   }
 
@@ -201,12 +171,12 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
 
   private void fail(Throwable failure) {
     if (isFirstEnd()) {
-      observer.onError(call.failed(failure));
+      observer.onError(request.failed(failure));
     }
   }
 
   private boolean isFirstEnd() {
-    drain.remove(this);
+    request.answered();
     return !ended.getAndSet(true);
   }
 }

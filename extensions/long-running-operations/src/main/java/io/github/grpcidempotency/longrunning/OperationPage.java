@@ -1,12 +1,9 @@
-package io.github.grpcidempotency.internal.service;
+package io.github.grpcidempotency.longrunning;
 
 import com.google.longrunning.ListOperationsRequest;
 import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import com.google.protobuf.CodedOutputStream;
-import io.github.grpcidempotency.internal.record.ReplayStatus;
-import io.github.grpcidempotency.internal.runtime.Operations;
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -15,6 +12,7 @@ import io.grpc.Context;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -41,8 +39,8 @@ final class OperationPage {
    */
   private static final int MOST_BYTES = 1 << 20;
 
-  private final Operations operations;
-  private final OperationsCall call;
+  private final Map<String, Procedure> procedures;
+  private final OperationsService.Asked asked;
   private final String filterText;
   private final OperationFilter filter;
   private final int size;
@@ -52,23 +50,26 @@ final class OperationPage {
   private int resolved;
   private int bytes;
 
-  OperationPage(Operations operations, ListOperationsRequest request, OperationsCall call) {
+  OperationPage(
+      Map<String, Procedure> procedures,
+      ListOperationsRequest request,
+      OperationsService.Asked asked) {
     if (request.getPageSize() < 0) {
-      throw ServiceError.invalid("page_size must not be negative");
+      throw OperationsService.invalid("page_size must not be negative");
     }
-    this.operations = operations;
-    this.call = call;
+    this.procedures = procedures;
+    this.asked = asked;
     this.filterText = request.getFilter();
     this.filter = OperationFilter.parse(filterText);
     this.size = request.getPageSize() == 0 ? USUAL_SIZE : Math.min(request.getPageSize(), MOST);
     this.last = lastOfTheOneBefore(request.getPageToken());
   }
 
-  ListOperationsResponse of(Caller caller) {
-    Set<String> names = filter.procedure().map(Set::of).orElse(operations.procedures());
+  ListOperationsResponse read() {
+    Set<String> names = filter.procedure().map(Set::of).orElse(procedures.keySet());
     List<StoredOperation> some;
     do {
-      some = operations.catalog().list(caller, names, last, AT_ONCE);
+      some = asked.operations().catalog().list(asked.caller(), names, last, AT_ONCE);
       for (StoredOperation each : some) {
         if (!add(each) || isFull()) {
           return page.setNextPageToken(token()).build();
@@ -81,14 +82,15 @@ final class OperationPage {
   /** Returns false, and leaves the operation to the next page, if this page would be too large. */
   private boolean add(StoredOperation stored) {
     lookedAt++;
-    Procedure procedure = operations.procedure(stored);
     if (stored.standing() instanceof ClaimResult.Recorded recorded
-        && ReplayStatus.asksService(procedure, recorded)) {
+        && recorded.status().isEmpty()
+        && recorded.outcome().resourceId().isPresent()
+        && WorkWatch.asksService(procedures, stored.procedure())) {
       resolved++;
     }
-    State state = call.stateOf(stored, procedure);
+    State state = VisibleOperation.stateOf(asked.request(), stored);
     if (filter.states().contains(state)) {
-      Operation operation = VisibleOperation.listed(stored, state, procedure);
+      Operation operation = VisibleOperation.listed(asked.request(), stored, state);
       int more =
           CodedOutputStream.computeMessageSize(
               ListOperationsResponse.OPERATIONS_FIELD_NUMBER, operation);
@@ -128,14 +130,14 @@ final class OperationPage {
     try {
       bytes = ByteBuffer.wrap(Base64.getUrlDecoder().decode(token));
     } catch (IllegalArgumentException malformed) {
-      throw ServiceError.invalid("page_token is not valid");
+      throw OperationsService.invalid("page_token is not valid");
     }
     if (bytes.remaining() != 2 * Long.BYTES + Integer.BYTES) {
-      throw ServiceError.invalid("page_token is not valid");
+      throw OperationsService.invalid("page_token is not valid");
     }
     UUID id = new UUID(bytes.getLong(), bytes.getLong());
     if (bytes.getInt() != filterText.hashCode()) {
-      throw ServiceError.invalid("page_token belongs to another filter");
+      throw OperationsService.invalid("page_token belongs to another filter");
     }
     return Optional.of(id);
   }

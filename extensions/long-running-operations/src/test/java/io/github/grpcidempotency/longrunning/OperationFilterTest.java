@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.service;
+package io.github.grpcidempotency.longrunning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

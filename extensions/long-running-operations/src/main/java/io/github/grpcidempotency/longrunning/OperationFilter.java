@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.service;
+package io.github.grpcidempotency.longrunning;
 
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.grpc.StatusRuntimeException;
@@ -30,7 +30,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
     Optional<String> procedure = Optional.empty();
     EnumSet<State> states = EnumSet.copyOf(ALL);
     if (text.length() > MAX_CHARACTERS) {
-      throw ServiceError.invalid(
+      throw OperationsService.invalid(
           "filter must have at most %d characters".formatted(MAX_CHARACTERS));
     }
     Matcher term = TERM.matcher(text);
@@ -75,7 +75,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   }
 
   private static StatusRuntimeException wrong(String why) {
-    return ServiceError.invalid(
+    return OperationsService.invalid(
         why
             + "; an example: procedure = \"shop.Orders/Create\" AND state = PROCESSING AND done ="
             + " false");

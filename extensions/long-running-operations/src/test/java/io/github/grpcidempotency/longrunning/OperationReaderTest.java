@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.runtime;
+package io.github.grpcidempotency.longrunning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
