@@ -105,8 +105,8 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   }
 
   private static @Nullable Object invoke(MethodInvocation call) throws Throwable {
-    Optional<BegunTransaction> claim =
-        BegunTransaction.latest()
+    Optional<SpringTransaction> claim =
+        SpringTransaction.latest()
             .flatMap(open -> open.joinedBy(TransactionAspectSupport.currentTransactionStatus()));
     if (claim.isPresent()) {
       Object self = call.getThis();

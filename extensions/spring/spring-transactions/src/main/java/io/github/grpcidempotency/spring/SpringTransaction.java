@@ -2,10 +2,10 @@ package io.github.grpcidempotency.spring;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,25 +24,23 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * A transaction that the store began. Only its own thread can end it, because Spring keeps the
  * transaction's state on that thread.
  */
-final class BegunTransaction implements HostTransaction.Begun {
-  private static final Logger logger = LoggerFactory.getLogger(BegunTransaction.class);
+final class SpringTransaction implements HostTransaction, TransactionSynchronization {
+  private static final Logger logger = LoggerFactory.getLogger(SpringTransaction.class);
 
   /** The latest transaction that the store began on a thread. It may have ended. */
-  private static final ThreadLocal<@Nullable BegunTransaction> LATEST = new ThreadLocal<>();
+  private static final ThreadLocal<@Nullable SpringTransaction> LATEST = new ThreadLocal<>();
 
-  private final Thread thread = Thread.currentThread();
   private final PlatformTransactionManager manager;
   private final TransactionStatus status;
   private final Connection connection;
-  private final Ending ending;
-  private final SuspensionWatch watch = new SuspensionWatch();
-
   private final Optional<ConnectionHolder> holder;
 
   /** The transaction that was open on this thread when this one began. */
-  private final Optional<BegunTransaction> outer;
+  private final Optional<SpringTransaction> outer;
 
   private Optional<TimeLimit> limit = Optional.empty();
+  private boolean suspended;
+  private Completion completion = Completion.UNKNOWN;
 
   /**
    * The time at which the transaction must have ended, by {@link System#nanoTime}, and the method
@@ -54,42 +52,31 @@ final class BegunTransaction implements HostTransaction.Begun {
     }
   }
 
-  /** Records that the transaction was suspended. */
-  private static final class SuspensionWatch implements TransactionSynchronization {
-    private boolean suspended;
-
-    @Override
-    public void suspend() {
-      suspended = true;
-    }
-  }
-
-  private BegunTransaction(
+  private SpringTransaction(
       PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
     this.manager = manager;
     this.status = status;
     this.connection = connection;
-    this.ending = new Ending(status, connection, () -> {});
     this.holder = connectionHolder(status);
     this.outer = latest();
   }
 
   /** Watches the transaction that has just begun on this thread. */
-  static BegunTransaction watch(
+  static SpringTransaction watch(
       PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
-    BegunTransaction begun = new BegunTransaction(manager, status, connection);
-    TransactionSynchronizationManager.registerSynchronization(begun.watch);
+    SpringTransaction begun = new SpringTransaction(manager, status, connection);
+    TransactionSynchronizationManager.registerSynchronization(begun);
     LATEST.set(begun);
     return begun;
   }
 
   /** Returns the latest transaction that the store began on this thread and that is open. */
-  static Optional<BegunTransaction> latest() {
-    return Optional.ofNullable(LATEST.get()).flatMap(BegunTransaction::ifOpen);
+  static Optional<SpringTransaction> latest() {
+    return Optional.ofNullable(LATEST.get()).flatMap(SpringTransaction::ifOpen);
   }
 
-  private Optional<BegunTransaction> ifOpen() {
-    return status.isCompleted() ? outer.flatMap(BegunTransaction::ifOpen) : Optional.of(this);
+  private Optional<SpringTransaction> ifOpen() {
+    return status.isCompleted() ? outer.flatMap(SpringTransaction::ifOpen) : Optional.of(this);
   }
 
   /**
@@ -97,7 +84,7 @@ final class BegunTransaction implements HostTransaction.Begun {
    * Within a transaction of another manager, Spring suspends the synchronizations of the first, but
    * a method may still join it.
    */
-  Optional<BegunTransaction> joinedBy(TransactionStatus participant) {
+  Optional<SpringTransaction> joinedBy(TransactionStatus participant) {
     if (participant.isNewTransaction()) {
       return Optional.empty();
     }
@@ -105,7 +92,7 @@ final class BegunTransaction implements HostTransaction.Begun {
     boolean joinsThis = joined.isPresent() ? joined.equals(holder) : isCurrent();
     return joinsThis
         ? Optional.of(this)
-        : outer.flatMap(BegunTransaction::ifOpen).flatMap(open -> open.joinedBy(participant));
+        : outer.flatMap(SpringTransaction::ifOpen).flatMap(open -> open.joinedBy(participant));
   }
 
   /** Returns the holder of a transaction's connection, unless the manager does not expose it. */
@@ -146,64 +133,99 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   @Override
-  public void beforeCommit(Runnable work) {
-    ending.beforeCommit(work);
-  }
-
-  @Override
-  public void afterCompletion(Consumer<Completion> listener) {
-    ending.afterCompletion(listener);
+  public void suspend() {
+    suspended = true;
   }
 
   @Override
   public boolean wasSuspended() {
-    return watch.suspended;
+    return suspended;
+  }
+
+  /**
+   * If a callback before the commit throws a {@code TransactionException}, Spring neither commits
+   * nor rolls back. A manager for JDBC then switches the connection to autocommit, which commits; a
+   * manager for JPA loses the connection with its locks. So everything that Spring does not report
+   * as committed is rolled back first.
+   */
+  @Override
+  public void afterCompletion(int ended) {
+    completion =
+        switch (ended) {
+          case STATUS_COMMITTED -> Completion.COMMITTED;
+          case STATUS_ROLLED_BACK -> Completion.ROLLED_BACK;
+          default -> Completion.UNKNOWN;
+        };
+    if (completion != Completion.COMMITTED) {
+      rollBack(connection);
+    }
   }
 
   @Override
-  public Completion commit() {
+  public Completion commit(Runnable record) {
     if (!isCurrent()) {
-      rollback();
       throw new IllegalStateException(
           "the claim's transaction is not the current transaction of this thread: either"
               + " another thread began it, or the handler has left a transaction of its own open");
     }
     if (limit.filter(TimeLimit::isOver).isPresent()) {
-      rollback();
       throw new TransactionTimedOutException(
           "the transaction is rolled back, because the timeout of %s has passed"
               .formatted(limit.get().method()));
     }
-    // Registered only now, so that it runs after all synchronizations that the handler has
-    // registered.
-    TransactionSynchronizationManager.registerSynchronization(ending);
+    // Registered only now, so that it runs after everything that the handler has registered.
+    TransactionSynchronizationManager.registerSynchronization(last(status, connection, record));
     try {
       manager.commit(status);
+    } catch (UnexpectedRollbackException failure) {
+      logger.debug("the transaction was marked for rollback", failure);
     } catch (RuntimeException | Error failure) {
-      if (ending.completion() == Completion.COMMITTED) {
-        logger.error(
-            "a callback of the application failed after the commit of the transaction", failure);
-      } else if (failure instanceof UnexpectedRollbackException) {
-        logger.debug("the transaction was marked for rollback", failure);
-        return Completion.ROLLED_BACK;
-      } else {
+      if (completion != Completion.COMMITTED) {
         throw failure;
       }
+      logger.error(
+          "a callback of the application failed after the commit of the transaction", failure);
     }
-    return ending.completion();
+    return completion;
+  }
+
+  /**
+   * Returns the last work before a commit. A manager for JDBC commits even if the transaction was
+   * marked for rollback by a callback before the commit, so this work rolls back first.
+   */
+  static TransactionSynchronization last(
+      TransactionStatus status, Connection connection, Runnable record) {
+    return new TransactionSynchronization() {
+      @Override
+      public void beforeCommit(boolean readOnly) {
+        if (!status.isRollbackOnly()) {
+          status.flush();
+          record.run();
+        }
+      }
+
+      @Override
+      public void beforeCompletion() {
+        if (status.isRollbackOnly()) {
+          rollBack(connection);
+        }
+      }
+    };
+  }
+
+  /** Rolls back. Has no effect on a transaction that has ended. */
+  private static void rollBack(Connection connection) {
+    try {
+      connection.rollback();
+    } catch (SQLException ended) {
+      logger.debug("the transaction's connection was closed, so nothing is rolled back", ended);
+    }
   }
 
   @Override
   public void rollback() {
-    if (Thread.currentThread() != thread) {
-      logger.error("a transaction can be rolled back only by the thread that began it");
-      return;
-    }
     if (status.isCompleted()) {
       return;
-    }
-    if (isCurrent()) {
-      TransactionSynchronizationManager.registerSynchronization(ending);
     }
     try {
       manager.rollback(status);
@@ -216,8 +238,7 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   private boolean isCurrent() {
-    return Thread.currentThread() == thread
-        && TransactionSynchronizationManager.isSynchronizationActive()
-        && TransactionSynchronizationManager.getSynchronizations().contains(watch);
+    return TransactionSynchronizationManager.isSynchronizationActive()
+        && TransactionSynchronizationManager.getSynchronizations().contains(this);
   }
 }
