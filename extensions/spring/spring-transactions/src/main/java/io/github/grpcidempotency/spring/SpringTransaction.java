@@ -4,9 +4,9 @@ import io.github.grpcidempotency.postgres.HostTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Collection;
+import java.time.Instant;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.datasource.ConnectionHolder;
@@ -27,30 +27,13 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 final class SpringTransaction implements HostTransaction, TransactionSynchronization {
   private static final Logger logger = LoggerFactory.getLogger(SpringTransaction.class);
 
-  /** The latest transaction that the store began on a thread. It may have ended. */
-  private static final ThreadLocal<@Nullable SpringTransaction> LATEST = new ThreadLocal<>();
-
   private final PlatformTransactionManager manager;
   private final TransactionStatus status;
   private final Connection connection;
   private final Optional<ConnectionHolder> holder;
-
-  /** The transaction that was open on this thread when this one began. */
-  private final Optional<SpringTransaction> outer;
-
-  private Optional<TimeLimit> limit = Optional.empty();
+  private Instant end = Instant.MAX;
   private boolean suspended;
   private Completion completion = Completion.UNKNOWN;
-
-  /**
-   * The time at which the transaction must have ended, by {@link System#nanoTime}, and the method
-   * that has set the limit.
-   */
-  private record TimeLimit(long end, String method) {
-    boolean isOver() {
-      return end - System.nanoTime() <= 0;
-    }
-  }
 
   private SpringTransaction(
       PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
@@ -58,7 +41,6 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
     this.status = status;
     this.connection = connection;
     this.holder = connectionHolder(status);
-    this.outer = latest();
   }
 
   /** Watches the transaction that has just begun on this thread. */
@@ -66,33 +48,28 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
       PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
     SpringTransaction begun = new SpringTransaction(manager, status, connection);
     TransactionSynchronizationManager.registerSynchronization(begun);
-    LATEST.set(begun);
+    begun.holder.ifPresent(held -> TransactionSynchronizationManager.bindResource(held, begun));
     return begun;
   }
 
-  /** Returns the latest transaction that the store began on this thread and that is open. */
-  static Optional<SpringTransaction> latest() {
-    return Optional.ofNullable(LATEST.get()).flatMap(SpringTransaction::ifOpen);
-  }
-
-  private Optional<SpringTransaction> ifOpen() {
-    return status.isCompleted() ? outer.flatMap(SpringTransaction::ifOpen) : Optional.of(this);
-  }
-
   /**
-   * Returns the transaction that a method joins: this one, an outer one, or none of the store's.
-   * Within a transaction of another manager, Spring suspends the synchronizations of the first, but
-   * a method may still join it.
+   * Returns the transaction of the store that a method joins. It is found by the connection if the
+   * manager exposes it, because within a transaction of another manager, Spring suspends the
+   * synchronizations of the first.
    */
-  Optional<SpringTransaction> joinedBy(TransactionStatus participant) {
+  static Optional<SpringTransaction> joinedBy(TransactionStatus participant) {
     if (participant.isNewTransaction()) {
       return Optional.empty();
     }
     Optional<ConnectionHolder> joined = connectionHolder(participant);
-    boolean joinsThis = joined.isPresent() ? joined.equals(holder) : isCurrent();
-    return joinsThis
-        ? Optional.of(this)
-        : outer.flatMap(SpringTransaction::ifOpen).flatMap(open -> open.joinedBy(participant));
+    Stream<?> candidates =
+        joined.isPresent()
+            ? joined.map(TransactionSynchronizationManager::getResource).stream()
+            : TransactionSynchronizationManager.getSynchronizations().stream();
+    return candidates
+        .filter(SpringTransaction.class::isInstance)
+        .map(SpringTransaction.class::cast)
+        .findFirst();
   }
 
   /** Returns the holder of a transaction's connection, unless the manager does not expose it. */
@@ -109,22 +86,21 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
    * Limits the remaining time, unless the limit is shorter already. Spring limits statements by the
    * deadline of the transaction's resources; this class limits the commit.
    */
-  void limit(Duration timeout, String method) {
-    TimeLimit latest = new TimeLimit(System.nanoTime() + timeout.toNanos(), method);
-    if (limit.filter(earlier -> earlier.end() - latest.end() <= 0).isPresent()) {
+  void limit(Duration timeout) {
+    Instant latest = Instant.now().plus(timeout);
+    if (end.isBefore(latest)) {
       return;
     }
-    limit = Optional.of(latest);
-    Collection<Object> resources =
+    end = latest;
+    Stream<?> resources =
         isCurrent()
-            ? TransactionSynchronizationManager.getResourceMap().values()
-            : holder.stream().<Object>map(mine -> mine).toList();
-    for (Object resource : resources) {
-      if (resource instanceof ResourceHolderSupport holder
-          && !(holder.hasTimeout() && holder.getTimeToLiveInMillis() < timeout.toMillis())) {
-        holder.setTimeoutInMillis(timeout.toMillis());
-      }
-    }
+            ? TransactionSynchronizationManager.getResourceMap().values().stream()
+            : holder.stream();
+    resources
+        .filter(ResourceHolderSupport.class::isInstance)
+        .map(ResourceHolderSupport.class::cast)
+        .filter(own -> !(own.hasTimeout() && own.getTimeToLiveInMillis() < timeout.toMillis()))
+        .forEach(own -> own.setTimeoutInMillis(timeout.toMillis()));
   }
 
   @Override
@@ -150,6 +126,7 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
    */
   @Override
   public void afterCompletion(int ended) {
+    unbind();
     completion =
         switch (ended) {
           case STATUS_COMMITTED -> Completion.COMMITTED;
@@ -168,10 +145,9 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
           "the claim's transaction is not the current transaction of this thread: either"
               + " another thread began it, or the handler has left a transaction of its own open");
     }
-    if (limit.filter(TimeLimit::isOver).isPresent()) {
+    if (!Instant.now().isBefore(end)) {
       throw new TransactionTimedOutException(
-          "the transaction is rolled back, because the timeout of %s has passed"
-              .formatted(limit.get().method()));
+          "the transaction is rolled back, because the timeout of a method that joined has passed");
     }
     // Registered only now, so that it runs after everything that the handler has registered.
     TransactionSynchronizationManager.registerSynchronization(last(status, connection, record));
@@ -224,6 +200,7 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
 
   @Override
   public void rollback() {
+    unbind();
     if (status.isCompleted()) {
       return;
     }
@@ -235,6 +212,10 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
               + " database rolls the transaction back",
           unreachable);
     }
+  }
+
+  private void unbind() {
+    holder.ifPresent(TransactionSynchronizationManager::unbindResourceIfPossible);
   }
 
   private boolean isCurrent() {
