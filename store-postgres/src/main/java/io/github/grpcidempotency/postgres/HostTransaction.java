@@ -1,9 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import java.sql.Connection;
-import java.util.function.Consumer;
 
-/** A transaction of the host, bound to the thread that began it. */
+/** A transaction of the host that the store has begun, and that the same thread ends. */
 public interface HostTransaction {
   /** How a transaction ended. */
   enum Completion {
@@ -23,47 +22,30 @@ public interface HostTransaction {
   Connection connection();
 
   /**
-   * Registers work for the end of the transaction. Just before the commit, the host first writes
-   * everything that it had deferred, and then runs the work within the transaction, on the
-   * transaction's thread. If the work throws, the host rolls the transaction back. If the
-   * transaction is rolled back, the work does not run. Works run in the order of registration.
+   * Writes everything that the host had deferred, runs the record within the transaction, as late
+   * as the host can, and commits. If the record throws, the host rolls the transaction back. If the
+   * transaction will be rolled back, the record does not run.
+   *
+   * @return how the transaction ended, no matter who has ended it: {@code ROLLED_BACK} if it was
+   *     marked for rollback, or rolled back earlier; {@code COMMITTED} even if the host fails after
+   *     the commit
+   * @throws RuntimeException if the transaction could not be committed. The store looks for the
+   *     {@link java.sql.SQLException} among the causes. If there is none, and the record has run,
+   *     the store does not know how the transaction ended.
    */
-  void beforeCommit(Runnable work);
+  Completion commit(Runnable record);
 
   /**
-   * Registers a listener that is called with the result after the transaction has ended: after
-   * every commit that was attempted and every rollback, whatever its cause. The listener may be
-   * called on another thread, such as the thread of a timeout.
-   *
-   * @throws IllegalStateException if the transaction is marked for rollback and therefore accepts
-   *     no registration
+   * Rolls back. Does nothing if the transaction has ended, as after a commit. Never throws: a
+   * transaction that cannot be reached ends by itself.
    */
-  void afterCompletion(Consumer<Completion> listener);
+  void rollback();
 
-  /** A transaction that the store has begun, and that the store ends. */
-  interface Begun extends HostTransaction {
-    /**
-     * Commits.
-     *
-     * @return {@code ROLLED_BACK} if the transaction was marked for rollback; {@code UNKNOWN} if
-     *     the host does not know how it ended
-     * @throws RuntimeException if it could not be committed; if a lost connection is among the
-     *     causes, the outcome is unknown
-     */
-    Completion commit();
-
-    /**
-     * Rolls back. Does nothing if the transaction has ended, as after a failed commit. Never
-     * throws: a transaction that cannot be reached ends by itself.
-     */
-    void rollback();
-
-    /**
-     * Returns whether the host has suspended this transaction to run another one, as {@code
-     * REQUIRES_NEW} does. A host that cannot detect this returns false.
-     */
-    default boolean wasSuspended() {
-      return false;
-    }
+  /**
+   * Returns whether the host has suspended this transaction to run another one, as {@code
+   * REQUIRES_NEW} does. A host that cannot detect this returns false.
+   */
+  default boolean wasSuspended() {
+    return false;
   }
 }

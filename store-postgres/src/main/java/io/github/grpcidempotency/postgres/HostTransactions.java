@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import java.util.Optional;
-
 /**
  * The transactions of the host: Spring's, JTA's, or those of another framework. With an
  * implementation, the claim of a transactional call is a transaction of the host, and everything
@@ -25,8 +23,14 @@ public interface HostTransactions {
    *
    * @param name the name that the host may show for the transaction
    */
-  HostTransaction.Begun begin(String name);
+  HostTransaction begin(String name);
 
-  /** Returns the current thread's transaction, no matter who began it. */
-  Optional<HostTransaction> current();
+  /** Returns whether the current thread has an open transaction, no matter who began it. */
+  boolean isActive();
+
+  /**
+   * Marks the current thread's transaction for rollback, no matter who began it. Whoever commits it
+   * gets the host's exception.
+   */
+  void setRollbackOnly();
 }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
-import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
@@ -87,8 +86,8 @@ public final class TransactionalCompletion {
    * @throws ClaimLostException if another server has taken over; nothing is committed
    * @throws TransactionMisuseException if the transaction is {@code REPEATABLE READ} or {@code
    *     SERIALIZABLE} and has not called {@link #lock}; nothing is committed
-   * @throws IllegalStateException if the connection has no transaction open, if that is a
-   *     transaction of the host, or if the procedure is transactional and records by itself
+   * @throws IllegalStateException if the connection has no transaction open, if a transaction of
+   *     the host is open on this thread, or if the procedure is transactional and records by itself
    * @throws SQLException if the database fails, or refuses the commit
    */
   public static void completeAndCommit(Connection connection, Message response)
@@ -96,7 +95,7 @@ public final class TransactionalCompletion {
     Optional<JoinedCompletion> call = currentCall();
     checkTransaction(connection);
     if (call.isPresent()) {
-      checkOwnedByHandler(call.get(), connection);
+      checkOwnedByHandler(call.get());
       plainly(() -> call.get().commitWithin(connection, CurrentHandler.keptOf(response)));
     }
     // Tells wrappers of the connection that the transaction has ended. The driver sends nothing.
@@ -112,13 +111,12 @@ public final class TransactionalCompletion {
     }
   }
 
-  private static void checkOwnedByHandler(JoinedCompletion call, Connection connection) {
-    Optional<Connection> host =
-        call.hosts().flatMap(HostTransactions::current).map(HostTransaction::connection);
-    if (host.filter(own -> Driver.behind(own) == Driver.behind(connection)).isPresent()) {
+  private static void checkOwnedByHandler(JoinedCompletion call) {
+    if (call.openOfHost().isPresent()) {
       throw new IllegalStateException(
-          "this transaction belongs to the host, which commits it: use a connection of your own, or"
-              + " make the procedure transactional");
+          "a transaction of the host is open on this thread: the host commits its own transactions,"
+              + " so end it, and use a connection of your own, or make the procedure"
+              + " transactional");
     }
   }
 

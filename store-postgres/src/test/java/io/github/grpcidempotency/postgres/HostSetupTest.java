@@ -31,7 +31,7 @@ class HostSetupTest {
 
     verify(host);
 
-    assertThat(host.current()).isEmpty();
+    assertThat(host.isActive()).isFalse();
   }
 
   @Test

@@ -83,7 +83,7 @@ final class ThreadTransactions implements HostTransactions {
     return this;
   }
 
-  /** Forgets what was registered for before the commit. */
+  /** Commits without the record. */
   ThreadTransactions forgetful() {
     this.forgetful = true;
     return this;
@@ -105,8 +105,13 @@ final class ThreadTransactions implements HostTransactions {
   }
 
   @Override
-  public Optional<HostTransaction> current() {
-    return bound().map(HostTransaction.class::cast);
+  public boolean isActive() {
+    return bound().isPresent();
+  }
+
+  @Override
+  public void setRollbackOnly() {
+    required().rollbackOnly = true;
   }
 
   private Optional<Bound> bound() {
@@ -123,16 +128,12 @@ final class ThreadTransactions implements HostTransactions {
     required().heldBack.add(work);
   }
 
-  void setRollbackOnly() {
-    required().rollbackOnly = true;
-  }
-
-  /** Runs work in a transaction of its own, beside the current one. */
-  void inNew(Runnable work) {
+  /** Runs work in a transaction of its own, beside the current one. Returns how it ended. */
+  HostTransaction.Completion inNew(Runnable work) {
     Bound own = begin("new");
     try {
       work.run();
-      HostTransaction.Completion unused = own.commit();
+      return own.commit(() -> {});
     } finally {
       own.rollback();
     }
@@ -151,15 +152,13 @@ final class ThreadTransactions implements HostTransactions {
   }
 
   /** One transaction. */
-  final class Bound implements HostTransaction.Begun {
+  final class Bound implements HostTransaction {
     private final Optional<Bound> suspended;
     private final Connection physical;
     private final List<Consumer<Handle>> heldBack = new ArrayList<>();
-    private final List<Runnable> beforeCommit = new ArrayList<>();
-    private final List<Consumer<Completion>> afterCompletion = new ArrayList<>();
     private boolean rollbackOnly;
     private boolean wasSuspended;
-    private boolean over;
+    private Optional<Completion> ended = Optional.empty();
 
     private Bound(Optional<Bound> suspended) {
       this.suspended = suspended;
@@ -183,31 +182,23 @@ final class ThreadTransactions implements HostTransactions {
     }
 
     @Override
-    public void beforeCommit(Runnable work) {
-      beforeCommit.add(work);
-    }
-
-    @Override
-    public void afterCompletion(Consumer<Completion> heard) {
-      afterCompletion.add(heard);
-    }
-
-    @Override
     public boolean wasSuspended() {
       return wasSuspended;
     }
 
     @Override
-    public Completion commit() {
+    public Completion commit(Runnable record) {
       if (rollbackOnly) {
         rollback();
-        return Completion.ROLLED_BACK;
+      }
+      if (ended.isPresent()) {
+        return ended.get();
       }
       try {
         step.accept("flush");
         heldBack.forEach(work -> work.accept(Jdbi.open(physical)));
         if (!forgetful) {
-          beforeCommit.forEach(Runnable::run);
+          record.run();
         }
         step.accept("commit");
       } catch (Error failure) {
@@ -238,7 +229,7 @@ final class ThreadTransactions implements HostTransactions {
 
     @Override
     public void rollback() {
-      if (!over) {
+      if (ended.isEmpty()) {
         rollBackPhysically();
         end(Completion.ROLLED_BACK);
       }
@@ -253,7 +244,7 @@ final class ThreadTransactions implements HostTransactions {
     }
 
     private void end(Completion completion) {
-      over = true;
+      ended = Optional.of(completion);
       Thread thread = Thread.currentThread();
       suspended.ifPresentOrElse(outer -> bound.put(thread, outer), () -> bound.remove(thread));
       try {
@@ -261,7 +252,6 @@ final class ThreadTransactions implements HostTransactions {
       } catch (HostException unreachable) {
         // it is gone
       }
-      afterCompletion.forEach(heard -> heard.accept(completion));
     }
   }
 }

@@ -1,173 +1,175 @@
 package io.github.grpcidempotency.jta;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import jakarta.transaction.HeuristicMixedException;
+import jakarta.transaction.HeuristicRollbackException;
+import jakarta.transaction.InvalidTransactionException;
+import jakarta.transaction.RollbackException;
 import jakarta.transaction.Status;
 import jakarta.transaction.Synchronization;
-import jakarta.transaction.TransactionSynchronizationRegistry;
+import jakarta.transaction.SystemException;
+import jakarta.transaction.Transaction;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
-import java.util.function.Consumer;
-import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A transaction of the manager, no matter who began it. Thread-safe, because after a timeout a
- * manager ends a transaction on another thread.
+ * A transaction that the store began on the thread. If the thread already had a transaction, that
+ * one is suspended.
  */
 final class JtaTransaction implements HostTransaction {
-  private final TransactionSynchronizationRegistry registry;
-  private final DataSource dataSource;
-  private final List<Runnable> last = new ArrayList<>();
-  private final List<Consumer<Completion>> listeners = new ArrayList<>();
-  private Optional<Connection> connection = Optional.empty();
-  private Optional<Throwable> failure = Optional.empty();
-  private boolean registered;
-  private boolean readyToCommit;
+  private static final Logger logger = LoggerFactory.getLogger(JtaTransaction.class);
 
-  JtaTransaction(TransactionSynchronizationRegistry registry, DataSource dataSource) {
-    this.registry = registry;
-    this.dataSource = dataSource;
+  private final JtaTransactions host;
+  private final Transaction transaction;
+  private final Connection connection;
+  private final @Nullable Transaction suspended;
+  private final @Nullable JtaTransaction outer;
+  private boolean wasSuspended;
+  private boolean over;
+
+  JtaTransaction(
+      JtaTransactions host,
+      Transaction transaction,
+      Connection connection,
+      @Nullable Transaction suspended,
+      @Nullable JtaTransaction outer) {
+    this.host = host;
+    this.transaction = transaction;
+    this.connection = connection;
+    this.suspended = suspended;
+    this.outer = outer;
+  }
+
+  @Override
+  public Connection connection() {
+    return connection;
+  }
+
+  @Override
+  public Completion commit(Runnable record) {
+    try {
+      switch (transaction.getStatus()) {
+        case Status.STATUS_MARKED_ROLLBACK,
+            Status.STATUS_ROLLING_BACK,
+            Status.STATUS_ROLLEDBACK -> {
+          return Completion.ROLLED_BACK;
+        }
+        default -> checkCurrent();
+      }
+      host.registry().registerInterposedSynchronization(new LastWork(record));
+      host.manager().commit();
+      return Completion.COMMITTED;
+    } catch (HeuristicRollbackException failure) {
+      return Completion.ROLLED_BACK;
+    } catch (HeuristicMixedException | SystemException failure) {
+      return Completion.UNKNOWN;
+    } catch (RollbackException failure) {
+      // A manager also reports a rollback if the answer to a one-phase commit was lost.
+      throw new IllegalStateException("the transaction was not committed", failure);
+    } finally {
+      rollback();
+    }
+  }
+
+  private void checkCurrent() throws SystemException {
+    if (!isCurrent()) {
+      throw new TransactionMisuseException(
+          "the handler has ended its transaction, or has left another transaction open: leave the"
+              + " end of the call's transaction to the interceptor, which commits it after the"
+              + " handler has returned");
+    }
+  }
+
+  @Override
+  public void rollback() {
+    if (!over) {
+      over = true;
+      abandon();
+      host.leave(suspended, outer);
+    }
   }
 
   /**
-   * Registers the work before the commit.
-   *
-   * @throws IllegalStateException if the transaction is marked for rollback
+   * Rolls back what is open, on the thread of the transaction, because a data source may find its
+   * transaction by the thread only.
    */
-  synchronized void register() {
-    if (!registered) {
-      register(new Ending());
-      registered = true;
-    }
-  }
-
-  private void register(Synchronization synchronization) {
+  private void abandon() {
     try {
-      registry.registerInterposedSynchronization(synchronization);
-    } catch (RuntimeException refusal) {
-      throw new IllegalStateException(
-          "the answer cannot be recorded in the transaction, because the transaction is marked"
-              + " for rollback",
-          refusal);
-    }
-  }
-
-  @Override
-  public synchronized Connection connection() {
-    if (connection.isEmpty()) {
-      register();
-      connection = Optional.of(enlisted());
-    }
-    return connection.get();
-  }
-
-  private Connection enlisted() {
-    try {
-      Connection given = dataSource.getConnection();
-      if (given.getAutoCommit()) {
-        given.close();
-        throw new IllegalStateException(
-            "the data source does not enlist its connections in the transaction manager's"
-                + " transactions, so every write through it would be committed at once: use a data"
-                + " source that the transaction manager manages");
+      if (!isCurrent() && isOpen()) {
+        host.clear();
+        host.manager().resume(transaction);
       }
-      return given;
-    } catch (SQLException refusal) {
-      throw new IllegalStateException(
-          "could not open a connection within the transaction", refusal);
+      close();
+    } catch (InvalidTransactionException | SystemException | RuntimeException | Error failure) {
+      logger.debug(
+          "could not roll the transaction back; the transaction manager rolls it back"
+              + " after the transaction's timeout",
+          failure);
     }
   }
 
-  @Override
-  public synchronized void beforeCommit(Runnable work) {
-    register();
-    last.add(work);
-  }
-
-  @Override
-  public synchronized void afterCompletion(Consumer<Completion> listener) {
-    register();
-    listeners.add(listener);
-  }
-
-  /** Returns the exception of the work before the commit, if it failed. */
-  synchronized Optional<Throwable> failure() {
-    return failure;
-  }
-
-  /**
-   * Closes the connection; the data source keeps the real connection until the transaction ends.
-   */
-  synchronized void closeConnection() {
+  /** Closes the connection; the data source keeps the real one until the transaction ends. */
+  private void close() {
     try {
-      if (connection.isPresent()) {
-        connection.get().close();
-      }
+      connection.close();
     } catch (SQLException ignored) {
-      // The data source releases it when the transaction ends.
-    } finally {
-      connection = Optional.empty();
+      logger.debug("the data source releases the connection at the transaction's end", ignored);
     }
   }
 
-  private void workLast() {
-    try {
-      last.forEach(Runnable::run);
-    } catch (RuntimeException | Error thrown) {
-      failure = Optional.of(thrown);
-      throw thrown;
-    } finally {
-      closeConnection();
-    }
-    readyToCommit = true;
+  private boolean isCurrent() throws SystemException {
+    return transaction.equals(host.manager().getTransaction());
   }
 
-  private void ended(int status) {
-    closeConnection();
-    Completion completion = completion(status);
-    listeners.forEach(listener -> listener.accept(completion));
-  }
-
-  /**
-   * The manager also reports a rollback if the answer to a one-phase commit was lost. So a reported
-   * rollback is certain only if no commit can have been sent.
-   */
-  private Completion completion(int status) {
-    return switch (status) {
-      case Status.STATUS_COMMITTED -> Completion.COMMITTED;
-      case Status.STATUS_ROLLEDBACK -> readyToCommit ? Completion.UNKNOWN : Completion.ROLLED_BACK;
-      default -> Completion.UNKNOWN;
+  private boolean isOpen() throws SystemException {
+    return switch (transaction.getStatus()) {
+      case Status.STATUS_ACTIVE, Status.STATUS_MARKED_ROLLBACK -> true;
+      default -> false;
     };
   }
 
-  /** Registers the work that must come last, at the beginning of the commit. */
-  private final class Ending implements Synchronization {
-    @Override
-    public void beforeCompletion() {
-      registry.registerInterposedSynchronization(new Last());
-    }
-
-    @Override
-    public void afterCompletion(int status) {
-      synchronized (JtaTransaction.this) {
-        ended(status);
-      }
-    }
+  @Override
+  public boolean wasSuspended() {
+    return wasSuspended;
   }
 
-  private final class Last implements Synchronization {
+  void suspended() {
+    wasSuspended = true;
+  }
+
+  /**
+   * Registers itself a second time at the beginning of the commit, so that it runs after everything
+   * that was registered before.
+   */
+  private final class LastWork implements Synchronization {
+    private final Runnable record;
+    private boolean isLast;
+
+    LastWork(Runnable record) {
+      this.record = record;
+    }
+
     @Override
     public void beforeCompletion() {
-      synchronized (JtaTransaction.this) {
-        workLast();
+      if (!isLast) {
+        isLast = true;
+        host.registry().registerInterposedSynchronization(this);
+        return;
+      }
+      try {
+        record.run();
+      } finally {
+        close();
       }
     }
 
     @Override
     public void afterCompletion(int status) {
-      // The synchronization that has registered this one is called.
+      // The commit returns how the transaction has ended.
     }
   }
 }

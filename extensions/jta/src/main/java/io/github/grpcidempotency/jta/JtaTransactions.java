@@ -9,7 +9,7 @@ import jakarta.transaction.SystemException;
 import jakarta.transaction.Transaction;
 import jakarta.transaction.TransactionManager;
 import jakarta.transaction.TransactionSynchronizationRegistry;
-import java.util.Optional;
+import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
  * Uses the transactions of a Jakarta transaction manager for claims. Every {@code @Transactional}
  * bean that a handler calls joins them.
  *
- * <p>The record is written in an interposed synchronization that registers itself at the beginning
- * of the commit. So it runs after all synchronizations that were registered during the transaction,
+ * <p>The record is written in an interposed synchronization that is registered at the beginning of
+ * the commit. So it runs after all synchronizations that were registered during the transaction,
  * such as the flush of a persistence provider. Only synchronizations that the registry itself puts
  * last run later.
  *
@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class JtaTransactions implements HostTransactions {
   private static final Logger logger = LoggerFactory.getLogger(JtaTransactions.class);
 
-  private static final ThreadLocal<@Nullable BegunTransaction> begun = new ThreadLocal<>();
+  private static final ThreadLocal<@Nullable JtaTransaction> begun = new ThreadLocal<>();
 
   private final TransactionManager manager;
   private final TransactionSynchronizationRegistry registry;
@@ -71,23 +71,24 @@ public final class JtaTransactions implements HostTransactions {
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException if the manager cannot begin one
+   * @throws IllegalStateException if the manager cannot begin one, or the data source fails
    */
   @Override
-  public HostTransaction.Begun begin(String name) {
+  public HostTransaction begin(String name) {
     Transaction suspended = suspend();
-    BegunTransaction outer = begun.get();
+    JtaTransaction outer = begun.get();
     // The claim's own transaction must not be reported to an outer claim.
     begun.remove();
     boolean owned = false;
     try {
       manager.begin();
-      BegunTransaction transaction =
-          new BegunTransaction(this, manager.getTransaction(), join(), suspended, outer);
+      JtaTransaction transaction =
+          new JtaTransaction(
+              this, manager.getTransaction(), dataSource.getConnection(), suspended, outer);
       begun.set(transaction);
       owned = true;
       return transaction;
-    } catch (NotSupportedException | SystemException | RuntimeException failure) {
+    } catch (NotSupportedException | SystemException | SQLException failure) {
       throw new IllegalStateException("could not begin a transaction", failure);
     } finally {
       if (!owned) {
@@ -96,17 +97,25 @@ public final class JtaTransactions implements HostTransactions {
     }
   }
 
-  /**
-   * {@inheritDoc}
-   *
-   * @throws IllegalStateException if the manager fails
-   */
   @Override
-  public Optional<HostTransaction> current() {
-    return switch (status()) {
-      case Status.STATUS_ACTIVE, Status.STATUS_MARKED_ROLLBACK -> Optional.of(join());
-      default -> Optional.empty();
-    };
+  public boolean isActive() {
+    try {
+      return switch (manager.getStatus()) {
+        case Status.STATUS_ACTIVE, Status.STATUS_MARKED_ROLLBACK -> true;
+        default -> false;
+      };
+    } catch (SystemException failure) {
+      throw new IllegalStateException("could not read the transaction of the thread", failure);
+    }
+  }
+
+  @Override
+  public void setRollbackOnly() {
+    try {
+      manager.setRollbackOnly();
+    } catch (SystemException failure) {
+      throw new IllegalStateException("could not mark a transaction for rollback", failure);
+    }
   }
 
   /**
@@ -115,7 +124,7 @@ public final class JtaTransactions implements HostTransactions {
    * this when it is settled.
    */
   public static void transactionBegan() {
-    BegunTransaction transaction = begun.get();
+    JtaTransaction transaction = begun.get();
     if (transaction != null) {
       transaction.suspended();
     }
@@ -125,10 +134,14 @@ public final class JtaTransactions implements HostTransactions {
     return manager;
   }
 
+  TransactionSynchronizationRegistry registry() {
+    return registry;
+  }
+
   /**
    * Detaches the current transaction from the thread, and resumes the suspended one. Never throws.
    */
-  void leave(@Nullable Transaction suspended, @Nullable BegunTransaction outer) {
+  void leave(@Nullable Transaction suspended, @Nullable JtaTransaction outer) {
     begun.set(outer);
     clear();
     try {
@@ -154,28 +167,11 @@ public final class JtaTransactions implements HostTransactions {
     }
   }
 
-  private JtaTransaction join() {
-    if (registry.getResource(this) instanceof JtaTransaction known) {
-      return known;
-    }
-    JtaTransaction joined = new JtaTransaction(registry, dataSource);
-    registry.putResource(this, joined);
-    return joined;
-  }
-
   private @Nullable Transaction suspend() {
     try {
       return manager.suspend();
     } catch (SystemException failure) {
       throw new IllegalStateException("could not suspend the thread's transaction", failure);
-    }
-  }
-
-  private int status() {
-    try {
-      return manager.getStatus();
-    } catch (SystemException failure) {
-      throw new IllegalStateException("could not read the transaction of the thread", failure);
     }
   }
 }

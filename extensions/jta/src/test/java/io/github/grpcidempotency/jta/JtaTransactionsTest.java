@@ -8,19 +8,18 @@ import com.google.common.base.Throwables;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import jakarta.transaction.RollbackException;
 import jakarta.transaction.Status;
 import jakarta.transaction.Transaction;
-import jakarta.transaction.TransactionSynchronizationRegistry;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
@@ -50,8 +49,6 @@ class JtaTransactionsTest {
   private static Narayana host;
   private static JtaTransactions transactions;
 
-  private final List<Completion> completions = new ArrayList<>();
-
   @BeforeAll
   static void start() throws Exception {
     host = new Narayana(database.jdbcUrl("jta_app"));
@@ -76,12 +73,10 @@ class JtaTransactionsTest {
 
   @Test
   void allWritersInATransactionShareOneConnection() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
+    HostTransaction transaction = transactions.begin("test");
 
     assertThat(transaction.connection().getAutoCommit()).isFalse();
     assertThat(transaction.connection()).isSameAs(transaction.connection());
-    assertThat(transactions.current().orElseThrow().connection())
-        .isSameAs(transaction.connection());
     assertThat(host.pool.getMetrics().activeCount()).isOne();
     host.execute("INSERT INTO parents VALUES (1)");
     assertThat(host.pool.getMetrics().activeCount()).isOne();
@@ -91,26 +86,8 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void theRollbackOfAHandlersOwnTransactionIsReported() throws Exception {
-    assertThatThrownBy(
-            () ->
-                host.required(
-                    () -> {
-                      HostTransaction transaction = transactions.current().orElseThrow();
-                      transaction.afterCompletion(completions::add);
-                      transaction.beforeCommit(() -> completions.add(Completion.UNKNOWN));
-                      host.execute("INSERT INTO parents VALUES (1)");
-                      throw new IllegalArgumentException();
-                    }))
-        .isInstanceOf(IllegalArgumentException.class);
-
-    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
-    assertThat(parents()).isZero();
-  }
-
-  @Test
   void aThreadWithoutATransactionHasNoCurrentOne() {
-    assertThat(transactions.current()).isEmpty();
+    assertThat(transactions.isActive()).isFalse();
   }
 
   @Test
@@ -118,13 +95,13 @@ class JtaTransactionsTest {
     host.required(
         () -> {
           host.execute("INSERT INTO parents VALUES (1)");
-          HostTransaction.Begun transaction = transactions.begin("test");
+          HostTransaction transaction = transactions.begin("test");
           host.execute("INSERT INTO parents VALUES (2)");
           transaction.rollback();
 
           transaction = transactions.begin("test");
           host.execute("INSERT INTO parents VALUES (3)");
-          assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
+          assertThat(transaction.commit(() -> {})).isEqualTo(Completion.COMMITTED);
           assertThat(parents()).isOne();
         });
 
@@ -133,76 +110,79 @@ class JtaTransactionsTest {
 
   @Test
   void aTransactionThatAHandlerSetsToRollBackDoesSo() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.afterCompletion(completions::add);
+    HostTransaction transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
     host.manager.setRollbackOnly();
-    transaction.beforeCommit(() -> completions.add(Completion.COMMITTED));
 
-    assertThat(transaction.commit()).isEqualTo(Completion.ROLLED_BACK);
-    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
+    assertThat(transaction.commit(JtaTransactionsTest::never)).isEqualTo(Completion.ROLLED_BACK);
+    assertThat(parents()).isZero();
+  }
+
+  private static void never() {
+    throw new AssertionError("the record is not written");
+  }
+
+  @Test
+  void aTransactionThatAHandlerRollsBackIsRolledBack() throws Exception {
+    HostTransaction transaction = transactions.begin("test");
+    host.execute("INSERT INTO parents VALUES (1)");
+    host.manager.rollback();
+
+    assertThat(transaction.commit(JtaTransactionsTest::never)).isEqualTo(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
   @Test
-  void nothingIsRecordedInATransactionThatIsSetToRollBack() {
+  void whoeverCommitsATransactionThatIsMarkedForRollbackGetsAnException() throws Exception {
     assertThatThrownBy(
             () ->
                 host.required(
                     () -> {
-                      host.manager.setRollbackOnly();
-                      transactions.current().orElseThrow().beforeCommit(() -> {});
+                      assertThat(transactions.isActive()).isTrue();
+                      host.execute("INSERT INTO parents VALUES (1)");
+                      transactions.setRollbackOnly();
                     }))
-        .hasMessageContaining("is marked for rollback");
+        .isInstanceOf(RollbackException.class);
+    assertThat(parents()).isZero();
   }
 
   @Test
   void aLateFlushThatFailsIsReportedWithItsCause() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
+    HostTransaction transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
-    transaction.beforeCommit(() -> completions.add(Completion.COMMITTED));
     host.executeLate("INSERT INTO children VALUES (2)");
 
-    assertThatThrownBy(transaction::commit)
+    assertThatThrownBy(() -> transaction.commit(JtaTransactionsTest::never))
         .rootCause()
         .isInstanceOfSatisfying(
             SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("23503"));
-    assertThat(completions).isEmpty();
     assertThat(parents()).isZero();
   }
 
   @ParameterizedTest
   @ValueSource(classes = {IllegalStateException.class, NoSuchMethodError.class})
-  void lastWorkThatFailsRollsBackAndIsReportedUnchanged(Class<? extends Throwable> kind)
+  void aRecordThatFailsRollsBackAndIsReportedUnchanged(Class<? extends Throwable> kind)
       throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
+    HostTransaction transaction = transactions.begin("test");
     Throwable failure = kind.getConstructor().newInstance();
-    transaction.afterCompletion(completions::add);
     host.execute("INSERT INTO parents VALUES (1)");
-    transaction.beforeCommit(
-        () -> {
-          Throwables.throwIfUnchecked(failure);
-        });
 
-    assertThatThrownBy(transaction::commit).hasCause(failure);
-    assertThat(completions).containsExactly(Completion.ROLLED_BACK);
+    assertThatThrownBy(() -> transaction.commit(() -> Throwables.throwIfUnchecked(failure)))
+        .hasRootCause(failure);
     assertThat(parents()).isZero();
   }
 
   @Test
   void anErrorWhileATransactionBeginsLeavesNothingOnTheThread() throws Exception {
-    TransactionSynchronizationRegistry failing =
-        (TransactionSynchronizationRegistry)
+    DataSource failing =
+        (DataSource)
             Proxy.newProxyInstance(
                 JtaTransactionsTest.class.getClassLoader(),
-                new Class<?>[] {TransactionSynchronizationRegistry.class},
+                new Class<?>[] {DataSource.class},
                 (self, method, arguments) -> {
-                  if (method.getName().equals("registerInterposedSynchronization")) {
-                    throw new NoSuchMethodError();
-                  }
-                  return method.invoke(host.registry, arguments);
+                  throw new NoSuchMethodError();
                 });
-    JtaTransactions beginning = JtaTransactions.of(host.manager, failing, host.pool);
+    JtaTransactions beginning = JtaTransactions.of(host.manager, host.registry, failing);
 
     host.required(
         () -> {
@@ -214,12 +194,7 @@ class JtaTransactionsTest {
 
   @Test
   void aGivenUpHandlerLosesItsConnectionAndItsThreadTheTransaction() throws Exception {
-    StoreTransaction begun =
-        PostgresIdempotencyStore.builder(host.pool)
-            .connections(database.pool())
-            .hostTransactions(transactions)
-            .build()
-            .begin(Optional.empty());
+    StoreTransaction begun = begin(transactions);
     host.execute("INSERT INTO parents VALUES (1)");
 
     CompletableFuture.runAsync(begun::close).join();
@@ -232,61 +207,72 @@ class JtaTransactionsTest {
     await().until(() -> host.pool.getMetrics().activeCount() == 0);
   }
 
+  private static StoreTransaction begin(JtaTransactions transactions) {
+    return PostgresIdempotencyStore.builder(host.pool)
+        .connections(database.pool())
+        .hostTransactions(transactions)
+        .build()
+        .begin(Optional.empty());
+  }
+
   @Test
   void aCommitWhoseAnswerIsLostIsNotReportedAsARollback() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
-    transaction.afterCompletion(completions::add);
+    StoreTransaction begun = begin(transactions);
     host.execute("INSERT INTO parents VALUES (1)");
-    int backend = backend(transaction.connection());
-    transaction.beforeCommit(
-        () -> execute(database.superuser(), "SELECT pg_terminate_backend(" + backend + ", 9000)"));
+    host.atEnd(
+        () -> {
+          int backend = backend();
+          execute(database.superuser(), "SELECT pg_terminate_backend(" + backend + ", 9000)");
+        });
 
-    assertThatThrownBy(transaction::commit)
-        .cause()
+    assertThatThrownBy(begun::commit)
         .isInstanceOfSatisfying(
-            SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("57P01"));
-    assertThat(completions).containsExactly(Completion.UNKNOWN);
+            StoreException.class,
+            unknown -> assertThat(unknown.failureCause().mayBeDone()).isTrue());
   }
 
   @Test
   void transactionsThatTimedOutAreRolledBackAndLeaveTheirThread() throws Exception {
     host.manager.setTransactionTimeout(1);
-    HostTransaction.Begun outer = transactions.begin("test");
+    HostTransaction outer = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
-    HostTransaction.Begun inner = transactions.begin("test");
+    HostTransaction inner = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (2)");
     host.manager.setTransactionTimeout(0);
     Transaction timingOut = host.manager.getTransaction();
     await().until(() -> timingOut.getStatus() == Status.STATUS_ROLLEDBACK);
 
     inner.rollback();
-    assertThat(outer.commit()).isEqualTo(Completion.ROLLED_BACK);
+    assertThat(outer.commit(JtaTransactionsTest::never)).isEqualTo(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 
   @Test
   void aHandlerThatCommitsTheClaimsTransactionIsFound() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
+    HostTransaction transaction = transactions.begin("test");
     host.manager.commit();
+    host.warnings().clear(); // of the claim's connection, which was still open
 
-    assertThatThrownBy(transaction::commit).isInstanceOf(TransactionMisuseException.class);
+    assertThatThrownBy(() -> transaction.commit(JtaTransactionsTest::never))
+        .isInstanceOf(TransactionMisuseException.class);
   }
 
   @Test
   void aTransactionThatAHandlerLeavesOpenEndsWithTheClaims() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
+    HostTransaction transaction = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
     host.manager.suspend();
     host.manager.begin();
     host.execute("INSERT INTO parents VALUES (2)");
 
-    assertThatThrownBy(transaction::commit).isInstanceOf(TransactionMisuseException.class);
+    assertThatThrownBy(() -> transaction.commit(JtaTransactionsTest::never))
+        .isInstanceOf(TransactionMisuseException.class);
     assertThat(parents()).isZero();
   }
 
   @Test
   void aSuspensionOfTheClaimsTransactionIsReportedIfTheHostReportsIt() throws Exception {
-    HostTransaction.Begun transaction = transactions.begin("test");
+    HostTransaction transaction = transactions.begin("test");
     assertThat(transaction.wasSuspended()).isFalse();
     host.requiresNew(() -> host.execute("INSERT INTO parents VALUES (1)"));
     transaction.rollback();
@@ -299,11 +285,11 @@ class JtaTransactionsTest {
   void aDataSourceThatJoinsNoTransactionIsRefused() throws Exception {
     JtaTransactions unenlisted =
         JtaTransactions.of(host.manager, host.registry, database.as("jta_app"));
-    HostTransaction.Begun transaction = unenlisted.begin("test");
 
-    assertThatThrownBy(transaction::connection)
-        .hasMessageContaining("does not enlist its connections");
-    transaction.rollback();
+    assertThatThrownBy(() -> begin(unenlisted))
+        .isInstanceOf(StoreException.class)
+        .hasStackTraceContaining("autocommit mode");
+    assertThat(host.manager.getTransaction()).isNull();
   }
 
   private static int parents() throws SQLException {
@@ -316,8 +302,10 @@ class JtaTransactionsTest {
     }
   }
 
-  private static int backend(Connection connection) throws SQLException {
-    return number(connection, "SELECT pg_backend_pid()");
+  private static int backend() throws SQLException {
+    try (Connection connection = host.pool.getConnection()) {
+      return number(connection, "SELECT pg_backend_pid()");
+    }
   }
 
   private static int number(Connection connection, String query) throws SQLException {

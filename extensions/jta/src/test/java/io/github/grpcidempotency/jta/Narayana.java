@@ -101,11 +101,21 @@ final class Narayana implements AutoCloseable {
 
   /** Runs a statement when the transaction ends, as a persistence provider does. */
   void executeLate(String sql) {
+    atEnd(() -> execute(sql));
+  }
+
+  void atEnd(Work work) {
     registry.registerInterposedSynchronization(
         new Synchronization() {
           @Override
           public void beforeCompletion() {
-            execute(sql);
+            try {
+              work.run();
+            } catch (RuntimeException failure) {
+              throw failure;
+            } catch (Exception failure) {
+              throw new IllegalStateException(failure);
+            }
           }
 
           @Override

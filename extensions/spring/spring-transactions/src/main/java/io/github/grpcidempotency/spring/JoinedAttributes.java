@@ -105,9 +105,8 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
   }
 
   private static @Nullable Object invoke(MethodInvocation call) throws Throwable {
-    Optional<BegunTransaction> claim =
-        BegunTransaction.latest()
-            .flatMap(open -> open.joinedBy(TransactionAspectSupport.currentTransactionStatus()));
+    Optional<SpringTransaction> claim =
+        SpringTransaction.joinedBy(TransactionAspectSupport.currentTransactionStatus());
     if (claim.isPresent()) {
       Object self = call.getThis();
       Class<?> target =
@@ -120,8 +119,7 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
                 }
                 throw new IllegalTransactionStateException(problem);
               });
-      timeout(call.getMethod(), target)
-          .ifPresent(timeout -> claim.get().limit(timeout, nameOf(call.getMethod(), target)));
+      timeout(call.getMethod(), target).ifPresent(claim.get()::limit);
     }
     return call.proceed();
   }

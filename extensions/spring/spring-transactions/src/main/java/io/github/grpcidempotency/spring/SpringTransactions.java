@@ -1,14 +1,20 @@
 package io.github.grpcidempotency.spring;
 
+import static java.util.Objects.requireNonNull;
+
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
+import java.sql.Connection;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -44,54 +50,84 @@ public final class SpringTransactions implements HostTransactions {
   /**
    * Returns the transactions of a manager.
    *
-   * @param manager begins and ends transactions
+   * @param manager begins and ends transactions, and synchronizes them (which is the default)
    * @param dataSource the manager's data source, or a {@code TransactionAwareDataSourceProxy}
    *     around it
-   * @throws IllegalArgumentException if the manager has another data source, no data source, or no
-   *     synchronization, as far as the manager reports this
    */
   public static SpringTransactions of(PlatformTransactionManager manager, DataSource dataSource) {
-    DataSource target = ManagerCheck.targetOf(dataSource);
-    ManagerCheck.check(manager, target);
-    return new SpringTransactions(manager, target);
+    return new SpringTransactions(
+        manager,
+        dataSource instanceof TransactionAwareDataSourceProxy proxy
+            ? requireNonNull(proxy.getTargetDataSource())
+            : dataSource);
   }
 
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException if the manager's transactions do not run on the data source's
-   *     connection, or cannot be synchronized with
+   * @throws IllegalStateException if the manager's transactions do not use the data source's
+   *     connection, or have no synchronization
    * @throws org.springframework.transaction.TransactionException if the transaction cannot begin
    */
   @Override
-  public HostTransaction.Begun begin(String name) {
+  public HostTransaction begin(String name) {
     DefaultTransactionDefinition definition =
         new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
     definition.setName(name);
     TransactionStatus status = manager.getTransaction(definition);
     try {
-      return BegunTransaction.watch(manager, status, ManagerCheck.connection(manager, dataSource));
+      checkConnection();
+      return SpringTransaction.watch(manager, status, DataSourceUtils.getConnection(dataSource));
     } catch (RuntimeException | Error failure) {
       manager.rollback(status);
       throw failure;
     }
   }
 
-  @Override
-  public Optional<HostTransaction> current() {
-    if (!TransactionSynchronizationManager.isActualTransactionActive()
-        || !TransactionSynchronizationManager.isSynchronizationActive()) {
-      return Optional.empty();
+  /**
+   * Checks that a manager of one resource has bound its connection for this data source. Any other
+   * manager, such as one for JTA, enlists the connection at its first use.
+   */
+  private void checkConnection() {
+    if (manager instanceof ResourceTransactionManager
+        && !TransactionSynchronizationManager.hasResource(dataSource)) {
+      throw new IllegalStateException(
+          ("the transactions of %s do not use a connection of the data source: the manager needs"
+                  + " the same data source, and a manager for JPA also needs a JpaDialect that"
+                  + " exposes the connection, such as Hibernate's")
+              .formatted(manager.getClass().getName()));
     }
-    return participate().map(status -> new JoinedTransaction(manager, status, dataSource));
+  }
+
+  @Override
+  public boolean isActive() {
+    return participant().isPresent();
+  }
+
+  @Override
+  public void setRollbackOnly() {
+    participant()
+        .ifPresent(
+            status -> {
+              Connection connection = DataSourceUtils.getConnection(dataSource);
+              DataSourceUtils.releaseConnection(connection, dataSource);
+              TransactionSynchronizationManager.registerSynchronization(
+                  SpringTransaction.last(status, connection, () -> {}));
+              status.setRollbackOnly();
+              manager.rollback(status);
+            });
   }
 
   /**
    * Returns a status that joins the current transaction and is never completed, because the
-   * original status cannot be obtained. This status can flush. Empty if the transaction belongs to
-   * another manager.
+   * original status cannot be obtained. Its rollback marks the transaction. Empty if the
+   * transaction belongs to another manager.
    */
-  private Optional<TransactionStatus> participate() {
+  private Optional<TransactionStatus> participant() {
+    if (!TransactionSynchronizationManager.isActualTransactionActive()
+        || !TransactionSynchronizationManager.isSynchronizationActive()) {
+      return Optional.empty();
+    }
     DefaultTransactionDefinition definition =
         new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_MANDATORY);
     definition.setReadOnly(TransactionSynchronizationManager.isCurrentTransactionReadOnly());

@@ -10,7 +10,6 @@ import io.micronaut.transaction.support.TransactionSynchronization;
 import jakarta.inject.Singleton;
 import java.sql.Connection;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /** Uses Micronaut's transactions for claims, so that {@code @Transactional} code joins them. */
 @Singleton
@@ -22,13 +21,22 @@ final class MicronautTransactions implements HostTransactions {
   }
 
   @Override
-  public HostTransaction.Begun begin(String name) {
+  public HostTransaction begin(String name) {
     return new Begun(manager, manager.getTransaction(new New(name)));
   }
 
   @Override
-  public Optional<HostTransaction> current() {
-    return manager.findTransactionStatus().filter(status -> !status.isCompleted()).map(Joined::new);
+  public boolean isActive() {
+    return open().isPresent();
+  }
+
+  @Override
+  public void setRollbackOnly() {
+    open().ifPresent(TransactionStatus::setRollbackOnly);
+  }
+
+  private Optional<? extends TransactionStatus<?>> open() {
+    return manager.findTransactionStatus().filter(status -> !status.isCompleted());
   }
 
   private record New(String name) implements TransactionDefinition {
@@ -43,63 +51,17 @@ final class MicronautTransactions implements HostTransactions {
     }
   }
 
-  private static class Joined implements HostTransaction {
-    private final TransactionStatus<?> status;
-
-    Joined(TransactionStatus<?> status) {
-      this.status = status;
-    }
-
+  private record Begun(
+      SynchronousTransactionManager<Connection> manager, TransactionStatus<Connection> status)
+      implements HostTransaction {
     @Override
     public Connection connection() {
-      return (Connection) status.getConnection();
+      return status.getConnection();
     }
 
     @Override
-    public void beforeCommit(Runnable work) {
-      status.registerSynchronization(
-          new TransactionSynchronization() {
-            @Override
-            public void beforeCommit(boolean readOnly) {
-              work.run();
-            }
-
-            @Override
-            public int getOrder() {
-              return LOWEST_PRECEDENCE;
-            }
-          });
-    }
-
-    @Override
-    public void afterCompletion(Consumer<Completion> listener) {
-      status.registerSynchronization(
-          new TransactionSynchronization() {
-            @Override
-            public void afterCompletion(Status ended) {
-              listener.accept(
-                  switch (ended) {
-                    case COMMITTED -> Completion.COMMITTED;
-                    case ROLLED_BACK -> Completion.ROLLED_BACK;
-                    case UNKNOWN -> Completion.UNKNOWN;
-                  });
-            }
-          });
-    }
-  }
-
-  private static final class Begun extends Joined implements HostTransaction.Begun {
-    private final SynchronousTransactionManager<Connection> manager;
-    private final TransactionStatus<Connection> status;
-
-    Begun(SynchronousTransactionManager<Connection> manager, TransactionStatus<Connection> status) {
-      super(status);
-      this.manager = manager;
-      this.status = status;
-    }
-
-    @Override
-    public Completion commit() {
+    public Completion commit(Runnable record) {
+      status.registerSynchronization(new LastWork(record));
       try {
         manager.commit(status); // or rolls back, if a handler has set it to rollback-only
         return status.isRollbackOnly() ? Completion.ROLLED_BACK : Completion.COMMITTED;
@@ -117,6 +79,18 @@ final class MicronautTransactions implements HostTransactions {
           // The database rolls the transaction back.
         }
       }
+    }
+  }
+
+  private record LastWork(Runnable work) implements TransactionSynchronization {
+    @Override
+    public void beforeCommit(boolean readOnly) {
+      work.run();
+    }
+
+    @Override
+    public int getOrder() {
+      return LOWEST_PRECEDENCE;
     }
   }
 }

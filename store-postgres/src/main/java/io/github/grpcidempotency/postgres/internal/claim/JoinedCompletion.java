@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.ClaimLostException;
-import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
@@ -40,8 +39,9 @@ public final class JoinedCompletion {
     this.reservation = reservation;
   }
 
-  public Optional<HostTransactions> hosts() {
-    return reservation.database().settings().hosts();
+  /** Returns the host's transactions if one of them is open on this thread. */
+  public Optional<HostTransactions> openOfHost() {
+    return reservation.database().settings().hosts().filter(HostTransactions::isActive);
   }
 
   /** Locks the row in a transaction, so that no other one can change the row. */
@@ -142,25 +142,21 @@ public final class JoinedCompletion {
   }
 
   /**
-   * Lets the host roll its transaction back if one is open on this thread. What the handler has
+   * Marks the host's transaction for rollback if one is open on this thread. What the handler has
    * written in it would otherwise be committed after the call was settled, or not at all.
    *
    * @return whether a transaction is open, or may be
    */
   boolean stopOpenTransaction() {
     try {
-      Optional<HostTransaction> open = hosts().flatMap(HostTransactions::current);
-      open.ifPresent(
-          transaction ->
-              transaction.beforeCommit(
-                  () -> {
-                    throw answeredWithin();
-                  }));
+      Optional<HostTransactions> open = openOfHost();
+      open.ifPresent(HostTransactions::setRollbackOnly);
+      open.ifPresent(stopped -> logger.warn(answeredWithin().getMessage()));
       return open.isPresent();
     } catch (RuntimeException | Error refused) {
-      logger.debug(
-          "operation {} was answered in a transaction that accepts no registration, because it is"
-              + " marked for rollback or cannot be reached",
+      logger.warn(
+          "operation {} was answered in a transaction of the host that could not be marked for"
+              + " rollback",
           reservation.operationId(),
           refused);
       return true;

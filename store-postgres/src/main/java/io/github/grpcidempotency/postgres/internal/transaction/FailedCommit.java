@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
+import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -7,6 +8,7 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,6 +20,9 @@ final class FailedCommit {
 
   /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
   static Settled settlementOf(JdbiException failure) {
+    if (CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)) {
+      throw endedByHandler();
+    }
     if (Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
@@ -66,13 +71,11 @@ final class FailedCommit {
             + " COPY, before it answers");
   }
 
-  /** Settles a call whose handler answered OK after a failed statement. */
-  static Settled failedStatement() {
-    logger.warn(
-        "the handler answered OK although a statement of its transaction had failed: the"
-            + " transaction was rolled back. Answer with an error, or use a savepoint around a"
-            + " statement that may fail");
-    return Settled.ROLLED_BACK;
+  /** Returns the exception for a handler that answered OK after a failed statement. */
+  static TransactionException failedStatement() {
+    return new TransactionException(
+        "the handler answered OK although a statement of its transaction had failed: answer with an"
+            + " error, or use a savepoint around a statement that may fail");
   }
 
   static StoreException closed() {

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
@@ -12,23 +13,16 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transaction of the host that the store began, and that the same thread ends:
- *
- * <ol>
- *   <li>Check that the handler has not ended it.
- *   <li>Register the record for the moment before the commit. At that moment, the host has written
- *       everything that it had deferred, such as the resource that the record refers to.
- *   <li>Let the host commit. {@link HostOutcome} decides what the result means.
- * </ol>
+ * A transaction of the host that the store began, and that the same thread ends: the host flushes,
+ * runs the {@link LastWork}, commits, and returns how the transaction ended. The last work runs
+ * only if the transaction is still open, so it finds out whether the handler has misused it.
  */
 public final class HostedTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(HostedTransaction.class);
@@ -37,33 +31,33 @@ public final class HostedTransaction extends HandlerTransaction {
       "a transaction of the host can be ended only by the thread that began it";
 
   private final RecordDatabase database;
-  private final HostTransaction.Begun host;
+  private final HostTransaction host;
   private final Thread owner = Thread.currentThread();
-  private final AtomicBoolean over = new AtomicBoolean();
 
   /** The handler has returned to the transaction's thread. Guarded by this object's monitor. */
   private boolean returned;
 
-  private final HostOutcome outcome;
+  /**
+   * Whether the handler may have used the transaction. The flush that writes the record finds this
+   * out. If the call fails, nothing is recorded: the host may have deferred the handler's writes.
+   */
+  private volatile boolean mayBeUsed = true;
 
-  private HostedTransaction(
-      RecordDatabase database, HostTransaction.Begun host, Connection connection) {
+  private HostedTransaction(RecordDatabase database, HostTransaction host, Connection connection) {
     super(connection, database.settings().handles());
     this.database = database;
     this.host = host;
-    this.outcome = new HostOutcome(connection);
   }
 
   /** Begins a transaction on the current thread. */
   static HostedTransaction begin(RecordDatabase database, HostTransactions hosts, String name) {
     try {
-      HostTransaction.Begun host = hosts.begin(name);
+      HostTransaction host = hosts.begin(name);
       boolean owned = false;
       try {
         Connection connection = host.connection();
         checkManaged(connection);
         HostedTransaction begun = new HostedTransaction(database, host, connection);
-        host.afterCompletion(begun.outcome::ended);
         owned = true;
         return begun;
       } finally {
@@ -96,7 +90,7 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   public boolean isTaken() {
-    return super.isTaken() || outcome.mayBeUsed();
+    return super.isTaken() || mayBeUsed;
   }
 
   @Override
@@ -106,46 +100,58 @@ public final class HostedTransaction extends HandlerTransaction {
 
   @Override
   Settled finish(String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
-    return finish(Optional.of(() -> record(statements, values, first)));
+    return finish(
+        () -> {
+          checkOpen();
+          mayBeUsed = StatementBatch.runForFirst(unguarded(), statements, values, first);
+        });
   }
 
   @Override
   public Settled commit() {
-    return finish(Optional.empty());
+    return finish(this::checkOpen);
   }
 
-  private Settled finish(Optional<Runnable> record) {
-    endUse();
+  private Settled finish(Runnable work) {
+    boolean unused = endUse();
     checkThread();
     try {
       if (!guard.awaitUnused()) {
+        abort();
         throw FailedCommit.stillInUse();
       }
-      Optional<Settled> ended = outcome.settledWithoutCommit(isRollbackOnly(), maySendNothing());
-      return ended.isPresent() ? ended.get() : commit(record);
+      return isRollbackOnly() ? Settled.ROLLED_BACK : commit(new LastWork(work));
     } finally {
-      rollBackUnlessOver();
+      rollBack(host);
     }
   }
 
-  private Settled commit(Optional<Runnable> record) {
+  private Settled commit(LastWork last) {
     Completion completion;
     try {
-      record.ifPresent(host::beforeCommit);
-      completion = host.commit();
-      over.set(true);
+      completion = host.commit(last);
     } catch (RuntimeException | Error failure) {
-      return outcome.afterFailure(failure, record.isPresent());
+      return last.settlementOf(failure);
     }
-    return outcome.afterCommit(completion, record.isPresent());
+    return last.settlementOf(completion);
   }
 
-  private void record(
-      String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
+  /** Throws what only the driver knows about a transaction that the handler should have left. */
+  private void checkOpen() {
     try {
-      outcome.recorded(StatementBatch.runForFirst(unguarded(), statements, values, first));
-    } catch (JdbiException failure) {
-      throw outcome.recordFailed(failure);
+      if (unguarded().isClosed()) {
+        throw FailedCommit.closed();
+      }
+    } catch (SQLException hidden) {
+      logger.debug(
+          "the connection of the host's transaction does not report whether it is closed", hidden);
+    }
+    Optional<Driver.Transaction> state = Driver.transactionOf(unguarded());
+    if (!maySendNothing() && state.filter(Driver.Transaction.NONE::equals).isPresent()) {
+      throw FailedCommit.endedByHandler();
+    }
+    if (state.filter(Driver.Transaction.FAILED::equals).isPresent()) {
+      throw FailedCommit.failedStatement();
     }
   }
 
@@ -161,9 +167,12 @@ public final class HostedTransaction extends HandlerTransaction {
   @Override
   public void close() {
     setRollbackOnly();
-    endUse();
+    boolean first = endUse();
     if (Thread.currentThread() == owner) {
-      rollBackUnlessOver();
+      if (first && !guard.isUnused()) {
+        abort();
+      }
+      rollBack(host);
     }
   }
 
@@ -178,15 +187,17 @@ public final class HostedTransaction extends HandlerTransaction {
    * Ends the handler's use. If another thread than the transaction's calls this method, or the
    * handler's threads are still using the connection, the connection is aborted, unless the host
    * has already been told to end the transaction: it may have given the connection to somebody
-   * else.
+   * else. Returns whether it has not been told yet.
    */
-  private synchronized void endUse() {
+  private synchronized boolean endUse() {
     guard.end();
+    boolean first = !returned;
     if (Thread.currentThread() == owner) {
       returned = true;
-    } else if (!returned) {
+    } else if (first) {
       abort();
     }
+    return first;
   }
 
   private void checkThread() {
@@ -196,24 +207,12 @@ public final class HostedTransaction extends HandlerTransaction {
     }
   }
 
-  private void rollBackUnlessOver() {
-    if (!over.getAndSet(true)) {
-      try {
-        if (!guard.isUnused()) {
-          abort();
-        }
-      } finally {
-        rollBack(host);
-      }
-    }
-  }
-
-  private static void rollBack(HostTransaction.Begun host) {
+  private static void rollBack(HostTransaction host) {
     try {
       host.rollback();
     } catch (RuntimeException | Error broken) {
       logger.error(
-          "the host's rollback has thrown an exception; HostTransaction.Begun.rollback"
+          "the host's rollback has thrown an exception; HostTransaction.rollback"
               + " must not throw",
           broken);
     }

@@ -82,7 +82,7 @@ final class OpenTransaction extends HandlerTransaction {
         return Settled.ROLLED_BACK;
       }
       if (state == Driver.Transaction.FAILED) {
-        return FailedCommit.failedStatement();
+        throw FailedCommit.failedStatement();
       }
       commit.run();
       committed = true;

@@ -26,7 +26,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
-import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Creates the library's store on the application's data source, and migrates its schema. Also works
@@ -116,17 +115,7 @@ public final class IdempotencyStoreAutoConfiguration {
     return bean.or(
         () ->
             host.transactionManager(dataSource)
-                .map(manager -> springTransactions(manager, dataSource)));
-  }
-
-  private static HostTransactions springTransactions(
-      PlatformTransactionManager manager, DataSource dataSource) {
-    try {
-      return SpringTransactions.of(manager, dataSource);
-    } catch (IllegalArgumentException unfit) {
-      throw new SetupException(
-          List.of("Spring's transactions cannot be used: " + unfit.getMessage()));
-    }
+                .map(manager -> SpringTransactions.of(manager, dataSource)));
   }
 
   /**
