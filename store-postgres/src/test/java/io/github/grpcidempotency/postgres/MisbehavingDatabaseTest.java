@@ -86,13 +86,13 @@ class MisbehavingDatabaseTest {
         CREATE OR REPLACE FUNCTION idempotency.refuse_commit(code text) RETURNS void
           LANGUAGE sql AS ''
         """,
-        "refuse_commit does not raise the SQLSTATE that it is given"),
+        "refuse_commit raises no error"),
     A_REFUSAL_WITH_A_CODE_OF_THE_ENGINES(
         """
         CREATE OR REPLACE FUNCTION idempotency.refuse_commit(code text) RETURNS void
           LANGUAGE plpgsql AS 'BEGIN RAISE internal_error; END'
         """,
-        "refuse_commit does not raise the SQLSTATE that it is given");
+        "could not refuse a commit: ERROR: internal_error");
 
     private final String statement;
     private final String problem;

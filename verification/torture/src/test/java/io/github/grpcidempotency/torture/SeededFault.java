@@ -824,8 +824,9 @@ enum SeededFault {
               "WHERE false AND NOT EXISTS (SELECT FROM pg_index"),
           store(
               "internal/check/ProbeCall",
-              "private void attemptCall(Runnable call) {",
-              "private void attemptCall(Runnable call) { if (database != null) return;"));
+              "private List<String> problemsOf(Runnable call) {",
+              "private List<String> problemsOf(Runnable call) {"
+                  + " if (database != null) return List.of();"));
 
   @SuppressWarnings("ImmutableEnumChecker") // nobody changes it
   private final Seed seed;

@@ -101,43 +101,38 @@ final class ProbeCall {
   List<String> problemsOfReservations() {
     if (database.settings().notifies()) {
       attempt(
-          this::listen,
-          reason ->
-              ("the database has no LISTEN and pg_notify for the role of the store's pool (%s);"
-                      + " build the store with listen(false), so that servers poll instead")
-                  .formatted(reason));
+          "use LISTEN and pg_notify",
+          "; build the store with listen(false), so that servers poll instead",
+          this::listen);
     }
     if (database.settings().timeLines()) {
       attempt(
-          () -> run("check/time_line", values -> values),
-          reason ->
-              ("the database does not report its time line to the role of the store's pool (%s), so"
-                      + " a failover during a call cannot be detected; grant EXECUTE on"
-                      + " pg_walfile_name and pg_current_wal_lsn, or build the store with"
-                      + " timeLines(false)")
-                  .formatted(reason));
+          "read the database's time line, by which a failover during a call is detected",
+          "; grant EXECUTE on pg_walfile_name and pg_current_wal_lsn to the role of the store's"
+              + " pool, or build the store with timeLines(false)",
+          () -> run("check/time_line", values -> values));
     }
-    attempt(this::refuseCommit, this::failedStep);
-    attemptCall(this::completeReserved);
-    return problems;
+    attempt("refuse a commit", "; migrate the schema again", this::refuseCommit);
+    return problemsOf(this::completeReserved);
   }
 
   /** Makes a transactional call, and returns the problems. Rethrows what is temporary. */
   List<String> problemsOfTransactions() {
-    attemptCall(this::completeTransaction);
-    return problems;
+    return problemsOf(this::completeTransaction);
   }
 
-  private void attemptCall(Runnable call) {
+  private List<String> problemsOf(Runnable call) {
     try {
-      attempt(call, this::failedStep);
+      attempt("claim a key", "", call);
     } finally {
       forget();
     }
+    return problems;
   }
 
   /** Runs a trial, and adds its problem if it fails permanently. */
-  private void attempt(Runnable trial, UnaryOperator<String> problem) {
+  private void attempt(String firstStep, String remedy, Runnable trial) {
+    step = firstStep;
     try {
       trial.run();
     } catch (UnexpectedResult unexpected) {
@@ -147,12 +142,10 @@ final class ProbeCall {
         throw failure;
       }
       logger.debug("a trial call failed", failure);
-      problems.add(problem.apply(reasonOf(failure)));
+      problems.add(
+          "a trial call of the start-up check could not %s: %s%s"
+              .formatted(step, reasonOf(failure), remedy));
     }
-  }
-
-  private String failedStep(String reason) {
-    return "a trial call of the start-up check could not %s: %s".formatted(step, reason);
   }
 
   private void listen() {
@@ -166,19 +159,18 @@ final class ProbeCall {
 
   /** Checks that a refused flush is not committed, and that its SQLSTATE names the reason. */
   private void refuseCommit() {
-    boolean refused = false;
     try {
       run("check/probe_refusal", values -> values);
     } catch (JdbiException failure) {
-      if (causeOf(failure).isTemporary()) {
-        throw failure;
+      if (CommitRefusal.CLAIM_LOST.isReasonOf(failure)) {
+        return;
       }
-      refused = CommitRefusal.CLAIM_LOST.isReasonOf(failure);
+      throw failure;
     }
-    check(
-        refused,
-        "%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of a"
-            + " call that has lost its key would be committed; migrate the schema again");
+    throw new UnexpectedResult(
+        schema
+            + ".refuse_commit raises no error, so the transaction of a call that has lost its key"
+            + " would be committed; migrate the schema again");
   }
 
   private void completeReserved() {
@@ -225,7 +217,6 @@ final class ProbeCall {
   }
 
   private Claim win(Function<ClaimRequest, ClaimResult> claiming) {
-    step = "claim a key";
     if (claiming.apply(request) instanceof Won won) {
       return won.claim();
     }
