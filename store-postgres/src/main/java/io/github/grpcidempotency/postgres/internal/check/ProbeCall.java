@@ -1,7 +1,10 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -31,7 +34,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -193,18 +199,32 @@ final class ProbeCall {
     }
   }
 
-  /** The store's own connections, which reserved calls use, are others than the transaction's. */
   private void completeTransaction() {
     try (Claim claim = win(store::claimInTransaction)) {
       step = "refuse its duplicate";
       check(
-          store.find(request.key(), PROCEDURE).filter(InFlight.class::isInstance).isPresent()
-              && isDuplicateRefused(),
+          onAnotherThread(
+              () ->
+                  store
+                          .find(request.key(), PROCEDURE)
+                          .filter(InFlight.class::isInstance)
+                          .isPresent()
+                      && isDuplicateRefused()),
           "advisory locks do not keep duplicates of transactional calls out, or %s.in_flight does"
               + " not see them in pg_locks. Check that no pooler pools statements, and that the"
               + " owner of the function may read pg_locks. On a database without working advisory"
               + " locks, procedures cannot be transactional: set Execution.RESERVED");
       complete(claim, store::claimInTransaction);
+    }
+  }
+
+  /** The thread of a transaction asks for no other connection. */
+  private static boolean onAnotherThread(Supplier<Boolean> trial) {
+    try {
+      return CompletableFuture.supplyAsync(trial, DaemonThreads.pool()).join();
+    } catch (CompletionException failed) {
+      Throwables.throwIfUnchecked(requireNonNull(failed.getCause()));
+      throw failed;
     }
   }
 
