@@ -7,8 +7,6 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,13 +18,6 @@ import java.util.concurrent.TimeUnit;
 final class RetryLoop<RequestT, T> {
   private static final ScheduledExecutorService TIMER =
       DaemonThreads.newTimer("idempotency-retry-timer");
-
-  /**
-   * Not the JVM's common pool, which an application may keep busy; and not the timer's thread,
-   * because the channel's interceptors may block.
-   */
-  private static final ExecutorService THREADS =
-      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-retry"));
 
   private static final Duration GRACE = Duration.ofSeconds(1);
 
@@ -118,9 +109,10 @@ final class RetryLoop<RequestT, T> {
     return TIMER.schedule(() -> onThread(step), delay.toNanos(), TimeUnit.NANOSECONDS);
   }
 
+  /** Leaves the timer's thread, because the channel's interceptors may block. */
   private static void onThread(Runnable step) {
     try {
-      THREADS.execute(step);
+      DaemonThreads.pool().execute(step);
     } catch (Throwable noThread) {
       step.run();
     }

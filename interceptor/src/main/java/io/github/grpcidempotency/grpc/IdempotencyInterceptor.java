@@ -54,7 +54,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,10 +75,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
-
-  /** Like gRPC's default executor, starts threads as needed, and ends idle threads. */
-  private static final Executor DEFAULT_EXECUTOR =
-      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-call"));
 
   /** The name of the caller resolver in events. */
   private static final String CALLERS = "caller";
@@ -289,7 +284,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private Duration callLimit = Duration.ofHours(1);
     private WaitLimits waitLimits = WaitLimits.defaults();
-    private Executor executor = DEFAULT_EXECUTOR;
+    private Executor executor = DaemonThreads.pool();
 
     private Builder(Procedures procedures, CallerResolver callers) {
       this.procedures = procedures;

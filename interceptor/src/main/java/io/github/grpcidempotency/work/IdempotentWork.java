@@ -30,8 +30,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
@@ -55,9 +53,6 @@ public final class IdempotentWork implements AutoCloseable {
   /** The limit applies only to calls; work has no time limit. */
   private static final Duration NO_LIMIT = Duration.ZERO;
 
-  private static final Executor THREADS =
-      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-work-run"));
-
   private final Engines engines;
 
   private IdempotentWork(Builder builder) {
@@ -69,7 +64,7 @@ public final class IdempotentWork implements AutoCloseable {
                 new DecisionLog(builder.keyHashSecret),
                 NO_LIMIT,
                 WaitLimits.defaults(),
-                THREADS));
+                DaemonThreads.pool()));
   }
 
   public static Builder builder(IdempotencyStore store, Procedure... kinds) {

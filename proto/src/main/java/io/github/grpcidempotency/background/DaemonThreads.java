@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.background;
 
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -19,6 +21,7 @@ public final class DaemonThreads {
       RateLimitedLog.of(LoggerFactory.getLogger(DaemonThreads.class));
 
   private static final long IDLE_SECONDS = 5;
+  private static final ExecutorService POOL = Executors.newCachedThreadPool(named("idempotency"));
 
   private DaemonThreads() {}
 
@@ -30,6 +33,14 @@ public final class DaemonThreads {
       thread.setUncaughtExceptionHandler((ended, thrown) -> report(name, thrown));
       return thread;
     };
+  }
+
+  /**
+   * Returns the pool of this process. It has as many threads as there are tasks, so a task may
+   * block. Nobody shuts it down.
+   */
+  public static ExecutorService pool() {
+    return POOL;
   }
 
   /**

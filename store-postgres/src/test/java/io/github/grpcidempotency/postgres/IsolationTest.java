@@ -81,7 +81,6 @@ class IsolationTest {
           entry("operation/select_operations", Row.COMPLETED),
           entry("check/probe_foreign", Row.IN_FLIGHT),
           entry("check/probe_forget", Row.IN_FLIGHT),
-          entry("check/probe_state", Row.IN_FLIGHT),
           entry("claim/reclaim", Row.EXPIRED),
           entry("transaction/find_owner", Row.COMPLETED),
           entry("transaction/record", Row.NONE),

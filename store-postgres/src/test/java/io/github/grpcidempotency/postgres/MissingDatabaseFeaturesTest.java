@@ -38,7 +38,7 @@ class MissingDatabaseFeaturesTest {
                 Things.verify(
                     PostgresIdempotencyStore.builder(database.app()).build(), Things.CREATE_THING))
         .isInstanceOf(SetupException.class)
-        .hasMessageContaining("has no LISTEN and pg_notify for the role of the store's pool")
+        .hasMessageContaining("could not use LISTEN and pg_notify")
         .hasMessageContaining("permission denied for function pg_notify")
         .hasMessageContaining("listen(false)");
   }

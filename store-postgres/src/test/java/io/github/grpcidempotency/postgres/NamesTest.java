@@ -119,7 +119,7 @@ class NamesTest {
       execute(owner, IdempotencySchema.partitions("idempotency"));
       execute(owner, "SELECT idempotency.grant_operator_to('things_app')");
 
-      execute(owner, "SELECT idempotency.operator_find(gen_random_uuid(), NULL, NULL, NULL)");
+      execute(owner, "SELECT idempotency.operator_find(gen_random_uuid())");
       execute(owner, "SELECT idempotency.partition_keys(2)");
     }
   }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.test.LogLines;
@@ -94,21 +93,6 @@ class StartupCheckTest {
         .hasMessageContaining("add_resource_type('widget', …)");
     assertThatVerifying(database.appUrl(), otherOf("gadget"))
         .hasMessageContaining("add_resource_type('gadget', …)");
-  }
-
-  @Test
-  void anOutboxQueryThatFindsSeveralRowsForANonexistentResourceIsRefused() {
-    Procedure broken =
-        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .status(
-                OutboxQuery.of(
-                        "SELECT word FROM (VALUES ('a'), ('b')) AS words (word)"
-                            + " WHERE :resource_id IS NOT NULL")
-                    .build())
-            .build();
-
-    assertThatVerifying(database.appUrl(), broken)
-        .hasMessageContaining("CreateThing: its outbox query finds more than one row");
   }
 
   @Test

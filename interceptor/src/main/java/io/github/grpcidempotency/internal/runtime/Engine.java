@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.internal.event.CallEvents;
@@ -21,6 +22,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
@@ -84,8 +87,9 @@ public final class Engine implements AutoCloseable {
     this.leases = new LeaseKeeper(store, settings.listeners(), checked.shard());
     this.late = new LateSettler();
     this.settler = new Settler(late);
-    this.waiter = new InFlightWaiter(this::find, leases, store, room);
-    this.running = new RunningCalls(store.lease(), settings.callLimit());
+    ScheduledExecutorService timer = DaemonThreads.newIdleTimer("idempotency-timer");
+    this.waiter = new InFlightWaiter(this::find, leases, store, room, timer);
+    this.running = new RunningCalls(store.lease(), settings.callLimit(), timer);
   }
 
   public void start() {

@@ -138,18 +138,20 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
+  /** Creates a waiter on a timer, whose thread it never blocks. */
   InFlightWaiter(
       BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
       LeaseKeeper leases,
       IdempotencyStore store,
-      WaitCapacity room) {
+      WaitCapacity room,
+      ScheduledExecutorService timer) {
     this(
         find,
         leases,
         store,
         room,
         Executors.newFixedThreadPool(PROBES, DaemonThreads.named("idempotency-probe")),
-        DaemonThreads.newTimer("idempotency-wait"));
+        timer);
   }
 
   InFlightWaiter(
@@ -226,7 +228,6 @@ public final class InFlightWaiter implements AutoCloseable {
   @Override
   public void close() {
     queues.close().forEach(this::resumeWithWhatItMet);
-    timer.shutdownNow();
     probes.shutdown();
     watch.close();
   }

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * <p>All calls are checked three times per lease, so a call needs no timer. Calls are given up on
  * other threads than the one that checks, because giving up may block on the store.
  *
- * <p>Thread-safe. One daemon thread while there are calls, and up to four more while calls are
+ * <p>Thread-safe. The checks do not block the timer. Up to four daemon threads while calls are
  * given up. There is nothing to close: a call that still runs when its interceptor is closed is
  * given up all the same.
  */
@@ -81,7 +82,7 @@ public final class RunningCalls {
   private final RepeatedWhile checks;
   private final ExecutorService endings;
 
-  RunningCalls(Duration lease, Duration limit) {
+  RunningCalls(Duration lease, Duration limit, ScheduledExecutorService timer) {
     this.lease = lease;
     this.limit = limit.compareTo(LONGEST) < 0 ? limit : LONGEST;
     this.log = RateLimitedLog.of(LoggerFactory.getLogger(RunningCalls.class));
@@ -97,7 +98,7 @@ public final class RunningCalls {
     this.endings = threads;
     this.checks =
         new RepeatedWhile(
-            DaemonThreads.newIdleTimer("idempotency-running"),
+            timer,
             lease.dividedBy(3),
             RepeatedTask.of("check running calls", log, this::check),
             () -> !running.isEmpty());

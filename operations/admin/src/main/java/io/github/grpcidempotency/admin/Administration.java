@@ -91,7 +91,8 @@ public final class Administration {
    * {@link #isRunning}.
    */
   public Optional<OperationRecord> find(UUID id) {
-    return find(Optional.of(id), Optional.empty(), Scope.ALL).stream().findFirst();
+    return page(Optional.of(id), Optional.empty(), OperationQuery.all()).operations().stream()
+        .findFirst();
   }
 
   /**
@@ -103,19 +104,8 @@ public final class Administration {
    * @param key the key as the client sends it, in its canonical form
    */
   public List<OperationRecord> findKey(String key, Scope scope) {
-    return find(Optional.empty(), Optional.of(key), scope);
-  }
-
-  private List<OperationRecord> find(Optional<UUID> id, Optional<String> key, Scope scope) {
-    return operate(
-        handle ->
-            query(handle, "find")
-                .bind("id", id)
-                .bind("key", key)
-                .bind("tenant", scope.tenant())
-                .bind("project", scope.project())
-                .map((row, context) -> Rows.operation(row))
-                .list());
+    OperationQuery newest = OperationQuery.all(scope, OperationQuery.MAX_LIMIT);
+    return page(Optional.empty(), Optional.of(key), newest).operations();
   }
 
   /**
@@ -143,35 +133,41 @@ public final class Administration {
    * expiry, those that expire soonest first.
    */
   public OperationPage list(OperationQuery query) {
-    return operate(handle -> page(handle, query));
+    return page(Optional.empty(), Optional.empty(), query);
   }
 
-  private OperationPage page(Handle handle, OperationQuery query) {
+  private OperationPage page(Optional<UUID> id, Optional<String> key, OperationQuery query) {
     List<OperationRecord> operations = new ArrayList<>();
     Optional<String> last = Optional.empty();
     boolean examinedOnly = false;
-    for (Place place :
-        query(handle, "list")
-            .bindArray(
-                "states", String.class, query.states().stream().map(OperationState::word).toList())
-            .bind("procedure", query.procedure())
-            .bind("tenant", query.scope().tenant())
-            .bind("project", query.scope().project())
-            .bind("user", query.userId())
-            .bind("server", query.server())
-            .bind("older_than_millis", query.olderThan().map(Duration::toMillis))
-            .bind("newer_than_millis", query.newerThan().map(Duration::toMillis))
-            .bind("expiring_within_millis", query.expiringWithin().map(Duration::toMillis))
-            .bind("after", query.after())
-            .bind("limit", query.limit())
-            .map((row, context) -> Place.read(row))
-            .list()) {
+    for (Place place : operate(handle -> places(handle, id, key, query))) {
       place.operation().ifPresent(operations::add);
       examinedOnly = place.operation().isEmpty();
       last = Optional.of(place.token());
     }
     boolean more = examinedOnly || operations.size() == query.limit();
     return new OperationPage(operations, more ? last : Optional.empty());
+  }
+
+  private List<Place> places(
+      Handle handle, Optional<UUID> id, Optional<String> key, OperationQuery query) {
+    return query(handle, "find")
+        .bind("id", id)
+        .bind("key", key)
+        .bindArray(
+            "states", String.class, query.states().stream().map(OperationState::word).toList())
+        .bind("procedure", query.procedure())
+        .bind("tenant", query.scope().tenant())
+        .bind("project", query.scope().project())
+        .bind("user", query.userId())
+        .bind("server", query.server())
+        .bind("older_than_millis", query.olderThan().map(Duration::toMillis))
+        .bind("newer_than_millis", query.newerThan().map(Duration::toMillis))
+        .bind("expiring_within_millis", query.expiringWithin().map(Duration::toMillis))
+        .bind("after", query.after())
+        .bind("limit", query.limit())
+        .map((row, context) -> Place.read(row))
+        .list();
   }
 
   /**

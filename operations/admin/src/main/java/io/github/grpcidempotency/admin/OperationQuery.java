@@ -32,7 +32,7 @@ public record OperationQuery(
     Optional<Duration> expiringWithin,
     Optional<String> after,
     int limit) {
-  private static final int MAX_LIMIT = 1_000;
+  static final int MAX_LIMIT = 1_000;
   private static final Pattern TOKEN =
       Pattern.compile("(\\d{1,18}/)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
 
@@ -62,17 +62,22 @@ public record OperationQuery(
 
   /** Returns a query for the 100 newest operations. */
   public static OperationQuery all() {
+    return all(Scope.ALL, 100);
+  }
+
+  /** Returns a query for the newest operations of tenants and projects. */
+  static OperationQuery all(Scope scope, int limit) {
     return new OperationQuery(
         Set.of(),
         Optional.empty(),
-        Scope.ALL,
+        scope,
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
-        100);
+        limit);
   }
 
   /** Returns a copy that is restricted to these states. */

@@ -90,20 +90,20 @@ class LargeTableTest {
     shop.execute(Shop.OWNER, "SELECT idempotency.add_tenant_index()");
     for (String call :
         List.of(
-            "operator_find(gen_random_uuid(), NULL, NULL, NULL)",
-            "operator_find(NULL, md5('5'), NULL, NULL)",
-            "operator_find(NULL, md5('1'), 'acme', NULL)",
+            "operator_find(gen_random_uuid())",
+            "operator_find(of_key => md5('5'))",
+            "operator_find(of_key => md5('1'), of_tenant => 'acme')",
             "operator_is_running(md5('5'), NULL, NULL, gen_random_uuid())",
-            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list('{stuck}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list('{running,stuck,unknown}', 'none', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list('{running,stuck,unknown}', NULL, 'none', NULL, NULL, NULL, '1 hour', NULL, NULL, NULL,"
-                + " 100)",
-            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, '1 day', NULL, NULL, NULL, 100)",
-            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '1 hour', NULL, 100)",
-            "operator_list('{expired}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
-            "operator_list(NULL, NULL, 'acme', NULL, NULL, NULL, NULL, NULL, NULL, NULL, 50)",
-            "operator_list(NULL, NULL, 'acme', 'apollo', NULL, NULL, NULL, NULL, NULL, NULL, 1000)")) {
+            "operator_find(page => 100)",
+            "operator_find(states => '{stuck}', page => 100)",
+            "operator_find(states => '{running,stuck,unknown}', of_procedure => 'none', page => 100)",
+            "operator_find(states => '{running,stuck,unknown}', of_tenant => 'none',"
+                + " older_than => '1 hour', page => 100)",
+            "operator_find(older_than => '1 day', page => 100)",
+            "operator_find(expiring_within => '1 hour', page => 100)",
+            "operator_find(states => '{expired}', page => 100)",
+            "operator_find(of_tenant => 'acme', page => 50)",
+            "operator_find(of_tenant => 'acme', of_project => 'apollo')")) {
       assertThat(pages("SELECT * FROM idempotency." + call)).as(call).isLessThan(800);
     }
     shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_tenants");
@@ -111,8 +111,7 @@ class LargeTableTest {
 
   @Test
   void queriesWithoutAnIndexReadAPartOfTheTableAtATime() {
-    String rare =
-        "SELECT * FROM idempotency.operator_list(NULL, 'none', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)";
+    String rare = "SELECT * FROM idempotency.operator_find(of_procedure => 'none', page => 100)";
 
     assertThat(pages(rare)).isLessThan(2_500);
     OperationPage page =
@@ -137,9 +136,7 @@ class LargeTableTest {
     shop.execute(Shop.OWNER, "SELECT idempotency.add_operation_index()");
 
     assertThat(
-            pages(
-                "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, NULL, md5('7')::uuid, NULL,"
-                    + " NULL, NULL, NULL, NULL, 50)"))
+            pages("SELECT * FROM idempotency.operator_find(of_user => md5('7')::uuid, page => 50)"))
         .isLessThan(300);
 
     shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_operations");

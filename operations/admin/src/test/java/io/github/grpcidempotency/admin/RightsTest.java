@@ -53,7 +53,6 @@ class RightsTest {
             "operator_erase",
             "operator_find",
             "operator_is_running",
-            "operator_list",
             "operator_sweep",
             "statistics");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.READER)))
@@ -201,7 +200,8 @@ class RightsTest {
             .withHandle(
                 handle ->
                     handle
-                        .createQuery("SELECT * FROM idempotency.operator_find(?, NULL, NULL, NULL)")
+                        .createQuery(
+                            "SELECT (f.operation).* FROM idempotency.operator_find(?) AS f")
                         .bind(0, id)
                         .mapToMap()
                         .one());
@@ -284,8 +284,7 @@ class RightsTest {
       assertThat(handle.execute("UPDATE idempotency.idempotency_keys SET procedure = 'x'"))
           .isZero();
       assertThat(handle.execute("DELETE FROM idempotency.idempotency_keys")).isZero();
-      assertForbidden(
-          handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid(), NULL, NULL, NULL)");
+      assertForbidden(handle, "SELECT * FROM idempotency.operator_find(gen_random_uuid())");
 
       assertThat(
               handle
@@ -338,12 +337,11 @@ class RightsTest {
         """);
     for (Map.Entry<String, String> call :
         Map.of(
-                "SELECT count(*) FROM idempotency.operator_find('%s', NULL, NULL, NULL)",
+                "SELECT count(*) FROM idempotency.operator_find('%s')",
                 Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k', NULL, NULL)",
+                "SELECT count(*) FROM idempotency.operator_find(NULL, 'k')",
                 Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL,"
-                    + " NULL, NULL, NULL, 10)",
+                "SELECT count(*) FROM idempotency.operator_find()",
                 Shop.OPERATOR,
                 "SELECT idempotency.operator_delete('free', '%s', 'a', 'b', true, false)",
                 Shop.OPERATOR,
@@ -364,11 +362,7 @@ class RightsTest {
             .containsExactly(Map.of("n", 0L));
         handle.execute("SAVEPOINT before");
         assertThatThrownBy(
-            () ->
-                list(
-                    handle,
-                    "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL,"
-                        + " NULL, NULL, 'x', 1)"));
+            () -> list(handle, "SELECT * FROM idempotency.operator_find(continued => 'x')"));
         handle.execute("ROLLBACK TO SAVEPOINT before");
         assertThat(list(handle, "SELECT idempotency.visible() AS n"))
             .containsExactly(Map.of("n", 0L));

@@ -309,6 +309,7 @@ CREATE FUNCTION "${schema}".statistics()
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET enable_seqscan = off -- metrics call this often, and the planner prefers to read a table of up to 40,000 pages whole
+  SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$
   WITH size AS (
     SELECT sum(CASE WHEN c.reltuples > 0 AND c.relpages > 0

@@ -16,12 +16,10 @@ AS $$
   SELECT sha256(s.salt || sha256(s.salt || convert_to(what, 'UTF8'))) FROM "${schema}".idempotency_salt AS s;
 $$;
 
--- The hash of a user, of a tenant, or of a project of a tenant. Null arguments are not part of the name.
-CREATE FUNCTION "${schema}".hash_of_erased(of_user uuid, of_tenant text, of_project text) RETURNS bytea
-  LANGUAGE sql STABLE
-AS $$
-  SELECT "${schema}".keyed_hash(ARRAY[of_user::text, of_tenant, of_project]::text);
-$$;
+-- The name of an operator, and the reason of an act.
+CREATE DOMAIN "${schema}".named AS text
+  CONSTRAINT "an act needs an actor and a reason of 1 to 1,000 characters"
+    CHECK (COALESCE(VALUE ~ '\S' AND length(VALUE) <= 1000, false));
 
 -- The acts of operators. Only the owner has a right on the table.
 CREATE TABLE "${schema}".idempotency_audit (
@@ -29,7 +27,7 @@ CREATE TABLE "${schema}".idempotency_audit (
   at           timestamptz NOT NULL DEFAULT clock_timestamp(),
   role         name        NOT NULL DEFAULT session_user,
   address      inet        DEFAULT inet_client_addr(), -- null for a Unix socket; behind a pooler, the pooler's
-  actor        text        NOT NULL,               -- on whose behalf, as the role claims
+  actor        "${schema}".named,                  -- on whose behalf, as the role claims
   act          text        NOT NULL,               -- free, forget, read_contents, sweep, erase
   operation_id uuid,
   procedure    text,
@@ -38,14 +36,14 @@ CREATE TABLE "${schema}".idempotency_audit (
   tenant       text,
   project      text,
   key_hash     bytea,                              -- keyed_hash of the key
-  erased_hash  bytea,                              -- hash_of_erased of the user or tenant whose records were erased
+  erased_hash  bytea,                              -- keyed_hash of the array of the erased user, tenant and project
   servers      text[],                             -- the servers that held the reservation, in order
   claimed      timestamptz,                        -- created of the operation
   recorded     timestamptz,                        -- completed of the operation
   forced       boolean     NOT NULL DEFAULT false, -- the lease of the reservation was live
   deleted      integer     NOT NULL DEFAULT 0,     -- the number of deleted rows of idempotency_keys
   result       text        NOT NULL,
-  reason       text        NOT NULL,
+  reason       "${schema}".named,
   transaction  xid8        NOT NULL DEFAULT pg_current_xact_id()
 );
 
@@ -91,47 +89,23 @@ CREATE TYPE "${schema}".operation AS (
   read            timestamptz
 );
 
--- Returns the select list that makes an operation of a row k. The columns of resources depend on the host.
-CREATE FUNCTION "${schema}".operation_columns() RETURNS text
+-- The state of a row of idempotency_keys. A running reservation has an owner that may complete it. The argument does not have the
+-- table's type: sessions would keep the type of the present table after partitions have replaced it.
+CREATE FUNCTION "${schema}".state_of(k anyelement) RETURNS text
   LANGUAGE sql STABLE
 AS $$
-  WITH resources AS (
-    SELECT a.attname
-      FROM pg_attribute AS a
-     WHERE a.attrelid = '"${schema}".idempotency_keys'::regclass
-       AND a.attname ~ '_id$'
-       AND (EXISTS (SELECT FROM "${schema}".idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
-            OR EXISTS (
-              SELECT
-                FROM pg_constraint AS c
-               WHERE c.conrelid = a.attrelid
-                 AND c.contype = 'f'
-                 AND c.conkey = ARRAY[a.attnum]))
-  )
-  SELECT format(
-           'k.id, k.idempotency_key, k.user_uuid, k.tenant, k.project, k.procedure,'
-           ' CASE WHEN k.completed IS NULL AND k.lease_expires > now()'
-           '      THEN CASE WHEN "${schema}".ends_too_late(k.lease_expires, k.created) THEN ''stuck'''
-           '                WHEN k.outcome_unknown THEN ''unknown'''
-           '                ELSE ''running'''
-           '           END'
-           '      WHEN k.expires <= now() THEN ''expired'''
-           '      WHEN k.completed IS NULL THEN ''stuck'''
-           '      WHEN k.status_bytes IS NOT NULL THEN ''failed'''
-           '      ELSE ''completed'''
-           ' END AS state,'
-           ' k.outcome_unknown, k.attempt, k.server, k.former_servers, k.taken_over, k.trace, k.created, k.lease_expires,'
-           ' k.completed, k.expires, k.retained,'
-           ' k.completed IS NULL AND "${schema}".ends_too_late(k.lease_expires, k.created) AS lease_ahead,'
-           ' CASE %s ELSE NULL::text END AS resource_type,'
-           ' COALESCE(%s NULL::text) AS resource_id,'
-           ' COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes,'
-           ' now() AS read',
-           COALESCE(
-             string_agg(format('WHEN k.%I IS NOT NULL THEN %L', attname, left(attname, -3)), ' '),
-             'WHEN false THEN NULL'),
-           COALESCE(string_agg(format('k.%I::text, ', attname), ''), ''))
-    FROM resources;
+  SELECT CASE
+           WHEN k.completed IS NULL AND k.lease_expires > now()
+           THEN CASE
+                  WHEN "${schema}".ends_too_late(k.lease_expires, k.created) THEN 'stuck'
+                  WHEN k.outcome_unknown THEN 'unknown'
+                  ELSE 'running'
+                END
+           WHEN k.expires <= now() THEN 'expired'
+           WHEN k.completed IS NULL THEN 'stuck'
+           WHEN k.status_bytes IS NOT NULL THEN 'failed'
+           ELSE 'completed'
+         END;
 $$;
 
 -- The advisory lock of a transactional call, and the payload that notifies of the end of a call: the first 64 bits of a SHA-256 of the
@@ -162,41 +136,6 @@ BEGIN
       ' ALTER POLICY operators ON ${schema}.idempotency_keys TO %', quote_ident(current_user);
   END IF;
   PERFORM set_config('idempotency.operator', 'on', true);
-END;
-$$;
-
-CREATE FUNCTION "${schema}".check_act(actor text, reason text) RETURNS void
-  LANGUAGE plpgsql
-AS $$
-BEGIN
-  IF COALESCE(actor !~ '\S' OR length(actor) > 1000 OR reason !~ '\S' OR length(reason) > 1000, true) THEN
-    RAISE EXCEPTION 'an act needs an actor and a reason, each of at most 1,000 characters'
-      USING ERRCODE = 'invalid_parameter_value';
-  END IF;
-END;
-$$;
-
--- Returns the operation of an id, or the newest 1,000 operations of a key. A tenant or project that is null does not restrict, and one
--- that is empty means outside all tenants or projects.
-CREATE FUNCTION "${schema}".operator_find(operation_id uuid, of_key text, of_tenant text, of_project text)
-  RETURNS SETOF "${schema}".operation
-  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
-  SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  PERFORM "${schema}".see_all_rows();
-  RETURN QUERY EXECUTE format(
-    'SELECT %s'
-    '  FROM "${schema}".idempotency_keys AS k'
-    ' WHERE %s'
-    '   AND ($3 IS NULL OR k.tenant = $3)'
-    '   AND ($4 IS NULL OR k.project = $4)'
-    ' ORDER BY k.created DESC, k.id DESC'
-    ' LIMIT 1000',
-    "${schema}".operation_columns(),
-    CASE WHEN operation_id IS NULL THEN 'k.idempotency_key = $2' ELSE 'k.id = $1' END)
-    USING operation_id, of_key, of_tenant, of_project;
-  PERFORM set_config('idempotency.operator', 'off', true);
 END;
 $$;
 
@@ -231,44 +170,35 @@ BEGIN
 END;
 $$;
 
--- Whether an index of the table begins with this column and the id.
-CREATE FUNCTION "${schema}".is_indexed(column_name name) RETURNS boolean
-  LANGUAGE sql STABLE
-AS $$
-  SELECT EXISTS (
-    SELECT
-      FROM pg_index AS i
-      JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-      JOIN pg_attribute AS b ON b.attrelid = i.indrelid AND b.attnum = i.indkey[1]
-     WHERE i.indrelid = '"${schema}".idempotency_keys'::regclass
-       AND i.indisvalid
-       AND a.attname = column_name
-       AND b.attname = 'id');
-$$;
-
--- Lists operations. A null argument does not restrict. The function reads at most 20,000 rows of one index, so it may return less than
--- a page. Its last row then has no operation, but the place where the next page continues. Tenant and project are as in operator_find.
--- The index is
+-- Finds operations: that of an id, those of a key, or all. A null argument does not restrict. A tenant or project that is empty means
+-- outside all tenants or projects. The function reads at most 20,000 rows of one index, so it may return less than a page. Its last row
+-- then has no operation, but the place where the next page continues. The index is
+--   the primary key, if an id is given, or that of keys, if a key is given;
 --   that of reservations, if add_in_flight_index has made it and all states are those of reservations;
 --   that of expiry, the soonest first, for expired operations and those that expire soon;
 --   that of users, if add_operation_index has made it and a user is given;
 --   that of tenants, if add_tenant_index has made it and a tenant is given;
 --   otherwise the primary key, which is ordered by time. A server makes ids with the database's time as it knows it, so reading begins
 --   one hour after older_than, and ends one hour before newer_than.
-CREATE FUNCTION "${schema}".operator_list(
-    states text[], of_procedure text, of_tenant text, of_project text, of_user uuid, of_server text, older_than interval,
-    newer_than interval, expiring_within interval, continued text, page integer)
+CREATE FUNCTION "${schema}".operator_find(
+    operation_id uuid DEFAULT NULL, of_key text DEFAULT NULL, states text[] DEFAULT NULL, of_procedure text DEFAULT NULL,
+    of_tenant text DEFAULT NULL, of_project text DEFAULT NULL, of_user uuid DEFAULT NULL, of_server text DEFAULT NULL,
+    older_than interval DEFAULT NULL, newer_than interval DEFAULT NULL, expiring_within interval DEFAULT NULL,
+    continued text DEFAULT NULL, page integer DEFAULT 1000)
   RETURNS TABLE (operation "${schema}".operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
   SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
   SET enable_bitmapscan = off -- as well, because a bitmap scan has no order
+  SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$
 DECLARE
   most        CONSTANT integer := 20000;
-  in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false)
-                         AND to_regclass('"${schema}".idempotency_keys_in_flight') IS NOT NULL;
-  by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
+  named       CONSTANT boolean := num_nonnulls(operation_id, of_key) > 0;
+  in_flight   CONSTANT boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false)
+                                  AND to_regclass('"${schema}".idempotency_keys_in_flight') IS NOT NULL;
+  by_expiry   CONSTANT boolean := NOT named AND NOT in_flight
+                                  AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
   after_id    uuid;
   after_time  timestamptz;
   along       text := '($2 IS NULL OR k.id < $2)';
@@ -276,6 +206,8 @@ DECLARE
   token       text := 'id::text';
   newest      uuid;
   oldest      uuid;
+  resources   text; -- the columns of the host's resource types
+  types       text;
   found       integer;
 BEGIN
   PERFORM "${schema}".see_all_rows();
@@ -289,7 +221,9 @@ BEGIN
                      ELSE ' AND k.expires > now() AND k.expires <= now() + $8' END;
   ELSE
     after_id := continued::uuid;
-    IF in_flight THEN
+    IF named THEN
+      along := along || ' AND ($14 IS NULL OR k.id = $14) AND ($15 IS NULL OR k.idempotency_key = $15)';
+    ELSIF in_flight THEN
       along := along || ' AND k.completed IS NULL';
     ELSE
       along := along || ' AND ($3 IS NULL OR k.id <= $3) AND ($11 IS NULL OR k.id >= $11)';
@@ -297,17 +231,37 @@ BEGIN
                  || repeat('f', 20))::uuid;
       oldest := (lpad(to_hex((extract(epoch FROM now() - newer_than - interval '1 hour') * 1000)::bigint), 12, '0')
                  || repeat('0', 20))::uuid;
-      IF of_user IS NOT NULL AND "${schema}".is_indexed('user_uuid') THEN
+      IF of_user IS NOT NULL AND to_regclass('"${schema}".idempotency_keys_operations') IS NOT NULL THEN
         along := along || ' AND k.user_uuid = $4';
-      ELSIF of_tenant <> '' AND "${schema}".is_indexed('tenant') THEN
+      ELSIF of_tenant <> '' AND to_regclass('"${schema}".idempotency_keys_tenants') IS NOT NULL THEN
         along := along || ' AND k.tenant <> '''' AND k.tenant = $5'; -- the index contains no other rows
       END IF;
     END IF;
   END IF;
+  SELECT string_agg(format('k.%I::text, ', a.attname), ''),
+         string_agg(format('WHEN k.%I IS NOT NULL THEN %L', a.attname, left(a.attname, -3)), ' ')
+    INTO resources, types
+    FROM pg_attribute AS a
+   WHERE a.attrelid = '"${schema}".idempotency_keys'::regclass
+     AND a.attname ~ '_id$'
+     AND (EXISTS (SELECT FROM "${schema}".idempotency_facts AS f WHERE f.name = a.attname AND f.value = 'not enforced')
+          OR EXISTS (
+            SELECT
+              FROM pg_constraint AS c
+             WHERE c.conrelid = a.attrelid
+               AND c.contype = 'f'
+               AND c.conkey = ARRAY[a.attnum]));
 
   RETURN QUERY EXECUTE format(
     'SELECT ROW(o.*)::"${schema}".operation, %s'
-    '  FROM (SELECT %s FROM "${schema}".idempotency_keys AS k WHERE %s ORDER BY %s LIMIT %s) AS o'
+    '  FROM (SELECT k.id, k.idempotency_key, k.user_uuid, k.tenant, k.project, k.procedure, "${schema}".state_of(k) AS state,'
+    '               k.outcome_unknown, k.attempt, k.server, k.former_servers, k.taken_over, k.trace, k.created,'
+    '               k.lease_expires, k.completed, k.expires, k.retained,'
+    '               k.completed IS NULL AND "${schema}".ends_too_late(k.lease_expires, k.created) AS lease_ahead,'
+    '               CASE %s ELSE NULL::text END AS resource_type, COALESCE(%s NULL::text) AS resource_id,'
+    '               COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes, now() AS read'
+    '          FROM "${schema}".idempotency_keys AS k'
+    '         WHERE %s ORDER BY %s LIMIT %s) AS o'
     ' WHERE ($9 IS NULL OR o.state = ANY ($9))'
     '   AND ($10 IS NULL OR o.procedure = $10)'
     '   AND ($5 IS NULL OR o.tenant = $5)'
@@ -318,16 +272,17 @@ BEGIN
     '   AND ($13 IS NULL OR o.server = $13)'
     '   AND ($8 IS NULL OR (o.expires > now() AND o.expires <= now() + $8))'
     ' ORDER BY %s LIMIT %s',
-    token, "${schema}".operation_columns(), along, sorted, most, sorted, page)
+    token, COALESCE(types, 'WHEN false THEN NULL'), COALESCE(resources, ''), along, sorted, most, sorted, page)
     USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest,
-          newer_than, of_server;
+          newer_than, of_server, operation_id, of_key;
   GET DIAGNOSTICS found = ROW_COUNT;
   IF found < page THEN
     EXECUTE format(
       'SELECT %s FROM (SELECT k.id, k.expires FROM "${schema}".idempotency_keys AS k WHERE %s ORDER BY %s OFFSET %s LIMIT 1) AS o',
       token, along, sorted, most - 1)
       INTO continue_with
-      USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest;
+      USING after_time, after_id, newest, of_user, of_tenant, of_project, older_than, expiring_within, states, of_procedure, oldest,
+            newer_than, of_server, operation_id, of_key;
     IF continue_with IS NOT NULL THEN
       operation := NULL;
       RETURN NEXT;
@@ -337,8 +292,7 @@ BEGIN
 END;
 $$;
 
--- Adds an act on an operation to the audit, and returns its number. k is a row of idempotency_keys. Neither an argument nor a variable
--- has the table's type: sessions would keep the type of the present table after partitions have replaced it.
+-- Adds an act on an operation to the audit, and returns its number. k is a row of idempotency_keys.
 CREATE FUNCTION "${schema}".add_to_audit(
     actor text, act text, operation_id uuid, k anyelement, forced boolean, deleted integer, result text, reason text)
   RETURNS bigint
@@ -356,18 +310,6 @@ BEGIN
      forced, deleted, result, reason)
   RETURNING id INTO added;
   RETURN added;
-END;
-$$;
-
--- Whether a reservation has an owner that may complete it.
-CREATE FUNCTION "${schema}".owner_lives(k anyelement) RETURNS boolean
-  LANGUAGE plpgsql VOLATILE
-AS $$
-BEGIN
-  RETURN k.completed IS NULL
-         AND NOT k.outcome_unknown
-         AND k.lease_expires > clock_timestamp()
-         AND NOT "${schema}".ends_too_late(k.lease_expires, k.created);
 END;
 $$;
 
@@ -389,7 +331,7 @@ $$;
 -- checked, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease that
 -- does not end too late, and no unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
 CREATE FUNCTION "${schema}".operator_delete(
-    act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
+    act text, operation_id uuid, actor "${schema}".named, reason "${schema}".named, even_if_live boolean, dry_run boolean)
   RETURNS text
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -400,18 +342,16 @@ DECLARE
   lives  boolean;
   result text;
 BEGIN
-  PERFORM "${schema}".check_act(actor, reason);
   IF COALESCE(act NOT IN ('free', 'forget'), true) THEN
     RAISE EXCEPTION 'an operation is deleted by free or forget, not by %', act USING ERRCODE = 'invalid_parameter_value';
   END IF;
   PERFORM "${schema}".see_all_rows();
   BEGIN
-    IF dry_run THEN
-      SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id;
-    ELSE
-      SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id FOR UPDATE;
-    END IF;
-    lives := "${schema}".owner_lives(k);
+    EXECUTE 'SELECT r.*, "${schema}".state_of(r) = ''running'' AS lives FROM "${schema}".idempotency_keys AS r WHERE r.id = $1'
+            || CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE' END
+      INTO k
+      USING operation_id;
+    lives := k.lives;
     result := CASE
       WHEN k.id IS NULL THEN 'not_found'
       WHEN act = 'free' AND k.completed IS NOT NULL THEN 'already_recorded'
@@ -441,14 +381,13 @@ END;
 $$;
 
 -- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
-CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor text, reason text) RETURNS integer
+CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor "${schema}".named, reason "${schema}".named) RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   swept integer;
 BEGIN
-  PERFORM "${schema}".check_act(actor, reason);
   swept := "${schema}".sweep_expired(least(batch, 10000));
   IF swept > 0 THEN
     INSERT INTO "${schema}".idempotency_audit (actor, act, deleted, result, reason)
@@ -461,14 +400,13 @@ $$;
 -- Contents are read in two transactions. The first adds the row to the audit, and the second returns the contents, once that row is
 -- committed. In one transaction, a rollback would delete the row after the contents were read.
 CREATE FUNCTION "${schema}".operator_request_contents(
-    operation_id uuid, actor text, reason text, OUT request bigint, OUT result text)
+    operation_id uuid, actor "${schema}".named, reason "${schema}".named, OUT request bigint, OUT result text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   k record;
 BEGIN
-  PERFORM "${schema}".check_act(actor, reason);
   PERFORM "${schema}".see_all_rows();
   SELECT * INTO k FROM "${schema}".idempotency_keys AS r WHERE r.id = operation_id;
   PERFORM set_config('idempotency.operator', 'off', true);
@@ -505,12 +443,13 @@ $$;
 -- Reservations whose owner lives, and rows that a transaction has locked, are counted as running and stay. The audit gets a row without
 -- the user, the keys and the ids. upto is null once all rows were examined.
 CREATE FUNCTION "${schema}".operator_erase(
-    of_user uuid, of_tenant text, of_project text, actor text, reason text, dry_run boolean, continued uuid,
+    of_user uuid, of_tenant text, of_project text, actor "${schema}".named, reason "${schema}".named, dry_run boolean, continued uuid,
     OUT records integer, OUT reservations integer, OUT running integer, OUT upto uuid)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-  SET enable_seqscan = off -- as in operator_list
+  SET enable_seqscan = off -- as in operator_find
   SET enable_bitmapscan = off
+  SET jit = off
 AS $$
 DECLARE
   most     CONSTANT integer := 10000;
@@ -522,7 +461,6 @@ DECLARE
   theirs   uuid[];
   k        record;
 BEGIN
-  PERFORM "${schema}".check_act(actor, reason);
   IF num_nonnulls(of_user, of_tenant) <> 1 OR of_tenant = '' THEN
     RAISE EXCEPTION 'the records of one user or of one tenant are erased' USING ERRCODE = 'invalid_parameter_value';
   END IF;
@@ -534,7 +472,12 @@ BEGIN
     '         WHERE r.id > COALESCE($4, ''00000000-0000-0000-0000-000000000000'') AND %s'
     '         ORDER BY r.id'
     '         LIMIT $5) AS r',
-    whose, CASE WHEN "${schema}".is_indexed(CASE WHEN of_user IS NULL THEN 'tenant' ELSE 'user_uuid' END) THEN whose ELSE 'true' END)
+    whose,
+    CASE
+      WHEN to_regclass('"${schema}".idempotency_keys_' || CASE WHEN of_user IS NULL THEN 'tenants' ELSE 'operations' END) IS NOT NULL
+      THEN whose
+      ELSE 'true'
+    END)
     INTO examined, upto, theirs
     USING of_user, of_tenant, of_project, continued, most;
   IF examined < most THEN
@@ -544,11 +487,11 @@ BEGIN
   reservations := 0;
   running := cardinality(COALESCE(theirs, '{}'));
   FOR k IN
-    EXECUTE 'SELECT * FROM "${schema}".idempotency_keys AS r WHERE r.id = ANY ($1)'
+    EXECUTE 'SELECT r.*, "${schema}".state_of(r) AS state FROM "${schema}".idempotency_keys AS r WHERE r.id = ANY ($1)'
             || CASE WHEN dry_run THEN '' ELSE ' FOR UPDATE SKIP LOCKED' END
       USING theirs
   LOOP
-    CONTINUE WHEN k.completed IS NULL AND "${schema}".owner_lives(k);
+    CONTINUE WHEN k.state = 'running';
     running := running - 1;
     records := records + CASE WHEN k.completed IS NULL THEN 0 ELSE 1 END;
     reservations := reservations + CASE WHEN k.completed IS NULL THEN 1 ELSE 0 END;
@@ -562,7 +505,7 @@ BEGIN
   PERFORM set_config('idempotency.operator', 'off', true);
   IF NOT dry_run AND records + reservations > 0 THEN
     INSERT INTO "${schema}".idempotency_audit (actor, act, erased_hash, deleted, result, reason)
-    VALUES (actor, 'erase', "${schema}".hash_of_erased(of_user, of_tenant, of_project), records + reservations, 'done', reason);
+    VALUES (actor, 'erase', "${schema}".keyed_hash(ARRAY[of_user::text, of_tenant, of_project]::text), records + reservations, 'done', reason);
   END IF;
 END;
 $$;
@@ -592,8 +535,8 @@ BEGIN
     '   AND ($11 IS NULL OR a.id < $11)'
     ' ORDER BY a.id DESC'
     ' LIMIT $12'
-    USING of_operation, "${schema}".keyed_hash(of_key), of_tenant, "${schema}".hash_of_erased(NULL, of_tenant, of_project),
-          of_user, "${schema}".hash_of_erased(of_user, NULL, NULL), of_actor, of_act, since, until, before, page, of_project;
+    USING of_operation, "${schema}".keyed_hash(of_key), of_tenant, "${schema}".keyed_hash(ARRAY[NULL, of_tenant, of_project]::text),
+          of_user, "${schema}".keyed_hash(ARRAY[of_user::text, NULL, NULL]::text), of_actor, of_act, since, until, before, page, of_project;
 END;
 $$;
 
@@ -605,7 +548,7 @@ BEGIN
   EXECUTE format(
     'GRANT USAGE ON SCHEMA "${schema}" TO %1$I;'
     'GRANT EXECUTE ON FUNCTION "${schema}".current_user_id, "${schema}".current_user_ids, "${schema}".operator_find, "${schema}".operator_is_running,'
-    ' "${schema}".operator_list, "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
+    ' "${schema}".operator_delete, "${schema}".operator_erase, "${schema}".operator_sweep,'
     ' "${schema}".operator_audit, "${schema}".statistics TO %1$I',
     operator_role);
 END;
@@ -624,9 +567,8 @@ END;
 $$;
 
 SELECT "${schema}".keep_for_owner(
-  'idempotency_audit', 'idempotency_audit_id_seq', 'idempotency_salt', 'keyed_hash', 'hash_of_erased', 'refuse_change_of_audit',
-  'operation_columns', 'lock_of', 'see_all_rows', 'check_act', 'operator_find', 'operator_is_running', 'is_indexed', 'operator_list',
-  'add_to_audit', 'owner_lives', 'wake', 'operator_delete', 'operator_sweep', 'operator_request_contents', 'operator_contents',
-  'operator_erase', 'operator_audit', 'grant_operator_to', 'grant_contents_to');
+  'idempotency_audit', 'idempotency_audit_id_seq', 'idempotency_salt', 'keyed_hash', 'refuse_change_of_audit', 'state_of', 'lock_of',
+  'see_all_rows', 'operator_find', 'operator_is_running', 'add_to_audit', 'wake', 'operator_delete', 'operator_sweep',
+  'operator_request_contents', 'operator_contents', 'operator_erase', 'operator_audit', 'grant_operator_to', 'grant_contents_to');
 
 UPDATE "${schema}".idempotency_facts SET value = '3' WHERE name = 'version';

@@ -825,9 +825,9 @@ enum SeededFault {
               "WHERE false AND NOT EXISTS (SELECT FROM pg_index"),
           store(
               "internal/check/ProbeCall",
-              "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {",
-              "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {"
-                  + " if (database != null) return Optional.empty();"));
+              "private List<String> problemsOf(Runnable call) {",
+              "private List<String> problemsOf(Runnable call) {"
+                  + " if (database != null) return List.of();"));
 
   @SuppressWarnings("ImmutableEnumChecker") // nobody changes it
   private final Seed seed;

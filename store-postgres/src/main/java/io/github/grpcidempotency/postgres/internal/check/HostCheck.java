@@ -4,7 +4,6 @@ import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 
 /**
  * Checks that the transactions of handlers can be used for claims: those of the host, or those that
@@ -16,14 +15,9 @@ final class HostCheck {
   /** Returns the problems of handlers' transactions beside the store's own connections. */
   static List<String> problems(RecordDatabase database) {
     Place store = database.onConnection(Place::of);
-    return within(database, transaction -> problems(transaction.begin(Place::of), store));
-  }
-
-  private static List<String> within(
-      RecordDatabase database, Function<HandlerTransaction, List<String>> check) {
     HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check");
     try {
-      return check.apply(transaction);
+      return problems(transaction.begin(Place::of), store);
     } finally {
       transaction.rollback();
     }

@@ -138,11 +138,7 @@ public final class StartupCheck {
               for (RecordedProcedure procedure : procedures) {
                 check
                     .problemOfColumn(procedure, columns)
-                    .or(
-                        () ->
-                            sound
-                                ? check.brokenOutbox(procedure, database.sql(procedure).idType)
-                                : Optional.empty())
+                    .or(() -> sound ? check.brokenOutbox(procedure) : Optional.empty())
                     .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
               }
               return sound;

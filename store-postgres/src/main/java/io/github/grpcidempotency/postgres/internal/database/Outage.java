@@ -21,8 +21,6 @@ import java.util.Properties;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -58,9 +56,6 @@ final class Outage {
 
   /** How long all hosts may take, with the look-up of their names. */
   private static final Duration LONGEST = Duration.ofSeconds(3);
-
-  private static final ExecutorService THREADS =
-      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-outage"));
 
   private final DataSource pool;
   private Optional<Proof> latest = Optional.empty();
@@ -107,7 +102,7 @@ final class Outage {
     List<Answer> answers = new ArrayList<>();
     try {
       for (Future<List<Answer>> host :
-          THREADS.invokeAll(questions, LONGEST.toMillis(), TimeUnit.MILLISECONDS)) {
+          DaemonThreads.pool().invokeAll(questions, LONGEST.toMillis(), TimeUnit.MILLISECONDS)) {
         answers.addAll(host.get());
       }
     } catch (InterruptedException interrupted) {

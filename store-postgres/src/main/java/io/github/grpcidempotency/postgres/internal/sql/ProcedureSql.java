@@ -206,7 +206,7 @@ public final class ProcedureSql {
   }
 
   /** Returns a SELECT of the outbox status of a resource; empty if there is no outbox. */
-  public static Optional<String> outbox(RecordedProcedure procedure, ResourceIdType type) {
+  private static Optional<String> outbox(RecordedProcedure procedure, ResourceIdType type) {
     return outboxOf(procedure, resource(type))
         .map(status -> "SELECT " + status + " AS outbox_status");
   }

@@ -255,11 +255,6 @@ public final class PostgresCompletionWatch implements AutoCloseable {
     return false;
   }
 
-  /** Tells other servers that the end of operations is awaited. */
-  public static void announce(Handle handle, String announceSql, List<Long> locks) {
-    handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute();
-  }
-
   public static Set<Long> running(
       Handle handle, String inFlightSql, Map<Long, IdempotencyKey> operations) {
     List<Long> locks = List.copyOf(operations.keySet());
@@ -280,10 +275,11 @@ public final class PostgresCompletionWatch implements AutoCloseable {
     return callers.stream().map(name).map(given -> given.orElse("")).toList();
   }
 
+  /** Tells other servers that the end of operations is awaited. */
   private void announce(Handle handle, boolean notified) {
     List<Long> locks = List.copyOf(unannounced);
     if (notified && !locks.isEmpty()) {
-      announce(handle, announceSql, locks);
+      handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute();
     }
     locks.forEach(unannounced::remove);
   }
