@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.grpc.Context;
 import io.grpc.Metadata;
@@ -37,8 +38,13 @@ final class RetryLoop<RequestT, T> {
   /** The context of the first attempt, in which the later attempts are made too. */
   private final Context context = Context.current();
 
+  @GuardedBy("this")
   private int made;
+
+  @GuardedBy("this")
   private boolean sentBefore;
+
+  @GuardedBy("this")
   private Optional<Attempt<RequestT, T>> running = Optional.empty();
 
   /** Creates a loop that is not started. */
