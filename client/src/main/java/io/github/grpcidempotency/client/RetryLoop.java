@@ -110,11 +110,10 @@ final class RetryLoop<RequestT, T> {
 
   /** Ends the call if gRPC has not ended its last attempt at the deadline. */
   private void giveUp() {
-    boolean unused =
-        result.completeExceptionally(
-            failure(
-                Status.DEADLINE_EXCEEDED.withDescription(
-                    "gRPC has not ended the call: the executor of the channel is busy")));
+    result.completeExceptionally(
+        failure(
+            Status.DEADLINE_EXCEEDED.withDescription(
+                "gRPC has not ended the call: the executor of the channel is busy")));
     synchronized (this) {
       running.ifPresent(Attempt::cancel);
     }

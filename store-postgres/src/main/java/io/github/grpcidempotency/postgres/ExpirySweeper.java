@@ -84,7 +84,7 @@ public final class ExpirySweeper implements AutoCloseable {
    */
   public ExpirySweeper start() {
     try {
-      Batch unused = sweepBatch(Batch.NONE, 0);
+      sweepBatch(Batch.NONE, 0);
     } catch (JdbiException failure) {
       if (Failures.causeOf(failure) == FailureCause.BROKEN) {
         throw new SetupException(

@@ -153,7 +153,7 @@ final class CheckedStore {
     com.google.common.base.Supplier<OperationCatalog> catalog =
         Suppliers.memoize(
             () -> {
-              IdempotencyStore unused = ready();
+              ready();
               return operations.operations(procedures);
             });
     try {

@@ -103,7 +103,7 @@ final class LateSettler implements AutoCloseable {
       }
     } finally {
       if (!kept) {
-        boolean unused = forget(answer);
+        forget(answer);
         answer.abandon();
       }
     }
@@ -124,7 +124,7 @@ final class LateSettler implements AutoCloseable {
 
   private void tryRelease(Operation operation, int attempt, Duration delay) {
     try {
-      Settled unused = operation.claim().release();
+      operation.claim().release();
       releases.decrementAndGet();
     } catch (Throwable stillOut) {
       logger.debug("could not release operation {} yet", operation.claim().operationId(), stillOut);
@@ -289,7 +289,7 @@ final class LateSettler implements AutoCloseable {
 
     private void markUnknown() {
       try {
-        Settled unused = claim.markUnknown();
+        claim.markUnknown();
       } catch (Throwable unmarked) {
         log.warn("mark", unmarked, "could not mark the outcome of %s as unknown".formatted(this));
       }

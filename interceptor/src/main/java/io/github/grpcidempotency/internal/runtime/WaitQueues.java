@@ -55,7 +55,7 @@ final class WaitQueues<K, W> {
     try {
       added.run();
     } catch (Throwable thrown) {
-      boolean unused = remove(key, waiter);
+      remove(key, waiter);
       throw thrown;
     }
     return true;

@@ -137,13 +137,13 @@ public final class IntentWorker implements AutoCloseable {
     threads.shutdown();
     try {
       if (!threads.awaitTermination(limits.attemptTimeout().toMillis(), TimeUnit.MILLISECONDS)) {
-        List<Runnable> unused = threads.shutdownNow();
+        threads.shutdownNow();
       }
     } catch (InterruptedException interrupt) {
-      List<Runnable> unused = threads.shutdownNow();
+      threads.shutdownNow();
       Thread.currentThread().interrupt();
     } finally {
-      List<Runnable> unused = renewals.shutdownNow();
+      renewals.shutdownNow();
     }
   }
 
@@ -165,7 +165,7 @@ public final class IntentWorker implements AutoCloseable {
 
   private void awaitWake(Duration atMost) throws InterruptedException {
     if (woken.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
-      int unused = woken.drainPermits();
+      woken.drainPermits();
     }
   }
 

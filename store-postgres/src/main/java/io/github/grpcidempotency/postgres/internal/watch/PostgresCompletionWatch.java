@@ -200,7 +200,7 @@ public final class PostgresCompletionWatch implements AutoCloseable {
 
   private void watchUntilIdle() {
     try {
-      boolean unused = connections.use(this::watchUntilIdle);
+      connections.use(this::watchUntilIdle);
     } catch (JdbiException failure) {
       if (!closed) {
         throw failure;
