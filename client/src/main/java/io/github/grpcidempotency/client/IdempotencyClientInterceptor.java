@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.client.KeyPlan.CallKey;
 import io.github.grpcidempotency.proto.WireNames;
@@ -117,6 +118,8 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     private final Optional<Intent> chosen;
     private final boolean required;
     private final Optional<Runnable> unprotected;
+
+    @GuardedBy("this")
     private Optional<Delayed<ResponseT>> delayed = Optional.empty();
 
     /** A call that has not been started yet, because its request is not known. */
@@ -217,6 +220,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     }
 
     /** Adds the key to the headers, or returns the request with the key in a field. */
+    @GuardedBy("this")
     private Optional<Message> addKey(Optional<Message> request) {
       Metadata headers = delayed.orElseThrow().headers;
       CallKey key =

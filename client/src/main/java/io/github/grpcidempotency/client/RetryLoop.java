@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.grpc.Context;
 import io.grpc.Metadata;
@@ -28,8 +29,13 @@ final class RetryLoop<RequestT, T> {
   /** The context of the first attempt, in which the later attempts are made too. */
   private final Context context = Context.current();
 
+  @GuardedBy("this")
   private int made;
+
+  @GuardedBy("this")
   private boolean sentBefore;
+
+  @GuardedBy("this")
   private Optional<Attempt<RequestT, T>> running = Optional.empty();
 
   /** Creates a loop that is not started. */
@@ -95,11 +101,10 @@ final class RetryLoop<RequestT, T> {
 
   /** Ends the call if gRPC has not ended its last attempt at the deadline. */
   private void giveUp() {
-    boolean unused =
-        result.completeExceptionally(
-            failure(
-                Status.DEADLINE_EXCEEDED.withDescription(
-                    "gRPC has not ended the call: the executor of the channel is busy")));
+    result.completeExceptionally(
+        failure(
+            Status.DEADLINE_EXCEEDED.withDescription(
+                "gRPC has not ended the call: the executor of the channel is busy")));
     synchronized (this) {
       running.ifPresent(Attempt::cancel);
     }

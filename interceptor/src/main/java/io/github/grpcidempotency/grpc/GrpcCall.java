@@ -76,8 +76,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   private final SynchronizationContext order =
       new SynchronizationContext((thread, thrown) -> failed(thrown));
   private volatile Optional<KeyedCall> keyed = Optional.empty();
-  private @Nullable RequestT request;
-  private ServerCall.@Nullable Listener<RequestT> handler;
+  private Optional<RequestT> request = Optional.empty();
+  private Optional<ServerCall.Listener<RequestT>> handler = Optional.empty();
   private boolean ready;
 
   /** Whether the call has gone on, or will, on another thread than gRPC's. */
@@ -116,8 +116,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   }
 
   private void received(RequestT message) {
-    if (request == null) {
-      request = message;
+    if (request.isEmpty()) {
+      request = Optional.of(message);
     } else {
       leaveToGrpc().onMessage(message);
     }
@@ -129,8 +129,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
   }
 
   private void requestEnded() {
-    if (request != null && handler == null) {
-      Message complete = (Message) request;
+    if (request.isPresent() && handler.isEmpty()) {
+      Message complete = (Message) request.get();
       context.run(() -> serve(complete));
     } else {
       leaveToGrpc().onHalfClose();
@@ -182,7 +182,7 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     inOrder(
         () -> {
           ready = true;
-          handler().ifPresent(ServerCall.Listener::onReady);
+          handler.ifPresent(ServerCall.Listener::onReady);
         });
   }
 
@@ -191,31 +191,24 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     keyed.ifPresent(KeyedCall::ended);
     inOrder(
         () ->
-            handler()
-                .ifPresentOrElse(
-                    ServerCall.Listener::onCancel, () -> keyed.ifPresent(KeyedCall::cancel)));
+            handler.ifPresentOrElse(
+                ServerCall.Listener::onCancel, () -> keyed.ifPresent(KeyedCall::cancel)));
   }
 
   @Override
   public void onComplete() {
     keyed.ifPresent(KeyedCall::ended);
-    inOrder(() -> handler().ifPresent(ServerCall.Listener::onComplete));
-  }
-
-  private Optional<ServerCall.Listener<RequestT>> handler() {
-    return Optional.ofNullable(handler);
+    inOrder(() -> handler.ifPresent(ServerCall.Listener::onComplete));
   }
 
   /** Starts the handler without a claim for a call that violates the unary protocol. */
   private ServerCall.Listener<RequestT> leaveToGrpc() {
-    ServerCall.Listener<RequestT> started = handler;
-    if (started == null) {
-      started = next.startCall(new PrefetchedCall<>(call), headers);
-      handler = started;
-      if (request != null) {
-        started.onMessage(request);
-      }
+    if (handler.isPresent()) {
+      return handler.get();
     }
+    ServerCall.Listener<RequestT> started = next.startCall(new PrefetchedCall<>(call), headers);
+    handler = Optional.of(started);
+    request.ifPresent(started::onMessage);
     return started;
   }
 
@@ -238,11 +231,11 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
     Context before = intercepted.attach();
     try {
       ServerCall.Listener<RequestT> started = next.startCall(target, sent);
-      handler = started;
+      handler = Optional.of(started);
       if (ready) {
         started.onReady();
       }
-      started.onMessage(request);
+      request.ifPresent(started::onMessage);
       started.onHalfClose();
     } finally {
       intercepted.detach(before);
@@ -258,8 +251,8 @@ final class GrpcCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT>
 
   @Override
   public void stopHandler() {
-    Optional<ServerCall.Listener<RequestT>> stopped = handler();
-    handler = null;
+    Optional<ServerCall.Listener<RequestT>> stopped = handler;
+    handler = Optional.empty();
     try {
       stopped.ifPresent(ServerCall.Listener::onCancel);
     } catch (Throwable thrown) {

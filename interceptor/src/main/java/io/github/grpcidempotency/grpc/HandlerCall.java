@@ -128,7 +128,7 @@ final class HandlerCall<RequestT, ResponseT>
     @Override
     public void sendUnrecorded() {
       if (response().isEmpty()) {
-        boolean unused = IdempotencyMetadata.removeTerminalMark(trailers);
+        IdempotencyMetadata.removeTerminalMark(trailers);
       }
       send();
     }

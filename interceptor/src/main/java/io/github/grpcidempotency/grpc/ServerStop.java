@@ -22,9 +22,9 @@ record ServerStop(Optional<Drain> drain, List<Server> servers) {
     try {
       if (!haveTerminated(grace)) {
         drain.ifPresent(Drain::cutOff);
-        boolean sent = haveTerminated(TO_SEND);
+        haveTerminated(TO_SEND);
         servers.forEach(Server::shutdownNow);
-        boolean unused = sent || haveTerminated(TO_SEND);
+        haveTerminated(TO_SEND);
       }
     } catch (InterruptedException interrupted) {
       drain.ifPresent(Drain::cutOff);

@@ -182,7 +182,7 @@ final class WorkTransport<T extends Message> implements Transport {
   }
 
   private void end(Throwable exception) {
-    boolean unused = result.completeExceptionally(exception);
+    result.completeExceptionally(exception);
   }
 
   /** Does nothing, because work does not depend on a server. */
@@ -219,8 +219,7 @@ final class WorkTransport<T extends Message> implements Transport {
 
     @Override
     public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
-      boolean unused =
-          result.complete(new WorkResult<>(value, false, status, operationId, expires, Set.of()));
+      result.complete(new WorkResult<>(value, false, status, operationId, expires, Set.of()));
     }
 
     @Override

@@ -75,7 +75,7 @@ public final class DaemonThreads {
 
   private static void reportFailure(String name, Future<?> done) {
     try {
-      Object unused = done.get();
+      done.get();
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException failure) {

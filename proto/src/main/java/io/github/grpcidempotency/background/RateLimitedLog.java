@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.background;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -17,9 +18,9 @@ import org.slf4j.spi.LoggingEventBuilder;
  * were left out. A line consists of the message and the first line of the root cause's message.
  * Every occurrence is logged with its stack trace at debug level.
  *
- * <p>Thread-safe. Never throws: a failure of the logger must not end the work that it is about. Not
- * for use by services. Use a separate instance for each object that logs, so that the lines of one
- * object do not suppress those of another.
+ * <p>Never throws: a failure of the logger must not end the work that it is about. Not for use by
+ * services. Use a separate instance for each object that logs, so that the lines of one object do
+ * not suppress those of another.
  */
 public final class RateLimitedLog {
   private static final Duration INTERVAL = Duration.ofSeconds(10);
@@ -28,6 +29,8 @@ public final class RateLimitedLog {
 
   private final Logger logger;
   private final LongSupplier nanoClock;
+
+  @GuardedBy("this")
   private final Map<Subject, Silence> silences = new LinkedHashMap<>(16, 0.75f, true);
 
   private record Subject(Level level, String name) {}

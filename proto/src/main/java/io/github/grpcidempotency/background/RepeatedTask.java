@@ -76,7 +76,7 @@ public final class RepeatedTask implements Runnable {
 
   @Override
   public void run() {
-    boolean unused = succeeds();
+    succeeds();
   }
 
   /** Runs once, and returns whether the run threw nothing. */

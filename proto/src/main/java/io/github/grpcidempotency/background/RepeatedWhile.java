@@ -1,21 +1,21 @@
 package io.github.grpcidempotency.background;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Repeats a task at an interval while there is something to do. Thread-safe. Not for use by
- * services.
- */
+/** Repeats a task at an interval while there is something to do. Not for use by services. */
 public final class RepeatedWhile {
   private final ScheduledExecutorService timer;
   private final Duration interval;
   private final RepeatedTask task;
   private final BooleanSupplier needed;
-  private @Nullable ScheduledFuture<?> repetition;
+
+  @GuardedBy("this")
+  private Optional<ScheduledFuture<?>> repetition = Optional.empty();
 
   /**
    * Creates the repetition, which does not start by itself.
@@ -34,21 +34,20 @@ public final class RepeatedWhile {
   }
 
   /**
-   * Starts to repeat the task, if it is not repeated already. Called after there is something to
-   * do.
+   * Starts to repeat the task, if it is not repeated already. There must be something to do.
    *
    * @throws OutOfMemoryError if there is no thread for the task
    */
   public synchronized void start() {
-    if (repetition == null) {
-      repetition = task.start(timer, interval, interval);
+    if (repetition.isEmpty()) {
+      repetition = Optional.of(task.start(timer, interval, interval));
     }
   }
 
   private synchronized void stopUnlessNeeded() {
-    if (repetition != null && !needed.getAsBoolean()) {
-      boolean unused = repetition.cancel(/* mayInterruptIfRunning= */ false);
-      repetition = null;
+    if (!needed.getAsBoolean()) {
+      repetition.ifPresent(started -> started.cancel(/* mayInterruptIfRunning= */ false));
+      repetition = Optional.empty();
     }
   }
 }

@@ -25,7 +25,6 @@ import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,11 +50,14 @@ public final class ExpirySweeper implements AutoCloseable {
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
 
   /** The result of one batch. Also reports whether the previous batch was committed. */
-  private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
-    static final Batch NONE = new Batch(0, null, true);
+  private record Batch(int swept, Optional<String> transaction, boolean beforeKept) {
+    static final Batch NONE = new Batch(0, Optional.empty(), true);
 
     static Batch read(ResultSet row) throws SQLException {
-      return new Batch(row.getInt("swept"), row.getString("transaction"), row.getBoolean("kept"));
+      return new Batch(
+          row.getInt("swept"),
+          Optional.ofNullable(row.getString("transaction")),
+          row.getBoolean("kept"));
     }
   }
 
@@ -84,7 +86,7 @@ public final class ExpirySweeper implements AutoCloseable {
    */
   public ExpirySweeper start() {
     try {
-      Batch unused = sweepBatch(Batch.NONE, 0);
+      sweepBatch(Batch.NONE, 0);
     } catch (JdbiException failure) {
       if (Failures.causeOf(failure) == FailureCause.BROKEN) {
         throw new SetupException(
@@ -183,12 +185,10 @@ public final class ExpirySweeper implements AutoCloseable {
         run(
                 sweepSql,
                 values ->
-                    values
-                        .bind("batch", records)
-                        .bind("before", "text", Optional.ofNullable(before.transaction())),
+                    values.bind("batch", records).bind("before", "text", before.transaction()),
                 Batch::read)
             .orElseThrow();
-    if (before.transaction() != null && !batch.beforeKept()) {
+    if (before.transaction().isPresent() && !batch.beforeKept()) {
       throw new StoreException("the database rolls back the sweep" + ofShard(), null);
     }
     return batch;

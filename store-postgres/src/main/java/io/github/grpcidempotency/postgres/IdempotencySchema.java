@@ -93,9 +93,7 @@ public final class IdempotencySchema {
 
   private static void demandFlyway() {
     try {
-      Class<?> unused =
-          Class.forName(
-              "org.flywaydb.core.Flyway", false, IdempotencySchema.class.getClassLoader());
+      Class.forName("org.flywaydb.core.Flyway", false, IdempotencySchema.class.getClassLoader());
     } catch (ClassNotFoundException absent) {
       throw new IllegalStateException(
           "Flyway is not on the class path: add org.flywaydb:flyway-core and"

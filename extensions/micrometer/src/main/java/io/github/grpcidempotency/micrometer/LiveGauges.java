@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.micrometer;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.store.BatchCounts;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -17,23 +18,25 @@ import java.util.function.ToIntFunction;
  * Values that are computed when the registry reads the gauge: the sum over all running
  * interceptors, the age of their oldest call, and the lag of the last sweep. A registry ignores a
  * second gauge of the same name and tags, so all listeners with the same registry and tags share
- * one object. Thread-safe.
+ * one object.
  */
 final class LiveGauges {
+  @GuardedBy("LiveGauges.class")
   private static final Map<MeterRegistry, Map<Tags, LiveGauges>> ALL = new WeakHashMap<>();
 
-  private final Set<LiveCounts> running =
-      Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
+  @GuardedBy("this")
+  private final Set<LiveCounts> running = Collections.newSetFromMap(new IdentityHashMap<>());
+
+  @GuardedBy("this")
   private BatchCounts ended = BatchCounts.NONE;
+
   private volatile double sweepLag = Double.NaN;
 
   private LiveGauges() {}
 
-  static LiveGauges of(Meters meters) {
-    synchronized (ALL) {
-      return ALL.computeIfAbsent(meters.registry(), registry -> new HashMap<>())
-          .computeIfAbsent(meters.tags(), tags -> new LiveGauges().registered(meters));
-    }
+  static synchronized LiveGauges of(Meters meters) {
+    return ALL.computeIfAbsent(meters.registry(), registry -> new HashMap<>())
+        .computeIfAbsent(meters.tags(), tags -> new LiveGauges().registered(meters));
   }
 
   private LiveGauges registered(Meters meters) {
@@ -51,39 +54,31 @@ final class LiveGauges {
     return this;
   }
 
-  void started(LiveCounts counts) {
+  synchronized void started(LiveCounts counts) {
     running.add(counts);
   }
 
   /** Keeps what a stopped interceptor has counted, because a counter must not decrease. */
-  void stopped(LiveCounts counts) {
-    synchronized (running) {
-      if (running.remove(counts)) {
-        ended = ended.plus(counts.batches());
-      }
+  synchronized void stopped(LiveCounts counts) {
+    if (running.remove(counts)) {
+      ended = ended.plus(counts.batches());
     }
   }
 
-  private BatchCounts batches() {
-    synchronized (running) {
-      return running.stream().map(LiveCounts::batches).reduce(ended, BatchCounts::plus);
-    }
+  private synchronized BatchCounts batches() {
+    return running.stream().map(LiveCounts::batches).reduce(ended, BatchCounts::plus);
   }
 
   void sweptWithLag(Duration lag) {
     sweepLag = lag.toNanos() / 1e9;
   }
 
-  private double oldestCall() {
-    synchronized (running) {
-      return running.stream().mapToLong(counts -> counts.oldestCall().toNanos()).max().orElse(0)
-          / 1e9;
-    }
+  private synchronized double oldestCall() {
+    return running.stream().mapToLong(counts -> counts.oldestCall().toNanos()).max().orElse(0)
+        / 1e9;
   }
 
-  private int sum(ToIntFunction<LiveCounts> count) {
-    synchronized (running) {
-      return running.stream().mapToInt(count).sum();
-    }
+  private synchronized int sum(ToIntFunction<LiveCounts> count) {
+    return running.stream().mapToInt(count).sum();
   }
 }

@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,53 @@ class LiveGaugesTest {
     public BatchCounts batches() {
       return new BatchCounts(leasesHeld, 10L * leasesHeld, Duration.ofSeconds(leasesHeld));
     }
+  }
+
+  /** Counts during whose reading a thread runs until it ends or waits for a lock. */
+  private record Meanwhile(Thread thread) implements LiveCounts {
+    @Override
+    public int leasesHeld() {
+      if (thread.getState() == Thread.State.NEW) {
+        thread.start();
+        await()
+            .until(
+                () ->
+                    Set.of(Thread.State.BLOCKED, Thread.State.TERMINATED)
+                        .contains(thread.getState()));
+      }
+      return 1;
+    }
+
+    @Override
+    public int callsWaiting() {
+      return 0;
+    }
+
+    @Override
+    public Duration oldestCall() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    public int lateAnswers() {
+      return 0;
+    }
+
+    @Override
+    public int operationsWaiting() {
+      return 0;
+    }
+  }
+
+  @Test
+  void aGaugeHasAValueAlthoughAnInterceptorStartsWhileItIsRead() throws Exception {
+    Thread starting = new Thread(() -> metrics.started(new Busy(1, 0, 0, 0)));
+    metrics.started(new Meanwhile(starting));
+
+    assertThat(value(MetricName.LEASES_HELD)).isEqualTo(1);
+
+    starting.join();
+    assertThat(value(MetricName.LEASES_HELD)).isEqualTo(2);
   }
 
   @Test

@@ -180,7 +180,7 @@ final class ClaimAttempt {
   /** Tries to release the reservation. If that fails, its lease ends by itself. */
   private void giveBack() {
     try {
-      boolean unused = RecordReply.isDone(records.link().session().run(Script.RELEASE, key, owner));
+      records.link().session().run(Script.RELEASE, key, owner);
     } catch (RedisFailure ignored) {
       // The failure that is thrown is more useful.
     }

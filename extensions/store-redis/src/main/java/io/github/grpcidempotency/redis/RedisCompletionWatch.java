@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
@@ -35,6 +36,8 @@ final class RedisCompletionWatch implements CompletionWatch {
           "watch other servers' operations",
           RateLimitedLog.of(LoggerFactory.getLogger(RedisCompletionWatch.class)),
           this::poll);
+
+  @GuardedBy("this")
   private boolean started;
 
   RedisCompletionWatch(RecordStore records, Consumer<IdempotencyKey> ended) {

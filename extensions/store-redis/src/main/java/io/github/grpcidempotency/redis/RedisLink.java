@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -18,8 +19,7 @@ import java.util.function.UnaryOperator;
  * after it broke. The driver's automatic reconnect is off, because it would repeat commands whose
  * answer was lost. For each new connection, the sentinels, if there are any, return the master.
  *
- * <p>Thread-safe. A thread that needs a session while another thread opens one waits for that
- * session.
+ * <p>A thread that needs a session while another thread opens one waits for that session.
  */
 final class RedisLink implements AutoCloseable {
   private final RedisClient client;
@@ -27,7 +27,11 @@ final class RedisLink implements AutoCloseable {
   private final Duration timeout;
   private final String barrier;
   private final int replicas;
+
+  @GuardedBy("this")
   private Optional<CompletableFuture<RedisSession>> latest = Optional.empty();
+
+  @GuardedBy("this")
   private boolean closed;
 
   /**

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,15 +16,21 @@ import org.jspecify.annotations.Nullable;
  * WAIT}: the replicas receive it after all earlier writes, and it changes neither the data nor the
  * disk.
  *
- * <p>Thread-safe; does not block.
+ * <p>Does not block.
  */
 final class ReplicationBarrier {
   private final RedisAsyncCommands<byte[], byte[]> commands;
   private final byte[] channel;
   private final int replicas;
   private final Duration patience;
+
+  @GuardedBy("this")
   private CompletableFuture<Long> next = new CompletableFuture<>();
+
+  @GuardedBy("this")
   private boolean awaited;
+
+  @GuardedBy("this")
   private boolean running;
 
   /**

@@ -18,7 +18,6 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds configuration that would make the store lose records or fail later, and reports all
@@ -140,8 +139,7 @@ final class StartupCheck {
   /** Makes a trial call that uses all commands of the scripts. */
   private void checkCall(RedisSession session) {
     byte[] key = RecordReply.bytes(names().nameOf(trial));
-    Optional<List<@Nullable Object>> unused =
-        permitted("+eval", () -> session.load(Script.FIND, key));
+    permitted("+eval", () -> session.load(Script.FIND, key));
     Optional<Boolean> works =
         permitted(
             "the commands of the scripts, on ~%s:*".formatted(names().prefix()),

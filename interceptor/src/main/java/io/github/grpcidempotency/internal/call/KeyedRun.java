@@ -85,7 +85,7 @@ final class KeyedRun extends Run {
   @Override
   void settleLate(Answer answer) {
     if (operation.claim().transaction().isEmpty()) {
-      Runnable unused = settle(answer);
+      settle(answer);
     }
   }
 

@@ -204,10 +204,10 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Waits for the end. An interrupt gives up the handler. Returns whether there was one. */
   private boolean awaitEnd() {
     try {
-      Optional<Answer> unused = end.get();
+      end.get();
       return false;
     } catch (InterruptedException interrupted) {
-      boolean unused = end.complete(Optional.empty());
+      end.complete(Optional.empty());
       return true;
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.event;
 
+import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -7,7 +8,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The scopes of all listeners, nested in each other. An action runs exactly once within them, even
@@ -48,7 +48,7 @@ record SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
     try {
       scopes.get(depth).run(inner);
     } catch (Throwable thrown) {
-      if (thrown != inner.thrown) {
+      if (inner.thrown.filter(own -> own == thrown).isEmpty()) {
         ignored.accept(thrown);
       }
     }
@@ -60,7 +60,7 @@ record SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
   private static final class Once implements Runnable {
     private final AtomicBoolean begun = new AtomicBoolean();
     private final Runnable action;
-    private volatile @Nullable Throwable thrown;
+    private volatile Optional<Throwable> thrown = Optional.empty();
 
     Once(Runnable action) {
       this.action = action;
@@ -72,19 +72,14 @@ record SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
         try {
           action.run();
         } catch (Throwable failure) {
-          thrown = failure;
+          thrown = Optional.of(failure);
           throw failure;
         }
       }
     }
 
     void rethrow() {
-      if (thrown instanceof RuntimeException failure) {
-        throw failure;
-      }
-      if (thrown instanceof Error failure) {
-        throw failure;
-      }
+      thrown.ifPresent(Throwables::throwIfUnchecked);
     }
   }
 }

@@ -1,15 +1,17 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The calls that the library answers when their server stops, because gRPC would only cancel them.
- * Thread-safe.
  */
 public final class Drain {
   private final Set<Call> calls = ConcurrentHashMap.newKeySet();
   private volatile Phase phase = Phase.SERVING;
+
+  @GuardedBy("this")
   private int drains;
 
   private enum Phase {

@@ -302,7 +302,7 @@ public final class InFlightWaiter implements AutoCloseable {
   private void resumeAll(IdempotencyKey key, List<Waiter> waiters, Consumer<Waiting> how) {
     for (Waiter waiter : queues.removeAll(key, waiters)) {
       takenOut(waiter);
-      boolean unused = resume(waiter, how);
+      resume(waiter, how);
     }
   }
 
@@ -355,7 +355,7 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   private void over(Waiter waiter) {
-    boolean unused = resume(waiter, waiting -> waiting.over(waiter.met));
+    resume(waiter, waiting -> waiting.over(waiter.met));
   }
 
   private void takenOut(Waiter waiter) {

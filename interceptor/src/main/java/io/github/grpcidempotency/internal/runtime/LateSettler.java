@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.store.FailureCause.OTHER;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Settlement;
@@ -41,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * <p>Every settlement names its claim, so it changes nothing if it was done already, or if the key
  * has another owner now.
  *
- * <p>Thread-safe. One daemon thread.
+ * <p>One daemon thread.
  */
 final class LateSettler implements AutoCloseable {
   private static final Duration FIRST_DELAY = Duration.ofMillis(50);
@@ -56,11 +57,17 @@ final class LateSettler implements AutoCloseable {
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final Limits limits;
-  private final Set<LateAnswer> waiting = new LinkedHashSet<>();
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-late-settler");
   private final AtomicInteger releases = new AtomicInteger();
-  private long waitingBytes;
   private volatile int count;
+
+  @GuardedBy("this")
+  private final Set<LateAnswer> waiting = new LinkedHashSet<>();
+
+  @GuardedBy("this")
+  private long waitingBytes;
+
+  @GuardedBy("this")
   private boolean closed;
 
   /**
@@ -96,7 +103,7 @@ final class LateSettler implements AutoCloseable {
       }
     } finally {
       if (!kept) {
-        boolean unused = forget(answer);
+        forget(answer);
         answer.abandon();
       }
     }
@@ -117,7 +124,7 @@ final class LateSettler implements AutoCloseable {
 
   private void tryRelease(Operation operation, int attempt, Duration delay) {
     try {
-      Settled unused = operation.claim().release();
+      operation.claim().release();
       releases.decrementAndGet();
     } catch (Throwable stillOut) {
       logger.debug("could not release operation {} yet", operation.claim().operationId(), stillOut);
@@ -282,7 +289,7 @@ final class LateSettler implements AutoCloseable {
 
     private void markUnknown() {
       try {
-        Settled unused = claim.markUnknown();
+        claim.markUnknown();
       } catch (Throwable unmarked) {
         log.warn("mark", unmarked, "could not mark the outcome of %s as unknown".formatted(this));
       }

@@ -75,16 +75,12 @@ final class LeaseKeeper {
 
   /** Renews an operation's lease until its claim is dropped. */
   void track(Operation operation) {
-    boolean unused = running.put(operation.claim().request().key(), operation);
+    running.put(operation.claim().request().key(), operation);
     renewal.start();
   }
 
-  void drop(Claim claim) {
-    boolean unused = remove(claim);
-  }
-
   /** Stops renewing the lease of a claim. Returns whether it was renewed. */
-  private boolean remove(Claim claim) {
+  boolean drop(Claim claim) {
     IdempotencyKey key = claim.request().key();
     boolean held;
     synchronized (running) {
@@ -145,7 +141,7 @@ final class LeaseKeeper {
     int lost = 0;
     for (Operation operation : kept) {
       Claim claim = operation.claim();
-      if (!renewed.contains(claim.operationId()) && !operation.settling && remove(claim)) {
+      if (!renewed.contains(claim.operationId()) && !operation.settling && drop(claim)) {
         lost++;
         operation.leaseLost();
       }

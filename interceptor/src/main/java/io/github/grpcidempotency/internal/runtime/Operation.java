@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.common.collect.MapMaker;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.background.RateLimitedLog;
@@ -28,7 +29,7 @@ import org.slf4j.LoggerFactory;
 /**
  * An operation that this process runs, and the only owner of its claim: the lease, the transaction
  * and the connection end with it. {@link Settler} settles it, or leaves it to {@link LateSettler}.
- * {@link #close} ends an operation that neither has settled. Thread-safe.
+ * {@link #close} ends an operation that neither has settled.
  */
 public final class Operation implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(Operation.class);
@@ -75,6 +76,7 @@ public final class Operation implements AutoCloseable {
   /** Whether the claim is being settled. The settlement finds out whether the claim was lost. */
   volatile boolean settling;
 
+  @GuardedBy("this")
   private Optional<Sealed> lastSealed = Optional.empty();
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}

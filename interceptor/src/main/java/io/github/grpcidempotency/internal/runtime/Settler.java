@@ -144,7 +144,7 @@ public final class Settler {
     try (operation) {
       operation.handlerEnded();
       if (operation.claim().transaction().isEmpty()) {
-        Settled unused = free(operation, Settlement.MARK_UNKNOWN);
+        free(operation, Settlement.MARK_UNKNOWN);
         return;
       }
       Optional<RuntimeException> unsettled = bound ? rollBack(operation) : Optional.empty();
@@ -155,7 +155,7 @@ public final class Settler {
 
   private static Optional<RuntimeException> rollBack(Operation operation) {
     try {
-      Settled unused = onClaim(operation, operation.claim()::markUnknown);
+      onClaim(operation, operation.claim()::markUnknown);
       return Optional.empty();
     } catch (StoreException | TransactionMisuseException unsettled) {
       return Optional.of(unsettled);
@@ -277,7 +277,7 @@ public final class Settler {
    */
   private static void releaseQuietly(Claim claim) {
     try {
-      Settled unused = claim.release();
+      claim.release();
     } catch (Throwable leaseEnds) {
       logger.debug(
           "could not release operation {}; its key stays reserved until the lease ends",

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.WaitLimits;
@@ -7,13 +8,17 @@ import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.LoggerFactory;
 
-/** Limits how many calls wait, and the total size of their requests. Thread-safe. */
+/** Limits how many calls wait, and the total size of their requests. */
 final class WaitCapacity {
   private static final Taken NOTHING = new Taken(0, 0);
 
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WaitCapacity.class));
   private final WaitLimits limits;
+
+  @GuardedBy("this")
   private final Map<IdempotencyKey, Taken> byKey = new HashMap<>();
+
+  @GuardedBy("this")
   private Taken all = NOTHING;
 
   private record Taken(int calls, long bytes) {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -15,12 +16,17 @@ import java.util.function.Consumer;
  * and the waiter of each queue that has its turn. Only the thread that removes a waiter from its
  * queue resumes it.
  *
- * <p>Thread-safe. Callbacks run under its lock and must not block.
+ * <p>Callbacks run under its lock and must not block.
  */
 final class WaitQueues<K, W> {
   private final Consumer<K> abandoned;
+
+  @GuardedBy("this")
   private final Map<K, Queue<W>> queues = new HashMap<>();
+
+  @GuardedBy("this")
   private boolean closed;
+
   private volatile int count;
 
   private static final class Queue<W> {
@@ -49,7 +55,7 @@ final class WaitQueues<K, W> {
     try {
       added.run();
     } catch (Throwable thrown) {
-      boolean unused = remove(key, waiter);
+      remove(key, waiter);
       throw thrown;
     }
     return true;
@@ -185,6 +191,7 @@ final class WaitQueues<K, W> {
     }
   }
 
+  @GuardedBy("this")
   private void abandon(K key) {
     queues.remove(key);
     abandoned.accept(key);

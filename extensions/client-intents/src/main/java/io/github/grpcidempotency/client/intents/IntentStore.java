@@ -98,7 +98,7 @@ public final class IntentStore {
       insert.setString(2, route.target());
       insert.setString(3, route.method());
       insert.setBytes(4, bytes(method, request).toByteArray());
-      int unused = insert.executeUpdate();
+      insert.executeUpdate();
     }
   }
 
@@ -125,17 +125,16 @@ public final class IntentStore {
 
   /** Restarts the leases of intents that are still being processed. */
   void renew(Collection<StoredIntent> taken, Duration lease) {
-    int[] unused =
-        run(
-            IntentSql.RENEW,
-            renew -> {
-              for (StoredIntent held : taken) {
-                renew.setLong(1, lease.toMillis());
-                setOwned(renew, 2, held);
-                renew.addBatch();
-              }
-              return renew.executeBatch();
-            });
+    run(
+        IntentSql.RENEW,
+        renew -> {
+          for (StoredIntent held : taken) {
+            renew.setLong(1, lease.toMillis());
+            setOwned(renew, 2, held);
+            renew.addBatch();
+          }
+          return renew.executeBatch();
+        });
   }
 
   /**
@@ -145,15 +144,14 @@ public final class IntentStore {
    * @param neverSent whether it is certain that the intent was never sent
    */
   void postpone(StoredIntent taken, Duration delay, boolean neverSent) {
-    int unused =
-        run(
-            IntentSql.POSTPONE,
-            postpone -> {
-              postpone.setLong(1, delay.toMillis());
-              postpone.setBoolean(2, neverSent);
-              setOwned(postpone, 3, taken);
-              return postpone.executeUpdate();
-            });
+    run(
+        IntentSql.POSTPONE,
+        postpone -> {
+          postpone.setLong(1, delay.toMillis());
+          postpone.setBoolean(2, neverSent);
+          setOwned(postpone, 3, taken);
+          return postpone.executeUpdate();
+        });
   }
 
   /**
@@ -175,13 +173,12 @@ public final class IntentStore {
 
   /** Deletes an intent whose answer the callback has accepted. */
   void done(StoredIntent taken) {
-    int unused =
-        run(
-            IntentSql.DONE,
-            done -> {
-              setOwned(done, 1, taken);
-              return done.executeUpdate();
-            });
+    run(
+        IntentSql.DONE,
+        done -> {
+          setOwned(done, 1, taken);
+          return done.executeUpdate();
+        });
   }
 
   /**
@@ -192,7 +189,7 @@ public final class IntentStore {
     return run(
         IntentSql.any(routes.size()),
         any -> {
-          int unused = setRoutes(any, 1, routes);
+          setRoutes(any, 1, routes);
           try (ResultSet row = any.executeQuery()) {
             return row.next() && row.getBoolean(1);
           }

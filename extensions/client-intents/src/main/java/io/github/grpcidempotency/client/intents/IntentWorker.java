@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client.intents;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
@@ -66,8 +67,10 @@ public final class IntentWorker implements AutoCloseable {
   private final ExecutorService threads;
   private final ScheduledExecutorService renewals = DaemonThreads.newTimer("idempotency-leases");
   private final Semaphore woken = new Semaphore(0);
-  private boolean started;
   private volatile boolean closed;
+
+  @GuardedBy("this")
+  private boolean started;
 
   private IntentWorker(Builder builder) {
     this.store = builder.store;
@@ -134,13 +137,13 @@ public final class IntentWorker implements AutoCloseable {
     threads.shutdown();
     try {
       if (!threads.awaitTermination(limits.attemptTimeout().toMillis(), TimeUnit.MILLISECONDS)) {
-        List<Runnable> unused = threads.shutdownNow();
+        threads.shutdownNow();
       }
     } catch (InterruptedException interrupt) {
-      List<Runnable> unused = threads.shutdownNow();
+      threads.shutdownNow();
       Thread.currentThread().interrupt();
     } finally {
-      List<Runnable> unused = renewals.shutdownNow();
+      renewals.shutdownNow();
     }
   }
 
@@ -162,7 +165,7 @@ public final class IntentWorker implements AutoCloseable {
 
   private void awaitWake(Duration atMost) throws InterruptedException {
     if (woken.tryAcquire(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
-      int unused = woken.drainPermits();
+      woken.drainPermits();
     }
   }
 

@@ -86,7 +86,7 @@ public final class Reservation extends PostgresClaim {
 
   @Override
   public Settled release() {
-    boolean unused = joined.stopOpenTransaction();
+    joined.stopOpenTransaction();
     return joined
         .settleWithoutAnswer()
         .orElseGet(

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.store.FailureCause;
@@ -46,7 +47,7 @@ import org.postgresql.ds.common.BaseDataSource;
  * </ul>
  *
  * <p>Calls that fail within {@link #FRESH} share an answer, so an outage does not multiply the
- * connections. Thread-safe.
+ * connections.
  */
 final class Outage {
   private static final Duration FRESH = Duration.ofSeconds(1);
@@ -58,6 +59,8 @@ final class Outage {
   private static final Duration LONGEST = Duration.ofSeconds(3);
 
   private final DataSource pool;
+
+  @GuardedBy("this")
   private Optional<Proof> latest = Optional.empty();
 
   private record Proof(boolean proven, long nanos) {

@@ -109,7 +109,7 @@ public final class RecordDatabase {
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
     if (column.filter(name -> !resourceColumns.containsKey(name)).isPresent()) {
       try {
-        Map<String, String> unused = onConnection(this::readResourceColumns);
+        onConnection(this::readResourceColumns);
       } catch (JdbiException failure) {
         throw failed(
             "could not read the types of the resource columns", failure, FailurePhase.NOTHING_SENT);

@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
+import com.google.common.collect.EnumMultiset;
+import com.google.common.collect.Multiset;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.procedure.SetupException;
 import java.sql.Connection;
@@ -28,7 +31,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * here fail with the same failure: during an outage, no thread waits for the time limits of the
  * threads before it.
  *
- * <p>Work that has a connection must not ask for another one. Thread-safe.
+ * <p>Work that has a connection must not ask for another one.
  */
 public final class StoreConnections implements AutoCloseable {
   /** The number of connections of the pool. */
@@ -60,27 +63,28 @@ public final class StoreConnections implements AutoCloseable {
   private final DataSource pool;
   private final Runnable end;
   private final long maxWaitNanos;
-  private final Places statements = new Places(SIZE - 1);
-  private final Places renewals = new Places(1);
 
-  /** The reservations that have not ended. Guarded by this. */
+  /** The connections that are free. */
+  @GuardedBy("this")
+  private final Multiset<Use> free = EnumMultiset.create(Use.class);
+
+  /** The reservations that have not ended. */
+  @GuardedBy("this")
   private int retained;
 
-  /** Whether the store is closed. Guarded by this. */
+  @GuardedBy("this")
   private boolean closed;
 
-  /** The failures to make a connection so far, and the last of them. Guarded by this. */
+  /** The failures to make a connection so far. */
+  @GuardedBy("this")
   private long failures;
 
+  @GuardedBy("this")
   private Throwable lastFailure = new SQLException("there was no failure yet");
 
-  /** How many connections are free. Guarded by the connections. */
-  private static final class Places {
-    int free;
-
-    Places(int free) {
-      this.free = free;
-    }
+  private enum Use {
+    STATEMENTS,
+    RENEWALS
   }
 
   /**
@@ -93,6 +97,8 @@ public final class StoreConnections implements AutoCloseable {
     this.pool = pool;
     this.end = end;
     this.maxWaitNanos = maxWait.toNanos();
+    free.setCount(Use.STATEMENTS, SIZE - 1);
+    free.setCount(Use.RENEWALS, 1);
   }
 
   /**
@@ -174,30 +180,30 @@ public final class StoreConnections implements AutoCloseable {
    * @throws ConnectionException if there is no connection
    */
   public <T> T use(Function<Connection, T> work) {
-    return use(statements, work);
+    return use(Use.STATEMENTS, work);
   }
 
   /** Runs work as above, on the connection that is kept for renewals. */
   public <T> T useForRenewal(Function<Connection, T> work) {
-    return use(renewals, work);
+    return use(Use.RENEWALS, work);
   }
 
-  private <T> T use(Places places, Function<Connection, T> work) {
-    take(places);
+  private <T> T use(Use use, Function<Connection, T> work) {
+    take(use);
     try (Connection connection = connect()) {
       return work.apply(connection);
     } catch (SQLException failure) {
       throw new CloseException("could not return a connection to the store's pool", failure);
     } finally {
-      giveBack(places);
+      giveBack(use);
     }
   }
 
-  private synchronized void take(Places places) {
+  private synchronized void take(Use use) {
     long end = System.nanoTime() + maxWaitNanos;
     long known = failures;
     try {
-      while (places.free == 0) {
+      while (!free.contains(use)) {
         long left = end - System.nanoTime();
         if (failures != known) {
           throw new ConnectionException(lastFailure);
@@ -215,11 +221,11 @@ public final class StoreConnections implements AutoCloseable {
           new SQLTransientConnectionException(
               "interrupted while waiting for a connection of the store's pool", stopped));
     }
-    places.free--;
+    free.remove(use);
   }
 
-  private synchronized void giveBack(Places places) {
-    places.free++;
+  private synchronized void giveBack(Use use) {
+    free.add(use);
     notifyAll();
   }
 

@@ -61,7 +61,7 @@ public final class StatementBatch {
 
   /** Runs the statements, and reads none of their results. */
   public static void run(Connection connection, String sql, UnaryOperator<Parameters> bindings) {
-    boolean unused = read(connection, sql, bindings, results -> true);
+    read(connection, sql, bindings, results -> true);
   }
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */

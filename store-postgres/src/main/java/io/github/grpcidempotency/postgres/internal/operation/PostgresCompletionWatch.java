@@ -1,6 +1,7 @@
-package io.github.grpcidempotency.postgres.internal.watch;
+package io.github.grpcidempotency.postgres.internal.operation;
 
 import com.google.common.primitives.Longs;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
@@ -68,7 +69,8 @@ public final class PostgresCompletionWatch implements AutoCloseable {
   private final Set<Long> unannounced = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean added = new AtomicBoolean();
 
-  /** Whether the thread runs. Guarded by this. */
+  /** Whether the thread runs. */
+  @GuardedBy("this")
   private boolean running;
 
   private volatile boolean closed;
@@ -198,7 +200,7 @@ public final class PostgresCompletionWatch implements AutoCloseable {
 
   private void watchUntilIdle() {
     try {
-      boolean unused = connections.use(this::watchUntilIdle);
+      connections.use(this::watchUntilIdle);
     } catch (JdbiException failure) {
       if (!closed) {
         throw failure;
