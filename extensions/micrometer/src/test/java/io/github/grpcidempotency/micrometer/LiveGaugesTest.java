@@ -59,16 +59,11 @@ class LiveGaugesTest {
     public int lateAnswers() {
       return 0;
     }
-
-    @Override
-    public int operationsWaiting() {
-      return 0;
-    }
   }
 
   @Test
   void aGaugeHasAValueAlthoughAnInterceptorStartsWhileItIsRead() throws Exception {
-    Thread starting = new Thread(() -> metrics.started(new Busy(1, 0, 0, 0)));
+    Thread starting = new Thread(() -> metrics.started(new Busy(1, 0, 0)));
     metrics.started(new Meanwhile(starting));
 
     assertThat(value(MetricName.LEASES_HELD)).isEqualTo(1);
