@@ -62,11 +62,13 @@ final class SpringTransaction implements HostTransaction, TransactionSynchroniza
       return Optional.empty();
     }
     Optional<ConnectionHolder> joined = connectionHolder(participant);
-    Stream<?> candidates =
-        joined.isPresent()
-            ? joined.map(TransactionSynchronizationManager::getResource).stream()
-            : TransactionSynchronizationManager.getSynchronizations().stream();
-    return candidates
+    Stream<?> found = Stream.empty();
+    if (joined.isPresent()) {
+      found = Stream.ofNullable(TransactionSynchronizationManager.getResource(joined.get()));
+    } else if (TransactionSynchronizationManager.isSynchronizationActive()) {
+      found = TransactionSynchronizationManager.getSynchronizations().stream();
+    }
+    return found
         .filter(SpringTransaction.class::isInstance)
         .map(SpringTransaction.class::cast)
         .findFirst();

@@ -42,6 +42,11 @@ class Propagations {
     work.run();
   }
 
+  @Transactional(propagation = Propagation.SUPPORTS, timeout = 100)
+  public void supports(Runnable work) {
+    work.run();
+  }
+
   @Transactional(propagation = Propagation.NESTED)
   public void nested(Runnable work) {
     work.run();

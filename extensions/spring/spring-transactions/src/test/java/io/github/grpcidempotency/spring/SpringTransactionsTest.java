@@ -370,6 +370,17 @@ class SpringTransactionsTest {
   }
 
   @Test
+  void aMethodWithATimeoutThatJoinsNothingRuns() {
+    host.manager()
+        .setTransactionSynchronization(
+            AbstractPlatformTransactionManager.SYNCHRONIZATION_ON_ACTUAL_TRANSACTION);
+
+    host.propagations().supports(() -> story.add("ran"));
+
+    assertThat(story).containsExactly("ran");
+  }
+
+  @Test
   void anotherManagersTransactionIsNotCurrent() {
     DataSourceTransactionManager other = new DataSourceTransactionManager(database.owner());
 

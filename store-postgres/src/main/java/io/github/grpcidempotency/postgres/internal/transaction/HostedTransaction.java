@@ -169,10 +169,13 @@ public final class HostedTransaction extends HandlerTransaction {
     setRollbackOnly();
     boolean first = endUse();
     if (Thread.currentThread() == owner) {
-      if (first && !guard.isUnused()) {
-        abort();
+      try {
+        if (first && !guard.isUnused()) {
+          abort();
+        }
+      } finally {
+        rollBack(host);
       }
-      rollBack(host);
     }
   }
 
