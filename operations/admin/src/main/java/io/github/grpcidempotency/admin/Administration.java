@@ -101,7 +101,8 @@ public final class Administration {
    * of the key, if an operator has freed or forgotten them, are in the {@linkplain AuditQuery#ofKey
    * audit}.
    *
-   * @param key the key as the client sends it, in its canonical form
+   * @param key the key as the client sends it, in its canonical form, after the prefix of its key
+   *     source if that has one
    */
   public List<OperationRecord> findKey(String key, Scope scope) {
     OperationQuery newest = OperationQuery.all(scope, OperationQuery.MAX_LIMIT);
@@ -114,7 +115,8 @@ public final class Administration {
    * is the only information, and it needs the key and its whole caller: a tenant or project that is
    * not given means outside all tenants or projects.
    *
-   * @param key the key as the client sends it, in its canonical form
+   * @param key the key as the client sends it, in its canonical form, after the prefix of its key
+   *     source if that has one
    */
   public boolean isRunning(String key, Scope scope, UUID userId) {
     return operate(

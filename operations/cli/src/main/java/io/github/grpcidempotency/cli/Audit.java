@@ -40,7 +40,7 @@ final class Audit implements Callable<Integer> {
       names = "--key",
       paramLabel = "KEY",
       description =
-          "Only actions on operations of this key, as sent by the client. The audit contains a hash"
+          "Only actions on operations of this key, written as for show. The audit contains a hash"
               + " of it.")
   private Optional<String> key = Optional.empty();
 

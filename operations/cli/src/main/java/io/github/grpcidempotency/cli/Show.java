@@ -52,8 +52,8 @@ final class Show implements Callable<Integer> {
   @Parameters(
       paramLabel = "KEY|OPERATION-ID",
       description =
-          "A key as sent by the client, or the id of an operation as in trailers, logs and the"
-              + " output of list. With -, it is read from the standard input, so that a key is not"
+          "A key as sent by the client, after the prefix of its key source if that has one; or the"
+              + " id of an operation as in trailers, logs and the output of list. With -, it is read from the standard input, so that a key is not"
               + " kept in the shell's history.")
   private String subject = "";
 

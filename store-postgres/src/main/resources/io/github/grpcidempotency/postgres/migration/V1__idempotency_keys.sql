@@ -33,7 +33,7 @@ $$;
 -- resource types, which add_resource_type creates, have names that end in _id.
 CREATE TABLE "${schema}".idempotency_keys (
   id              uuid        NOT NULL,               -- UUIDv7, so that new rows are next to each other in the index
-  idempotency_key text        NOT NULL COLLATE "C",   -- as the client sends it
+  idempotency_key text        NOT NULL COLLATE "C",   -- as the client sends it, after its source's prefix
   user_uuid       uuid        NOT NULL,
   tenant          text        NOT NULL DEFAULT '' COLLATE "C", -- empty outside all tenants
   project         text        NOT NULL DEFAULT '' COLLATE "C", -- empty outside all projects

@@ -1,4 +1,4 @@
--- Functions with which operators find, list, free, forget and erase the operations of every user. The host grants them to roles that have no
+-- Functions with which operators find, free, forget and erase the operations of every user. The host grants them to roles that have no
 -- right on a table. Every act adds a row to the audit.
 
 -- The secret of the hashes in the audit. Without it, a key or a user could be guessed from its hash. Only the owner has a right on
@@ -16,8 +16,8 @@ AS $$
   SELECT sha256(s.salt || sha256(s.salt || convert_to(what, 'UTF8'))) FROM "${schema}".idempotency_salt AS s;
 $$;
 
--- The name of an operator, and the reason of an act.
-CREATE DOMAIN "${schema}".named AS text
+-- The actor and the reason of an act.
+CREATE DOMAIN "${schema}".act_text AS text
   CONSTRAINT "an act needs an actor and a reason of 1 to 1,000 characters"
     CHECK (COALESCE(VALUE ~ '\S' AND length(VALUE) <= 1000, false));
 
@@ -27,7 +27,7 @@ CREATE TABLE "${schema}".idempotency_audit (
   at           timestamptz NOT NULL DEFAULT clock_timestamp(),
   role         name        NOT NULL DEFAULT session_user,
   address      inet        DEFAULT inet_client_addr(), -- null for a Unix socket; behind a pooler, the pooler's
-  actor        "${schema}".named,                  -- on whose behalf, as the role claims
+  actor        "${schema}".act_text,               -- on whose behalf, as the role claims
   act          text        NOT NULL,               -- free, forget, read_contents, sweep, erase
   operation_id uuid,
   procedure    text,
@@ -43,7 +43,7 @@ CREATE TABLE "${schema}".idempotency_audit (
   forced       boolean     NOT NULL DEFAULT false, -- the lease of the reservation was live
   deleted      integer     NOT NULL DEFAULT 0,     -- the number of deleted rows of idempotency_keys
   result       text        NOT NULL,
-  reason       "${schema}".named,
+  reason       "${schema}".act_text,
   transaction  xid8        NOT NULL DEFAULT pg_current_xact_id()
 );
 
@@ -329,9 +329,10 @@ $$;
 
 -- Deletes a reservation (act free) or a record (act forget), so that the next call with its key runs. The row is locked before it is
 -- checked, so nothing changes it in between. Returns done, would_be_done, not_found, owner_lives (the reservation has a live lease that
--- does not end too late, and no unknown outcome), already_recorded, not_recorded, or locked (by a transaction, such as one that is about to complete the row).
+-- does not end too late, and no unknown outcome), already_recorded, not_recorded, or locked (by a transaction,
+-- such as one that is about to complete the row).
 CREATE FUNCTION "${schema}".operator_delete(
-    act text, operation_id uuid, actor "${schema}".named, reason "${schema}".named, even_if_live boolean, dry_run boolean)
+    act text, operation_id uuid, actor "${schema}".act_text, reason "${schema}".act_text, even_if_live boolean, dry_run boolean)
   RETURNS text
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
@@ -381,7 +382,7 @@ END;
 $$;
 
 -- Deletes one batch of expired rows, and returns their number. If it deletes none, it adds no row to the audit.
-CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor "${schema}".named, reason "${schema}".named) RETURNS integer
+CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor "${schema}".act_text, reason "${schema}".act_text) RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
@@ -400,7 +401,7 @@ $$;
 -- Contents are read in two transactions. The first adds the row to the audit, and the second returns the contents, once that row is
 -- committed. In one transaction, a rollback would delete the row after the contents were read.
 CREATE FUNCTION "${schema}".operator_request_contents(
-    operation_id uuid, actor "${schema}".named, reason "${schema}".named, OUT request bigint, OUT result text)
+    operation_id uuid, actor "${schema}".act_text, reason "${schema}".act_text, OUT request bigint, OUT result text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 AS $$
@@ -443,7 +444,8 @@ $$;
 -- Reservations whose owner lives, and rows that a transaction has locked, are counted as running and stay. The audit gets a row without
 -- the user, the keys and the ids. upto is null once all rows were examined.
 CREATE FUNCTION "${schema}".operator_erase(
-    of_user uuid, of_tenant text, of_project text, actor "${schema}".named, reason "${schema}".named, dry_run boolean, continued uuid,
+    of_user uuid, of_tenant text, of_project text, actor "${schema}".act_text, reason "${schema}".act_text, dry_run boolean,
+    continued uuid,
     OUT records integer, OUT reservations integer, OUT running integer, OUT upto uuid)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
