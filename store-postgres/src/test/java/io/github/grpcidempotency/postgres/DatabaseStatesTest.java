@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.postgres.hikari.EvictReadOnly;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;

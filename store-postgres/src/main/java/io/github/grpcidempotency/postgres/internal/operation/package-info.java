@@ -1,4 +1,7 @@
-/** The catalog of operations, and the status of their asynchronous work. */
+/**
+ * The catalog of operations, the status of their asynchronous work, and the watch for the end of
+ * other servers' operations.
+ */
 @NullMarked
 package io.github.grpcidempotency.postgres.internal.operation;
 

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.internal.watch;
+package io.github.grpcidempotency.postgres.internal.operation;
 
 import com.google.common.primitives.Longs;
 import com.google.errorprone.annotations.concurrent.GuardedBy;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.function;
+package io.github.grpcidempotency.internal.base;
 
 import java.util.function.Function;
 import java.util.function.Supplier;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.id;
+package io.github.grpcidempotency.internal.base;
 
 import java.nio.ByteBuffer;
 import java.util.UUID;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.hikari;
+package io.github.grpcidempotency.postgres;
 
 import com.zaxxer.hikari.SQLExceptionOverride;
 import java.sql.SQLException;
