@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.record;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
-import io.github.grpcidempotency.internal.HashedUuid;
+import io.github.grpcidempotency.internal.base.HashedUuid;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.nio.charset.StandardCharsets;

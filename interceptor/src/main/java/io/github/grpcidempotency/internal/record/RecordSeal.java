@@ -4,7 +4,7 @@ import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.ServiceFunction;
+import io.github.grpcidempotency.internal.base.ServiceFunction;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResponseProtection;

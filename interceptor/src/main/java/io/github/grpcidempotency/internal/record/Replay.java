@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.record;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.internal.ServiceFunction;
+import io.github.grpcidempotency.internal.base.ServiceFunction;
 import io.github.grpcidempotency.internal.schema.FieldPath;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.record;
 
-import io.github.grpcidempotency.internal.ServiceFunction;
+import io.github.grpcidempotency.internal.base.ServiceFunction;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
