@@ -301,21 +301,24 @@ class BatchedReservationsTest {
   @Test
   void aQueuedClaimWhoseCallerIsGoneIsNotSent() {
     PostgresIdempotencyStore store = server();
-    ClaimRequest slow = newRequest();
+    List<ClaimRequest> slow = requests(3);
     ClaimRequest gone = newRequest();
     try (Handle transaction = database.superuser().open()) {
       transaction.begin();
-      insertUncommitted(transaction, slow);
-      CompletableFuture<ClaimResult> first =
-          CompletableFuture.supplyAsync(() -> store.claim(slow), threads);
-      await().until(() -> database.blocked() > 0);
+      slow.forEach(request -> insertUncommitted(transaction, request));
+      List<CompletableFuture<ClaimResult>> first =
+          slow.stream()
+              .map(request -> CompletableFuture.supplyAsync(() -> store.claim(request), threads))
+              .toList();
+      await().until(() -> database.blocked() == 3);
       assertThat(
               CompletableFuture.supplyAsync(() -> store.claim(gone.unless(() -> true)), threads)
                   .handle((result, dropped) -> dropped.toString())
                   .join())
           .contains("CancellationException");
       transaction.rollback();
-      assertThat(first.join()).isInstanceOf(ClaimResult.Won.class);
+      assertThat(first)
+          .allSatisfy(won -> assertThat(won.join()).isInstanceOf(ClaimResult.Won.class));
     }
     assertThat(table.rowsOf(gone.key().caller().userId())).isEmpty();
   }

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param <T> the result for one call
  */
 public interface BatchStatement<C, T> {
-  /** The kinds of statements. At most one batch of a kind is usually under way. */
+  /** The kinds of statements. Calls wait for statements of their own kind only. */
   enum Kind {
     CLAIM,
     SETTLE,

@@ -31,10 +31,11 @@ import org.slf4j.LoggerFactory;
  * Lets calls that run at the same time share a round trip and a commit:
  *
  * <ol>
- *   <li>If no other statement of its kind is under way, a call runs its own statement at once.
- *   <li>Otherwise the call waits. When the statement under way has ended, the call that has waited
- *       longest sends a batch: one statement for itself and for the calls behind it, up to {@link
- *       #MAX_CALLS} and {@link #MAX_BYTES}.
+ *   <li>If no other statement of its kind is under way, or few calls of any kind are, a call runs
+ *       its own statement at once.
+ *   <li>Otherwise the call waits. When a statement has ended, and this condition holds again, the
+ *       call that has waited longest sends a batch: one statement for itself and for the calls
+ *       behind it, up to {@link #MAX_CALLS} and {@link #MAX_BYTES}.
  *   <li>A call that nobody waits for any more is dropped before it is sent.
  *   <li>If the batch fails, nothing of it is committed, and each call runs its own statement. But
  *       if the connection broke, or could not be made, each call fails as if its own connection
@@ -63,6 +64,7 @@ public final class Batches {
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final int smallest;
+  private final int few;
   private final long patience;
   private final Connections connections;
   private final Map<BatchStatement.Kind, Lane> lanes = new EnumMap<>(BatchStatement.Kind.class);
@@ -70,15 +72,16 @@ public final class Batches {
   private long calls;
   private long queuedNanos;
 
-  /** The statements of one kind: the one under way, if any, and the calls that wait for its end. */
+  /** The statements of one kind: those under way, and the calls that wait for their end. */
   private static final class Lane {
     final ArrayDeque<Entry<?, ?>> queue = new ArrayDeque<>();
-    @Nullable Entry<?, ?> leader;
-    long since;
+
+    /** The calls that lead, in the order in which they began. */
+    final ArrayDeque<Entry<?, ?>> leaders = new ArrayDeque<>();
 
     void begin(Entry<?, ?> entry) {
-      leader = entry;
-      since = System.nanoTime();
+      leaders.add(entry);
+      entry.since = System.nanoTime();
       entry.state = State.LEADS;
     }
   }
@@ -100,6 +103,13 @@ public final class Batches {
     final long queued = System.nanoTime();
     volatile State state = State.WAITING;
     boolean taken;
+
+    /** Since when the call leads. */
+    long since;
+
+    /** How many calls share a leader's statement. It may take many until it has taken them. */
+    int calls = MAX_CALLS;
+
     Optional<T> result = Optional.empty();
     @Nullable RuntimeException failure;
 
@@ -120,13 +130,15 @@ public final class Batches {
    * Creates the batches of a store.
    *
    * @param smallest the smallest number of calls that are sent as a batch; 1 is for tests
+   * @param few so many calls are sent without waiting for each other
    */
-  public Batches(int smallest, Connections connections) {
-    this(smallest, PATIENCE, connections);
+  public Batches(int smallest, int few, Connections connections) {
+    this(smallest, few, PATIENCE, connections);
   }
 
-  Batches(int smallest, Duration patience, Connections connections) {
+  Batches(int smallest, int few, Duration patience, Connections connections) {
     this.smallest = smallest;
+    this.few = few;
     this.patience = patience.toNanos();
     this.connections = connections;
     for (BatchStatement.Kind kind : BatchStatement.Kind.values()) {
@@ -176,12 +188,37 @@ public final class Batches {
 
   private synchronized boolean leadsAtOnce(Entry<?, ?> entry) {
     Lane lane = laneOf(entry);
-    if (lane.leader == null) {
+    if (lane.queue.isEmpty() && mayBegin(lane)) {
       lane.begin(entry);
       return true;
     }
     lane.queue.add(entry);
     return false;
+  }
+
+  private boolean mayBegin(Lane lane) {
+    return lane.leaders.isEmpty() || underWay() < few;
+  }
+
+  private int underWay() {
+    int underWay = 0;
+    for (Lane lane : lanes.values()) {
+      for (Entry<?, ?> leader : lane.leaders) {
+        underWay += leader.calls;
+      }
+    }
+    return underWay;
+  }
+
+  /** Lets the call of each kind lead that has waited longest, if its statement may begin. */
+  private void proceed() {
+    for (Lane lane : lanes.values()) {
+      if (!lane.queue.isEmpty() && mayBegin(lane)) {
+        Entry<?, ?> next = lane.queue.remove();
+        lane.begin(next);
+        LockSupport.unpark(next.thread);
+      }
+    }
   }
 
   private void await(Entry<?, ?> entry) {
@@ -200,8 +237,8 @@ public final class Batches {
   }
 
   /**
-   * Lets a waiting call lead if the statement for whose end it waits takes too long. Returns how
-   * long the call waits otherwise, in nanoseconds.
+   * Lets a waiting call lead if statements for whose end it waits take too long. Returns how long
+   * the call waits otherwise, in nanoseconds.
    */
   private synchronized long overtake(Entry<?, ?> entry) {
     if (entry.state != State.WAITING) {
@@ -211,27 +248,20 @@ public final class Batches {
       return patience; // it is being sent
     }
     Lane lane = laneOf(entry);
-    long left = lane.since + patience - System.nanoTime();
-    if (left > 0) {
-      return left;
+    long stuck = System.nanoTime() - patience;
+    lane.leaders.removeIf(leader -> leader.since - stuck <= 0);
+    if (!mayBegin(lane)) {
+      return lane.leaders.element().since - stuck;
     }
     lane.queue.remove(entry);
     lane.begin(entry);
     return 0;
   }
 
-  /** Ends the turn of a leader, and lets the call that has waited longest lead. */
+  /** Ends the turn of a leader, unless it took too long and other calls no longer wait for it. */
   private synchronized void pass(Entry<?, ?> leader) {
-    Lane lane = laneOf(leader);
-    if (lane.leader != leader) {
-      return; // it took too long, and another call leads
-    }
-    Entry<?, ?> next = lane.queue.poll();
-    if (next == null) {
-      lane.leader = null;
-    } else {
-      lane.begin(next);
-      LockSupport.unpark(next.thread);
+    if (laneOf(leader).leaders.remove(leader)) {
+      proceed();
     }
   }
 
@@ -291,6 +321,8 @@ public final class Batches {
         wanted.isEmpty() ? wanted : wanted.subList(0, leader.statement.size(wanted.size()));
     batch.forEach(entry -> entry.taken = true);
     lane.queue.removeIf(entry -> entry.taken);
+    leader.calls = Math.max(1, batch.size());
+    proceed();
     long now = System.nanoTime();
     if (batch.size() >= smallest) {
       batches++;

@@ -60,7 +60,9 @@ public final class RecordDatabase {
     this.lease = lease;
     this.sql = new StoreSql(settings.schema(), settings.hosts().isPresent(), settings.timeLines());
     this.outage = new Outage(settings.connections().pool());
-    this.batches = new Batches(settings.smallestBatch(), settings.connections()::use);
+    this.batches =
+        new Batches(
+            settings.smallestBatch(), StoreConnections.SIZE - 1, settings.connections()::use);
   }
 
   /** Takes a connection from a pool. The caller closes it. */

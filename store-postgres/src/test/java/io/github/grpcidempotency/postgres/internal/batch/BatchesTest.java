@@ -66,9 +66,13 @@ class BatchesTest {
     }
   }
 
-  /** A busy machine must not make calls overtake a statement. */
   private static Batches batches(Batches.Connections connections) {
-    return new Batches(2, Duration.ofMinutes(1), connections);
+    return batches(1, connections);
+  }
+
+  /** A busy machine must not make calls overtake a statement. */
+  private static Batches batches(int few, Batches.Connections connections) {
+    return new Batches(2, few, Duration.ofMinutes(1), connections);
   }
 
   private final Echo claim = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
@@ -82,6 +86,14 @@ class BatchesTest {
   @SuppressWarnings("NullAway") // no statement of these tests uses a connection
   private static <T> T withoutConnection(Function<Connection, T> work) {
     return work.apply(null);
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private String alone(String call) {
@@ -133,11 +145,7 @@ class BatchesTest {
               "busy",
               () -> false,
               () -> {
-                try {
-                  end.await();
-                } catch (InterruptedException stopped) {
-                  Thread.currentThread().interrupt();
-                }
+                awaitQuietly(end);
                 return "alone busy";
               });
     }
@@ -182,6 +190,87 @@ class BatchesTest {
     assertThat(batches.counts().batches()).isEqualTo(1);
     assertThat(batches.counts().calls()).isEqualTo(3);
     assertThat(batches.counts().queued()).isPositive();
+  }
+
+  @Test
+  void fewCallsDoNotWaitForEachOther() {
+    batches = batches(3, BatchesTest::withoutConnection);
+    List<CompletableFuture<String>> more = new ArrayList<>();
+    try (Busy first = new Busy(claim);
+        Busy second = new Busy(claim)) {
+      try (Busy third = new Busy(claim)) {
+        more.add(start(claim, "a"));
+        more.add(start(claim, "b"));
+      }
+      assertThat(join(more)).containsExactly("batch a", "batch b");
+    }
+    assertThat(sent).containsExactly(List.of("a", "b"));
+  }
+
+  /** A batch of three calls that is under way until it is let go. */
+  private final class BusyBatch implements AutoCloseable {
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final List<CompletableFuture<String>> answers = new ArrayList<>();
+
+    BusyBatch() {
+      Echo slow =
+          new Echo(
+              BatchStatement.Kind.CLAIM,
+              calls -> {
+                awaitQuietly(end);
+                return calls;
+              });
+      try (Busy first = new Busy(claim);
+          Busy second = new Busy(claim);
+          Busy third = new Busy(claim)) {
+        for (String call : List.of("1", "2", "3")) {
+          answers.add(start(slow, call));
+        }
+      }
+      await().until(() -> !sent.isEmpty());
+    }
+
+    @Override
+    public void close() {
+      end.countDown();
+      assertThat(join(answers)).containsExactly("batch 1", "batch 2", "batch 3");
+    }
+  }
+
+  @Test
+  void aCallWaitsForABatchOfManyCalls() {
+    batches = batches(3, BatchesTest::withoutConnection);
+    CompletableFuture<String> behind;
+    try (BusyBatch unused = new BusyBatch()) {
+      behind = start(claim, "a");
+      assertThat(behind).isNotDone();
+    }
+    assertThat(behind.join()).isEqualTo("alone a");
+  }
+
+  @Test
+  void callsThatCannotShareAStatementDoNotWaitForEachOther() {
+    batches = batches(3, BatchesTest::withoutConnection);
+    Echo other = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
+    CountDownLatch end = new CountDownLatch(1);
+    CompletableFuture<String> slow;
+    CompletableFuture<String> beside;
+    try (BusyBatch unused = new BusyBatch()) {
+      slow =
+          start(
+              claim,
+              "slow",
+              () -> false,
+              () -> {
+                awaitQuietly(end);
+                return alone("slow");
+              });
+      beside = start(other, "a");
+    }
+    assertThat(beside).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("alone a");
+    assertThat(slow).isNotDone();
+    end.countDown();
+    assertThat(slow.join()).isEqualTo("alone slow");
   }
 
   @Test
@@ -329,7 +418,7 @@ class BatchesTest {
 
   @Test
   void callsDoNotWaitLongForAStatementThatIsStuck() {
-    batches = new Batches(2, BatchesTest::withoutConnection);
+    batches = new Batches(2, 1, BatchesTest::withoutConnection);
     try (Busy unused = new Busy(claim)) {
       assertThat(start(claim, "a").join()).isEqualTo("alone a");
     }
@@ -372,7 +461,7 @@ class BatchesTest {
   /** Every call gets its own answer, and is sent once, although calls often overtake others. */
   @Test
   void underLoadEveryCallGetsItsOwnAnswer() {
-    batches = new Batches(2, Duration.ofMillis(1), BatchesTest::withoutConnection);
+    batches = new Batches(2, 3, Duration.ofMillis(1), BatchesTest::withoutConnection);
     List<CompletableFuture<Void>> callers =
         IntStream.range(0, 32)
             .mapToObj(
