@@ -1,5 +1,5 @@
-<package io.github.grpcidempotency.internal.base;
->
+package io.github.grpcidempotency.internal.base;
+
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
