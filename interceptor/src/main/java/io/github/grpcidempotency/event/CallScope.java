@@ -23,8 +23,8 @@ public interface CallScope {
 
   /**
    * Returns the call's position in its trace. It is recorded with the operation, and part of the
-   * {@link IdempotencyEvent.Replayed} event of a replay. A value of more than {@link
-   * ClaimRequest#MAX_TRACE} bytes is not recorded.
+   * {@link ReplayEvent} of a replay. A value of more than {@link ClaimRequest#MAX_TRACE} bytes is
+   * not recorded.
    */
   default Optional<ByteString> trace() {
     return Optional.empty();

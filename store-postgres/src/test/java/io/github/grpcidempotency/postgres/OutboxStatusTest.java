@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.ClaimEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -117,9 +119,9 @@ class OutboxStatusTest {
                 .listener(journal.listener())
                 .start()) {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
-      UUID operation = journal.only(IdempotencyEvent.Claimed.class).operationId();
-      assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
-          .isEqualTo(operation);
+      UUID operation = journal.only(Kind.CLAIMED, ClaimEvent.class).operationId().orElseThrow();
+      assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).operationId())
+          .contains(operation);
       assertThat(log.warnings())
           .hasSize(1)
           .allMatch(line -> line.contains("outbox query") && line.contains(operation.toString()));
@@ -239,8 +241,8 @@ class OutboxStatusTest {
             .listener(journal.listener())
             .start()) {
       assertThat(replayStatus(server, "status = 'exploded'")).contains("processing");
-      assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
-          .isEqualTo(journal.only(IdempotencyEvent.Claimed.class).operationId());
+      assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).operationId())
+          .isEqualTo(journal.only(Kind.CLAIMED, ClaimEvent.class).operationId());
     }
   }
 

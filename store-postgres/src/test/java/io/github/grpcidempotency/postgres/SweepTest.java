@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.SweepEvent;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -106,14 +107,14 @@ class SweepTest {
       assertThatThrownBy(broken::sweep).isInstanceOf(StoreException.class);
     }
 
-    IdempotencyEvent.Swept swept = journal.only(IdempotencyEvent.Swept.class);
+    SweepEvent swept = journal.only(Kind.SWEPT, SweepEvent.class);
     assertThat(swept.records()).isEqualTo(25);
     assertThat(swept.took()).isPositive();
     assertThat(swept.lag().orElseThrow()).isPositive();
     assertThat(swept.shard()).contains("east");
-    assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
-    IdempotencyEvent.SweepFailed failed = second.only(IdempotencyEvent.SweepFailed.class);
-    assertThat(failed.cause()).isInstanceOf(StoreException.class);
+    assertThat(second.kinds()).containsExactly("SWEPT", "SWEEP_FAILED");
+    SweepEvent failed = second.only(Kind.SWEEP_FAILED, SweepEvent.class);
+    assertThat(failed.thrown()).containsInstanceOf(StoreException.class);
     assertThat(failed.shard()).contains("west");
   }
 

@@ -1,14 +1,14 @@
 package io.github.grpcidempotency.internal.event;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.ClaimEvent;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -84,17 +84,17 @@ public record CallEvents(
   }
 
   public void keyFound() {
-    emit(new IdempotencyEvent.KeyFound(call, source.orElse("")));
+    emit(Events.keyFound(call, source.orElse("")));
   }
 
   /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
-    emit(new IdempotencyEvent.KeyMissing(call, refused));
+    emit(Events.keyMissing(call, refused));
   }
 
   public void keyInvalid(String where, KeyProblem problem) {
     emit(
-        new IdempotencyEvent.KeyInvalid(call, where, problem),
+        Events.keyInvalid(call, where, problem),
         DecisionLine.of(Level.INFO, "key_invalid", "the key is malformed: " + problem.explanation())
             .because(problem)
             .from(where));
@@ -112,10 +112,7 @@ public record CallEvents(
           case UNAVAILABLE -> extraction(Level.WARN, "the key could not be looked up");
           case DEFECT -> extraction(Level.ERROR, "the key could not be looked up");
         };
-    emit(
-        new IdempotencyEvent.ExtractionFailed(call, where, failure),
-        line.because(failure).from(where),
-        why);
+    emit(Events.extractionFailed(call, where, failure), line.because(failure).from(where), why);
   }
 
   private static DecisionLine extraction(Level level, String words) {
@@ -123,13 +120,12 @@ public record CallEvents(
   }
 
   public void claimed(Claim claim, Duration took) {
-    IdempotencyEvent.Claimed event =
-        new IdempotencyEvent.Claimed(
-            call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
+    ClaimEvent event =
+        Events.claimed(call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
     emit(event, lineOf(event));
   }
 
-  static DecisionLine lineOf(IdempotencyEvent.Claimed event) {
+  static DecisionLine lineOf(ClaimEvent event) {
     DecisionLine line =
         event.attempt() > 1
             ? DecisionLine.of(
@@ -145,32 +141,30 @@ public record CallEvents(
     UUID id = recorded.operationId();
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
     emit(
-        new IdempotencyEvent.Replayed(call, id, failure, took, recorded.trace()),
+        Events.replayed(call, id, failure, took, recorded.trace()),
         debug("replay", "the recorded outcome is replayed").about(id));
   }
 
   public void attached() {
-    emit(
-        new IdempotencyEvent.Attached(call),
-        debug("attach", "the call waits for the call that holds its key"));
+    emit(Events.attached(call), debug("attach", "the call waits for the call that holds its key"));
   }
 
-  public void waitEnded(Duration waited, WaitEnd end) {
+  public void waitEnded(Duration waited, WaitEvent.End end) {
     emit(
-        new IdempotencyEvent.WaitEnded(call, waited, end),
+        Events.waitEnded(call, waited, end),
         debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end));
   }
 
-  public static WaitEnd endOfWait(ClaimResult result) {
+  public static WaitEvent.End endOfWait(ClaimResult result) {
     if (result instanceof ClaimResult.Won) {
-      return WaitEnd.CLAIMED;
+      return WaitEvent.End.CLAIMED;
     }
     if (result instanceof ClaimResult.Recorded) {
-      return WaitEnd.ANSWERED;
+      return WaitEvent.End.ANSWERED;
     }
     return result instanceof ClaimResult.InFlight running && running.outcomeUnknown()
-        ? WaitEnd.OUTCOME_UNKNOWN
-        : WaitEnd.GAVE_UP;
+        ? WaitEvent.End.OUTCOME_UNKNOWN
+        : WaitEvent.End.GAVE_UP;
   }
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
@@ -192,7 +186,7 @@ public record CallEvents(
             ? "; check that authentication runs before the idempotency interceptor"
             : "";
     emit(
-        new IdempotencyEvent.Refused(call, reason, refusal.detail(), operationId),
+        Events.refused(call, reason, refusal.detail(), operationId),
         DecisionLine.of(
                 why != null && level != Level.ERROR ? Level.WARN : level,
                 "refuse",
@@ -235,7 +229,7 @@ public record CallEvents(
                 "the outcome is unknown; the key stays reserved until its lease ends")
             : debug("settle", "the outcome is settled");
     emit(
-        new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took),
+        Events.settled(call, operationId, settlement, handler, took),
         line.about(operationId).because(settlement));
   }
 
@@ -249,7 +243,7 @@ public record CallEvents(
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
     emit(
-        new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause),
+        Events.settlementFailed(call, operationId, settlement, cause),
         warning(
                 "settlement_failed",
                 rolledBack
@@ -264,14 +258,14 @@ public record CallEvents(
 
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
     emit(
-        new IdempotencyEvent.Unprotected(call, cause),
+        Events.unprotected(call, cause),
         warning("unprotected", "a call is not protected: " + cause.words()).because(cause),
         why);
   }
 
   public void leaseLost(UUID operationId) {
     emit(
-        new IdempotencyEvent.LeaseLost(call, operationId),
+        Events.leaseLost(call, operationId),
         warning(
                 "lease_lost",
                 "the call lost its lease while it was running, so its answer is not recorded")
@@ -280,7 +274,7 @@ public record CallEvents(
 
   public void recordingDeferred(UUID operationId, StoreException cause) {
     emit(
-        new IdempotencyEvent.RecordingDeferred(call, operationId, cause),
+        Events.recordingDeferred(call, operationId, cause),
         warning(
                 "recording_deferred",
                 "the answer could not be recorded; trying again in the background")
@@ -291,7 +285,7 @@ public record CallEvents(
 
   public void recordedLate(UUID operationId, Duration late) {
     emit(
-        new IdempotencyEvent.RecordedLate(call, operationId, late),
+        Events.recordedLate(call, operationId, late),
         DecisionLine.of(
                 Level.INFO,
                 "recorded_late",
@@ -301,7 +295,7 @@ public record CallEvents(
 
   public void recordingAbandoned(UUID operationId, StoreException cause) {
     emit(
-        new IdempotencyEvent.RecordingAbandoned(call, operationId, cause),
+        Events.recordingAbandoned(call, operationId, cause),
         DecisionLine.of(
                 Level.ERROR,
                 "recording_abandoned",
@@ -320,7 +314,7 @@ public record CallEvents(
    */
   public void statusUnknown(UUID operationId, Optional<Throwable> why) {
     emit(
-        new IdempotencyEvent.StatusUnknown(call, operationId),
+        Events.statusUnknown(call, operationId),
         DecisionLine.of(
                 why.isPresent() ? Level.WARN : Level.DEBUG,
                 "status_unknown",
@@ -331,7 +325,7 @@ public record CallEvents(
 
   public void retentionFailed(UUID operationId, Throwable cause) {
     emit(
-        new IdempotencyEvent.RetentionFailed(call, operationId, cause),
+        Events.retentionFailed(call, operationId, cause),
         warning(
                 "retention_failed",
                 "the record's retention could not be extended, so the record expires earlier than"

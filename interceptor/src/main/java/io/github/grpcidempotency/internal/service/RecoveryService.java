@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
@@ -165,24 +165,24 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       this.key = key;
       this.events = events;
       this.observer = observer;
-      observer.setOnCancelHandler(() -> stopWaiting(WaitEnd.CANCELLED, () -> {}));
+      observer.setOnCancelHandler(() -> stopWaiting(WaitEvent.End.CANCELLED, () -> {}));
     }
 
     @Override
     public void stopWaiting() {
       stopWaiting(
-          WaitEnd.GAVE_UP,
+          WaitEvent.End.GAVE_UP,
           () -> fail(new RefusedException(Refusal.shuttingDown(awaited)), awaited));
     }
 
-    private void stopWaiting(WaitEnd end, Runnable answer) {
+    private void stopWaiting(WaitEvent.End end, Runnable answer) {
       if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
         engines.drain().remove(this);
         events.within(() -> endWait(end, answer));
       }
     }
 
-    private void endWait(WaitEnd end, Runnable answer) {
+    private void endWait(WaitEvent.End end, Runnable answer) {
       events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
       answer.run();
     }
@@ -221,15 +221,15 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
     @Override
     public void free() {
-      resume(Optional.empty(), WaitEnd.ANSWERED);
+      resume(Optional.empty(), WaitEvent.End.ANSWERED);
     }
 
     @Override
     public void over(ClaimResult.InFlight met) {
-      resume(Optional.of(met), WaitEnd.GAVE_UP);
+      resume(Optional.of(met), WaitEvent.End.GAVE_UP);
     }
 
-    private void resume(Optional<ClaimResult> found, WaitEnd end) {
+    private void resume(Optional<ClaimResult> found, WaitEvent.End end) {
       engines.drain().remove(this);
       Runnable step = () -> endWait(end, () -> answer(ours(found)));
       engines.executor().execute(context.wrap(() -> events.within(step)));

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -308,10 +308,10 @@ class ShardsTest {
                     .build())
             .listener(
                 event -> {
-                  if (event instanceof IdempotencyEvent.RenewalFailed failed) {
-                    renewalsFailed.add(failed.shard().orElse("none"));
-                  } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
-                    settledOn.add(settled.call().shard().orElse("none"));
+                  if (event.kind() == Kind.RENEWAL_FAILED) {
+                    renewalsFailed.add(event.shard().orElse("none"));
+                  } else if (event.kind() == Kind.SETTLED) {
+                    settledOn.add(event.shard().orElse("none"));
                   }
                 })
             .start();

@@ -442,7 +442,7 @@ enum SeededFault {
                       log,
                       () -> {
                         listeners.emit(
-                            new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
+                            Events.leasesRenewed(0, 0, Duration.ZERO, shard));
                         renew();
                       })\
                   """),

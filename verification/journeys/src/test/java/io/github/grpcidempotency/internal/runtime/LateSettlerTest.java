@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.internal.decision.HandlerError;
@@ -229,12 +230,18 @@ class LateSettlerTest {
   }
 
   private void note(IdempotencyEvent event) {
-    if (event instanceof IdempotencyEvent.RecordingDeferred deferred) {
-      events.add("deferred " + deferred.operationId());
-    } else if (event instanceof IdempotencyEvent.RecordedLate late) {
-      events.add("late " + late.operationId());
-    } else if (event instanceof IdempotencyEvent.RecordingAbandoned abandoned) {
-      events.add("abandoned " + abandoned.operationId());
+    if (event instanceof CallEvent ofCall) {
+      ofCall
+          .operationId()
+          .ifPresent(
+              id -> {
+                switch (event.kind()) {
+                  case RECORDING_DEFERRED -> events.add("deferred " + id);
+                  case RECORDED_LATE -> events.add("late " + id);
+                  case RECORDING_ABANDONED -> events.add("abandoned " + id);
+                  default -> {}
+                }
+              });
     }
   }
 

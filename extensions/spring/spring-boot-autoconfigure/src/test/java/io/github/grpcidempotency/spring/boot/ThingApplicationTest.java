@@ -348,7 +348,7 @@ class ThingApplicationTest {
 
     @Override
     public void onEvent(IdempotencyEvent event) {
-      if (event instanceof IdempotencyEvent.Swept) {
+      if (event.kind() == IdempotencyEvent.Kind.SWEPT) {
         count = 1;
       }
     }
