@@ -123,13 +123,7 @@ class BatchedReservationsTest {
   }
 
   private static ClaimRequest asRetry(ClaimRequest request) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        request.trace(),
-        true);
+    return request.markedAsRetry(true);
   }
 
   @Test

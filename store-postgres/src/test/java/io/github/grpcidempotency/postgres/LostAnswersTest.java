@@ -161,13 +161,7 @@ class LostAnswersTest {
   }
 
   private static ClaimRequest retry(ClaimRequest request) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        request.trace(),
-        true);
+    return request.markedAsRetry(true);
   }
 
   /** Its lease may end, and another server may take the key over. */

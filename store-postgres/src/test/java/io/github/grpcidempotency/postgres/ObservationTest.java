@@ -97,13 +97,12 @@ class ObservationTest {
   }
 
   private ClaimRequest traced(String trace) {
-    return new ClaimRequest(
-        new IdempotencyKey(Caller.of(user), "a key"),
-        RecordedProcedure.of(Things.CREATE_THING),
-        Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")),
-        Things.CREATE_THING.retention(),
-        Optional.of(ByteString.copyFromUtf8(trace)),
-        false);
+    return ClaimRequest.of(
+            new IdempotencyKey(Caller.of(user), "a key"),
+            RecordedProcedure.of(Things.CREATE_THING),
+            Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")))
+        .retainedFor(Things.CREATE_THING.retention())
+        .tracedBy(Optional.of(ByteString.copyFromUtf8(trace)));
   }
 
   private Claim winInTransaction(String trace) {

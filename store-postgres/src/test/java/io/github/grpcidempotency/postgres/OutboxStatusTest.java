@@ -377,14 +377,7 @@ class OutboxStatusTest {
       for (boolean retry : List.of(false, true)) {
         ClaimResult.Recorded recorded =
             (ClaimResult.Recorded)
-                claiming.apply(
-                    new ClaimRequest(
-                        request.key(),
-                        request.procedure(),
-                        request.fingerprint(),
-                        request.retention(),
-                        Optional.empty(),
-                        retry));
+                claiming.apply(request.tracedBy(Optional.empty()).markedAsRetry(retry));
 
         assertThat(recorded.status()).as("what the core is told").isEmpty();
       }

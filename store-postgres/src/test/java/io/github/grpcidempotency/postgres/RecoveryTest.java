@@ -345,8 +345,8 @@ class RecoveryTest {
                             thing.rebuild(
                                 (caller, id) -> {
                                   if (out.get()) {
-                                    throw new StoreException(
-                                        "out", null, FailurePhase.NOTHING_SENT, cause);
+                                    throw StoreException.of(
+                                        FailurePhase.NOTHING_SENT, cause, "out");
                                   }
                                   return rebuild(caller, id);
                                 }))));

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Int64Value;
+import com.google.protobuf.StringValue;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -29,6 +31,7 @@ import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.protobuf.ProtoUtils;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -114,20 +117,22 @@ class ResourceIdTypesTest {
   @EnumSource
   void aFieldOfIntegersNeedsAColumnOfIntegers(Kind kind) {
     RecordedProcedure procedure =
-        new RecordedProcedure(
-            "jobs/make",
-            Optional.of(kind.type),
-            false,
-            Optional.of("int64 order.id"),
-            Optional.empty(),
-            false);
+        RecordedProcedure.of(
+            Procedure.of(
+                    ThingServer.CREATE_THING.toBuilder(
+                            ProtoUtils.marshaller(StringValue.getDefaultInstance()),
+                            ProtoUtils.marshaller(Int64Value.getDefaultInstance()))
+                        .build())
+                .execution(Execution.RESERVED)
+                .resource(kind.type, "value")
+                .build());
 
     if (kind == Kind.BIGINT || kind == Kind.INTEGER) {
       store().verify(List.of(procedure), Optional.empty());
     } else {
       assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
           .isInstanceOf(SetupException.class)
-          .hasMessageContaining("the field \"int64 order.id\"")
+          .hasMessageContaining("the field \"int64 value\"")
           .hasMessageContaining(
               "%s_id has the type %s".formatted(kind.type.name(), kind.idType().sqlName()));
     }

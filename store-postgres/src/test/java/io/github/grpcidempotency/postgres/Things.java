@@ -100,13 +100,8 @@ final class Things {
   }
 
   static ClaimRequest claimOf(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
-    return new ClaimRequest(
-        key,
-        RecordedProcedure.of(procedure),
-        fingerprint,
-        procedure.retention(),
-        Optional.empty(),
-        false);
+    return ClaimRequest.of(key, RecordedProcedure.of(procedure), fingerprint)
+        .retainedFor(procedure.retention());
   }
 
   /** Checks what a server does as it starts. */

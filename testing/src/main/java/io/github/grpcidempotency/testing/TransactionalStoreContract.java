@@ -489,13 +489,7 @@ public abstract class TransactionalStoreContract {
   }
 
   private ClaimRequest retry() {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        Optional.empty(),
-        true);
+    return request.tracedBy(Optional.empty()).markedAsRetry(true);
   }
 
   private static Claim win(TransactionalStore store, ClaimRequest request) {

@@ -304,11 +304,8 @@ class OpenTelemetryListenerTest {
   }
 
   private static StoreException failure() {
-    return new StoreException(
-        SECRET,
-        new IllegalStateException(SECRET),
-        FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
+    return StoreException.of(FailurePhase.HANDLER_DONE, FailureCause.CONNECTION_LOST, SECRET)
+        .initCause(new IllegalStateException(SECRET));
   }
 
   private static IdempotencyEvent replayed(Optional<ByteString> trace) {

@@ -71,11 +71,10 @@ final class ClaimAttempt {
       }
       known = FailurePhase.ANSWER_LOST; // the lease has ended, and another call may own the key
     }
-    throw new StoreException(
-        "the server answers too late: the lease ended before the claim could be confirmed",
-        null,
+    throw StoreException.of(
         known,
-        FailureCause.TIMEOUT);
+        FailureCause.TIMEOUT,
+        "the server answers too late: the lease ended before the claim could be confirmed");
   }
 
   /**
@@ -112,7 +111,7 @@ final class ClaimAttempt {
   }
 
   private static StoreException givenUp(RedisFailure failure, FailurePhase phase) {
-    return new StoreException("could not claim the key", failure, phase, failure.why());
+    return StoreException.of(phase, failure.why(), "could not claim the key").initCause(failure);
   }
 
   private Answer send() {

@@ -231,8 +231,7 @@ class StartupCheckTest {
   }
 
   private static RecordedProcedure withStatus(OutboxQuery outbox) {
-    return new RecordedProcedure(
-        "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false);
+    return RecordedProcedure.of(Procedure.named("jobs/write").status(outbox).build());
   }
 
   private static List<String> problems(

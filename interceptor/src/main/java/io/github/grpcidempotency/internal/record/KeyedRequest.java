@@ -84,6 +84,9 @@ public record KeyedRequest(
   }
 
   private ClaimRequest claimRequest(Fingerprint under) {
-    return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention, trace, retry);
+    return ClaimRequest.of(key, RecordedProcedure.of(procedure), under)
+        .retainedFor(retention)
+        .tracedBy(trace)
+        .markedAsRetry(retry);
   }
 }

@@ -29,11 +29,11 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
   /** The encryption may be temporarily unavailable, like a store. */
   private static RecordedOutcome notSealed(Throwable failure) {
-    throw new StoreException(
-        "the answer could not be encrypted",
-        failure,
-        FailurePhase.HANDLER_DONE,
-        FailureCause.NO_CONNECTION);
+    throw StoreException.of(
+            FailurePhase.HANDLER_DONE,
+            FailureCause.NO_CONNECTION,
+            "the answer could not be encrypted")
+        .initCause(failure);
   }
 
   /**

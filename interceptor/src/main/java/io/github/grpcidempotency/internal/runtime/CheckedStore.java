@@ -175,6 +175,6 @@ final class CheckedStore {
   }
 
   private StoreException failure(String problem, @Nullable Throwable why, FailureCause cause) {
-    return new StoreException(named(problem), why, FailurePhase.NOTHING_SENT, cause);
+    return StoreException.of(FailurePhase.NOTHING_SENT, cause, named(problem)).initCause(why);
   }
 }

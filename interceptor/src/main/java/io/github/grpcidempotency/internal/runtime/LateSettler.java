@@ -239,7 +239,8 @@ final class LateSettler implements AutoCloseable {
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable unexpected) {
-        onFailure(new StoreException("cannot be recorded", unexpected, HANDLER_DONE, OTHER));
+        onFailure(
+            StoreException.of(HANDLER_DONE, OTHER, "cannot be recorded").initCause(unexpected));
       }
     }
 

@@ -226,11 +226,11 @@ public final class Settler {
     } catch (StoreException | TransactionMisuseException foreseen) {
       throw foreseen;
     } catch (RuntimeException | Error defect) {
-      throw new StoreException(
-          "the store threw an unexpected exception",
-          defect,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.OTHER);
+      throw StoreException.of(
+              FailurePhase.HANDLER_DONE,
+              FailureCause.OTHER,
+              "the store threw an unexpected exception")
+          .initCause(defect);
     } finally {
       operation.settling = false;
     }

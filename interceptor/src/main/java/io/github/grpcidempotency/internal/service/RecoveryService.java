@@ -300,13 +300,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
     private Instant expires(ClaimResult.Recorded recorded) {
       ClaimRequest request =
-          new ClaimRequest(
-              key,
-              RecordedProcedure.of(procedure),
-              recorded.fingerprint(),
-              procedure.retention(),
-              Optional.empty(),
-              false);
+          ClaimRequest.of(key, RecordedProcedure.of(procedure), recorded.fingerprint())
+              .retainedFor(procedure.retention());
       return engine.retain(procedure, request, recorded, events);
     }
   }

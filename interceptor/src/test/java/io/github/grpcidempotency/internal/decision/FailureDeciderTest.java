@@ -89,7 +89,7 @@ class FailureDeciderTest {
   }
 
   private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
-    StoreException failure = new StoreException("out", null, phase, cause);
+    StoreException failure = StoreException.of(phase, cause, "out");
     Optional<Refusal> refused = Optional.of(Refusal.storeUnavailable(cause));
     Optional<Refusal> inProgress = Optional.of(Refusal.inProgress(Optional.empty()));
 

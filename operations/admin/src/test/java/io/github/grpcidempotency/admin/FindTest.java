@@ -77,13 +77,9 @@ class FindTest {
   void theServerAndTheTraceOfARunAreReturned() {
     ClaimRequest untraced = Shop.request(user, KEY);
     ClaimRequest request =
-        new ClaimRequest(
-            untraced.key(),
-            untraced.procedure(),
-            untraced.fingerprint(),
-            untraced.retention(),
-            Optional.of(ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")),
-            false);
+        untraced.tracedBy(
+            Optional.of(
+                ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")));
     UUID id =
         ((ClaimResult.Won)
                 PostgresIdempotencyStore.builder(shop.as(Shop.APP)).build().claim(request))

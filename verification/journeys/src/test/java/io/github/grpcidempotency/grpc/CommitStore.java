@@ -110,8 +110,7 @@ final class CommitStore extends ForwardingStore implements TransactionalStore {
 
   private void checkReachable() {
     if (unreachable) {
-      throw new StoreException(
-          "cut off", null, FailurePhase.NOTHING_SENT, FailureCause.NO_CONNECTION);
+      throw StoreException.of(FailurePhase.NOTHING_SENT, FailureCause.NO_CONNECTION, "cut off");
     }
   }
 

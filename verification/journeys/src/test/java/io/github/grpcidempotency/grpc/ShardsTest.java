@@ -324,7 +324,7 @@ class ShardsTest {
   }
 
   private static StoreException outOfReach() {
-    return new StoreException("out of reach", null, NOTHING_SENT, NO_CONNECTION);
+    return StoreException.of(NOTHING_SENT, NO_CONNECTION, "out of reach");
   }
 
   /** A store whose check at start-up fails until a test says otherwise. */

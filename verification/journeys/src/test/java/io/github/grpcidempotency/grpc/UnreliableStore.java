@@ -49,7 +49,7 @@ final class UnreliableStore extends ForwardingStore {
 
   /** Lets every claim, look and renewal fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
-    beforeClaim = throwing(() -> new StoreException("cut off", null, phase, cause));
+    beforeClaim = throwing(() -> StoreException.of(phase, cause, "cut off"));
   }
 
   /** Lets every claim fail from now on, but no look. */
@@ -111,7 +111,7 @@ final class UnreliableStore extends ForwardingStore {
   }
 
   private static StoreException cutOff() {
-    return new StoreException("cut off", null, HANDLER_DONE, NO_CONNECTION);
+    return StoreException.of(HANDLER_DONE, NO_CONNECTION, "cut off");
   }
 
   private static void nothing() {}

@@ -209,11 +209,7 @@ enum SeededFault {
                           try {
                             store.retain(request.claimRequest(), read);
                           } catch (StoreException failed) {
-                            throw new StoreException(
-                                "could not retain",
-                                failed,
-                                io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
-                                io.github.grpcidempotency.store.FailureCause.NO_CONNECTION);
+                            throw StoreException.of(io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT, io.github.grpcidempotency.store.FailureCause.NO_CONNECTION, "could not retain").initCause(failed);
                           }
                         }
                         return met;

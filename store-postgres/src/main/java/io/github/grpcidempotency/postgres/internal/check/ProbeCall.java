@@ -19,6 +19,7 @@ import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -79,8 +80,8 @@ final class ProbeCall {
   private static final Duration MAX_WAIT = Duration.ofSeconds(3);
 
   private static final RecordedProcedure PROCEDURE =
-      new RecordedProcedure(
-          "idempotency/probe", Optional.empty(), false, Optional.empty(), Optional.empty(), true);
+      RecordedProcedure.of(
+          Procedure.named("idempotency/probe").attach(Duration.ofMinutes(1)).build());
 
   private static final Fingerprint NOTHING_ASKED =
       new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY);
@@ -461,7 +462,7 @@ final class ProbeCall {
   private ClaimRequest request(Caller caller) {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
     keys.add(key.value());
-    return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION, Optional.empty(), false);
+    return ClaimRequest.of(key, PROCEDURE, NOTHING_ASKED).retainedFor(RETENTION);
   }
 
   private static void check(boolean proved, String problem) {

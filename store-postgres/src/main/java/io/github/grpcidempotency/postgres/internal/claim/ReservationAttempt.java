@@ -142,11 +142,10 @@ public final class ReservationAttempt {
     if (step instanceof Found other && !other.row().expired()) {
       return other.row().inFlight();
     }
-    throw new StoreException(
-        "the key changed its owner too often during one claim; the client can retry",
-        null,
+    throw StoreException.of(
         step.known(),
-        FailureCause.CONTENTION);
+        FailureCause.CONTENTION,
+        "the key changed its owner too often during one claim; the client can retry");
   }
 
   private Step next(Step step) {

@@ -158,7 +158,7 @@ public final class RecordDatabase {
 
   /** Returns the store's exception for a failure of the database. */
   public StoreException failed(String message, JdbiException failure, FailurePhase phase) {
-    return new StoreException(message, failure, phase, outage.causeOf(failure));
+    return StoreException.of(phase, outage.causeOf(failure), message).initCause(failure);
   }
 
   /**

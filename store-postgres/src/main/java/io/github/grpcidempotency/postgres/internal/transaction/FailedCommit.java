@@ -76,10 +76,9 @@ final class FailedCommit {
   }
 
   static StoreException closed() {
-    return new StoreException(
-        "the transaction's connection is closed",
-        null,
+    return StoreException.of(
         FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
+        FailureCause.CONNECTION_LOST,
+        "the transaction's connection is closed");
   }
 }

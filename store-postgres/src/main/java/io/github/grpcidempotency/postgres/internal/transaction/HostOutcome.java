@@ -154,11 +154,11 @@ final class HostOutcome {
   }
 
   private static StoreException unknown(@Nullable Throwable cause) {
-    return new StoreException(
-        "the host's transaction manager does not know whether the transaction was committed",
-        cause,
-        FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
+    return StoreException.of(
+            FailurePhase.HANDLER_DONE,
+            FailureCause.CONNECTION_LOST,
+            "the host's transaction manager does not know whether the transaction was committed")
+        .initCause(cause);
   }
 
   private void checkOpen() {

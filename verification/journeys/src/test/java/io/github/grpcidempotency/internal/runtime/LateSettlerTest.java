@@ -226,7 +226,7 @@ class LateSettlerTest {
   }
 
   private StoreException failure() {
-    return new StoreException("cut off", null, HANDLER_DONE, outage.orElseThrow());
+    return StoreException.of(HANDLER_DONE, outage.orElseThrow(), "cut off");
   }
 
   private void note(IdempotencyEvent event) {
