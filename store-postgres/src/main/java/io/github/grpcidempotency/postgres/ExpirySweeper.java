@@ -12,9 +12,9 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -231,7 +231,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
     /**
      * Names the shard that is swept, for events, metrics and the log; none by default. Use the name
-     * that the shard has in {@link io.github.grpcidempotency.store.Shards}.
+     * that the shard has in {@link io.github.grpcidempotency.shard.Shards}.
      */
     @Experimental
     public Builder shard(String name) {

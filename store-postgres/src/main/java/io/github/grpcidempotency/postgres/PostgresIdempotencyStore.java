@@ -25,17 +25,17 @@ import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransactio
 import io.github.grpcidempotency.postgres.internal.transaction.TransactionAttempt;
 import io.github.grpcidempotency.postgres.internal.watch.PostgresCompletionWatch;
 import io.github.grpcidempotency.store.BatchCounts;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.OperationStore;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
-import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.CompletionWatch;
+import io.github.grpcidempotency.store.spi.OperationCatalog;
+import io.github.grpcidempotency.store.spi.OperationStore;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.store.spi.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -412,8 +412,8 @@ public final class PostgresIdempotencyStore
     /**
      * Returns the store. It connects when it is first used.
      *
-     * @throws io.github.grpcidempotency.procedure.SetupException if the store has no connections of
-     *     its own: the data source is not a HikariCP pool, and {@link #connections} is not set
+     * @throws io.github.grpcidempotency.store.SetupException if the store has no connections of its
+     *     own: the data source is not a HikariCP pool, and {@link #connections} is not set
      */
     public PostgresIdempotencyStore build() {
       return new PostgresIdempotencyStore(

@@ -3,9 +3,9 @@ package io.github.grpcidempotency.internal.runtime;
 import static java.util.stream.Collectors.toMap;
 
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.OperationCatalog;
-import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.StoredOperation;
+import io.github.grpcidempotency.store.spi.OperationCatalog;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.StoredOperation;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;

@@ -21,7 +21,7 @@ import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.store.StoredOperation;
+import io.github.grpcidempotency.store.spi.StoredOperation;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
