@@ -61,8 +61,7 @@ class ServiceEventsTest {
     assertThat(replayed.procedure().name()).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
     assertThat(journal.all(Kind.REFUSED, RefusalEvent.class))
         .extracting(RefusalEvent::reason)
-        .containsExactly(
-            RefusalReason.IDEMPOTENCY_KEY_UNKNOWN, RefusalReason.IDEMPOTENCY_KEY_INVALID);
+        .containsExactly(RefusalReason.KEY_UNKNOWN, RefusalReason.KEY_INVALID);
   }
 
   @Test
@@ -97,11 +96,11 @@ class ServiceEventsTest {
 
     assertThat(journal.kinds()).containsExactly("REFUSED", "REFUSED");
     RefusalEvent unknown = journal.all(Kind.REFUSED, RefusalEvent.class).get(0);
-    assertThat(unknown.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
+    assertThat(unknown.reason()).isEqualTo(RefusalReason.OPERATION_UNKNOWN);
     assertThat(unknown.operationId()).isEmpty();
     assertThat(unknown.procedure().name()).isEqualTo("google.longrunning.Operations");
     RefusalEvent unfinished = journal.all(Kind.REFUSED, RefusalEvent.class).get(1);
-    assertThat(unfinished.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+    assertThat(unfinished.reason()).isEqualTo(RefusalReason.OPERATION_UNFINISHED);
     assertThat(unfinished.operationId().orElseThrow()).hasToString(nameOf(first));
     assertThat(unfinished.procedure().name())
         .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());

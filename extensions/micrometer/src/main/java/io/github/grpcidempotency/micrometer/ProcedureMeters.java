@@ -109,13 +109,13 @@ final class ProcedureMeters {
   }
 
   private void beginAtZero() {
-    MetersByWord<Counter> reused = refusals.of(RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    MetersByWord<Counter> reused = refusals.of(RefusalReason.KEY_REUSED);
     reused.of("request");
     reused.of("procedure");
-    refusals.of(RefusalReason.IDEMPOTENCY_IN_PROGRESS).of(MetricTags.NONE);
-    refusals.of(RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN).of(MetricTags.NONE);
-    refusals.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE).of(MetricTags.NONE);
-    MetersByWord<Counter> unavailable = refusals.of(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE);
+    refusals.of(RefusalReason.IN_PROGRESS).of(MetricTags.NONE);
+    refusals.of(RefusalReason.OUTCOME_UNKNOWN).of(MetricTags.NONE);
+    refusals.of(RefusalReason.RECORD_UNREADABLE).of(MetricTags.NONE);
+    MetersByWord<Counter> unavailable = refusals.of(RefusalReason.STORE_UNAVAILABLE);
     for (FailureCause cause : FailureCause.values()) {
       unavailable.of(cause.word());
     }

@@ -47,10 +47,7 @@ final class SampleEvents {
         Events.attached(call),
         Events.waitEnded(call, TOOK, WaitEvent.End.GAVE_UP),
         Events.refused(
-            call,
-            RefusalReason.IDEMPOTENCY_KEY_REUSED,
-            Optional.of("request"),
-            Optional.of(OPERATION)),
+            call, RefusalReason.KEY_REUSED, Optional.of("request"), Optional.of(OPERATION)),
         Events.settled(call, OPERATION, Settlement.COMPLETE, TOOK, TOOK),
         Events.settlementFailed(call, OPERATION, Settlement.COMPLETE, Optional.of(outage)),
         Events.unprotected(call, UnprotectedCause.FAILED_OPEN),

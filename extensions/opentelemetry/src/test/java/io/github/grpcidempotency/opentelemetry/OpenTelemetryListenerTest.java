@@ -115,10 +115,7 @@ class OpenTelemetryListenerTest {
     SpanData span =
         spanOf(
             Events.refused(
-                CALL,
-                RefusalReason.IDEMPOTENCY_KEY_REUSED,
-                Optional.of("request"),
-                Optional.of(OPERATION)));
+                CALL, RefusalReason.KEY_REUSED, Optional.of("request"), Optional.of(OPERATION)));
 
     assertThat(span)
         .hasStatus(StatusData.unset())
@@ -274,10 +271,7 @@ class OpenTelemetryListenerTest {
         Events.attached(CALL),
         Events.waitEnded(CALL, SOME_TIME, WaitEvent.End.ANSWERED),
         Events.refused(
-            CALL,
-            RefusalReason.IDEMPOTENCY_KEY_REUSED,
-            Optional.of("request"),
-            Optional.of(OPERATION)),
+            CALL, RefusalReason.KEY_REUSED, Optional.of("request"), Optional.of(OPERATION)),
         Events.settled(CALL, OPERATION, Settlement.RELEASE, SOME_TIME, SOME_TIME),
         Events.settlementFailed(CALL, OPERATION, Settlement.COMPLETE, Optional.of(failure())),
         Events.unprotected(CALL, UnprotectedCause.NO_CALLER),

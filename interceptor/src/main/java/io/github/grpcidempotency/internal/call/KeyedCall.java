@@ -212,7 +212,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
       refuse(refused.refusal(), Optional.of(id), refused.getCause());
       return;
     } catch (Throwable unreadable) {
-      refuse(Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(id), unreadable);
+      refuse(Refusal.of(RefusalReason.RECORD_UNREADABLE), Optional.of(id), unreadable);
       return;
     }
     events.replayed(recorded, claimTook);

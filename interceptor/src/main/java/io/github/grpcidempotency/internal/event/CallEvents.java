@@ -182,7 +182,7 @@ public record CallEvents(
     RefusalReason reason = refusal.reason();
     Level level = levelOf(reason, operationId);
     String advice =
-        reason == RefusalReason.IDEMPOTENCY_CALLER_REQUIRED
+        reason == RefusalReason.CALLER_REQUIRED
             ? "; check that authentication runs before the idempotency interceptor"
             : "";
     emit(
@@ -190,9 +190,9 @@ public record CallEvents(
         DecisionLine.of(
                 why != null && level != Level.ERROR ? Level.WARN : level,
                 "refuse",
-                "the call is refused: " + reason + advice)
+                "the call is refused: " + reason.wireName() + advice)
             .about(operationId)
-            .because(reason)
+            .because(reason.wireName())
             .causedBy(refusal.detail()),
         why);
   }
@@ -200,23 +200,19 @@ public record CallEvents(
   /** A refusal for which another line was written is only a debug line. */
   private static Level levelOf(RefusalReason reason, Optional<UUID> operationId) {
     return switch (reason) {
-      case IDEMPOTENCY_KEY_INVALID,
-          IDEMPOTENCY_IN_PROGRESS,
-          IDEMPOTENCY_KEY_UNKNOWN,
-          IDEMPOTENCY_OPERATION_UNKNOWN,
-          IDEMPOTENCY_OPERATION_UNFINISHED ->
+      case KEY_INVALID, IN_PROGRESS, KEY_UNKNOWN, OPERATION_UNKNOWN, OPERATION_UNFINISHED ->
           Level.DEBUG;
-      case IDEMPOTENCY_KEY_REQUIRED,
-          IDEMPOTENCY_KEY_PROHIBITED,
-          IDEMPOTENCY_CALLER_REQUIRED,
-          IDEMPOTENCY_REPLAY_DENIED,
-          IDEMPOTENCY_RESOURCE_GONE,
-          IDEMPOTENCY_OUTCOME_UNKNOWN,
-          IDEMPOTENCY_SHUTTING_DOWN ->
+      case KEY_REQUIRED,
+          KEY_PROHIBITED,
+          CALLER_REQUIRED,
+          REPLAY_DENIED,
+          RESOURCE_GONE,
+          OUTCOME_UNKNOWN,
+          SHUTTING_DOWN ->
           Level.INFO;
-      case IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_ANSWER_TOO_LARGE -> Level.WARN;
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
-      case IDEMPOTENCY_RECORD_UNREADABLE -> Level.ERROR;
+      case KEY_REUSED, ANSWER_TOO_LARGE -> Level.WARN;
+      case STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
+      case RECORD_UNREADABLE -> Level.ERROR;
     };
   }
 

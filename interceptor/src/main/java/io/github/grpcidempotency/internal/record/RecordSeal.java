@@ -54,7 +54,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
   private static ByteString notOpened(Throwable failure) {
     throw failure instanceof IllegalStateException
-        ? RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure)
+        ? RefusedException.of(RefusalReason.RECORD_UNREADABLE, failure)
         : RefusedException.temporary(failure);
   }
 

@@ -68,14 +68,14 @@ public sealed interface Replay {
         && !ServiceFunction.call(
             () -> guard.get().mayReplay(caller, recorded.outcome().resourceId()),
             Replay::undecided)) {
-      throw RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+      throw RefusedException.of(RefusalReason.REPLAY_DENIED);
     }
   }
 
   private static boolean undecided(Throwable thrown) {
     throw thrown instanceof StoreException
         ? RefusedException.temporary(thrown)
-        : RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED, thrown);
+        : RefusedException.of(RefusalReason.REPLAY_DENIED, thrown);
   }
 
   private static Replay read(
@@ -105,7 +105,7 @@ public sealed interface Replay {
     ResponseRebuilder rebuilder =
         procedure
             .responseRebuilder()
-            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.ANSWER_TOO_LARGE));
     return resource
         .<Message>flatMap(
             id ->
@@ -118,6 +118,6 @@ public sealed interface Replay {
                       throw RefusedException.temporary(failure);
                     }))
         .map(message -> FieldPath.without(message, procedure.omittedFields()).toByteString())
-        .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE));
+        .orElseThrow(() -> RefusedException.of(RefusalReason.RESOURCE_GONE));
   }
 }

@@ -171,7 +171,7 @@ final class OperationWait implements Drain.Call, InFlightWaiter.Waiting {
     VisibleOperation seen;
     try {
       StoredOperation stored =
-          found.orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
+          found.orElseThrow(() -> RefusedException.of(RefusalReason.OPERATION_UNKNOWN));
       seen = call.see(stored, operations.procedure(stored));
     } catch (Throwable failure) { // no other code would answer the call
       fail(failure);

@@ -120,10 +120,10 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
           StoredOperation stored = stored(call, asked, request.getName());
           Procedure procedure = asked.operations().procedure(stored);
           if (!VisibleOperation.isDone(call.stateOf(stored, procedure))) {
-            throw RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+            throw RefusedException.of(RefusalReason.OPERATION_UNFINISHED);
           }
           if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
-            throw RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
+            throw RefusedException.of(RefusalReason.OPERATION_UNKNOWN);
           }
           return Empty.getDefaultInstance();
         });
@@ -141,9 +141,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   private Asked ask(OperationsCall call) {
     Caller caller =
-        callers
-            .resolve()
-            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
+        callers.resolve().orElseThrow(() -> RefusedException.of(RefusalReason.CALLER_REQUIRED));
     Engine engine = call.by(caller);
     return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
@@ -157,7 +155,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .canonicalize(name)
         .filter(name::equals)
         .map(UUID::fromString)
-        .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
+        .orElseThrow(() -> RefusedException.of(RefusalReason.OPERATION_UNKNOWN));
   }
 
   private VisibleOperation find(OperationsCall call, Asked asked, String name) {
@@ -169,7 +167,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     StoredOperation stored =
         asked.operations().catalog().find(asked.caller(), List.of(idOf(name))).stream()
             .findFirst()
-            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.OPERATION_UNKNOWN));
     call.about(stored, asked.operations().procedure(stored));
     return stored;
   }

@@ -75,9 +75,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     Found found;
     try {
       Caller caller =
-          callers
-              .resolve()
-              .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
+          callers.resolve().orElseThrow(() -> RefusedException.of(RefusalReason.CALLER_REQUIRED));
       events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
       events = events.onShard(engine.shard());
@@ -243,7 +241,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       try {
         response =
             ours.map(this::responseOf)
-                .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN));
+                .orElseThrow(() -> RefusedException.of(RefusalReason.KEY_UNKNOWN));
       } catch (Throwable failure) { // after a wait, no other code answers the call
         fail(failure, recorded);
         return;

@@ -168,7 +168,7 @@ class EventsTest extends CallTest {
 
     assertThat(journal.kinds()).containsExactly("KEY_REQUIRED", "REFUSED");
     assertThat(journal.only(Kind.REFUSED, RefusalEvent.class).reason())
-        .isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REQUIRED);
+        .isEqualTo(RefusalReason.KEY_REQUIRED);
   }
 
   @Test
@@ -228,7 +228,7 @@ class EventsTest extends CallTest {
     call(server, "another thing").as(ALICE).key(KEY).end();
 
     RefusalEvent refused = journal.only(Kind.REFUSED, RefusalEvent.class);
-    assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    assertThat(refused.reason()).isEqualTo(RefusalReason.KEY_REUSED);
     assertThat(refused.detail()).contains("request");
     assertThat(refused.operationId()).contains(operation);
   }

@@ -187,12 +187,12 @@ class IdempotentWorkTest {
     assertThat(run(guarded, this::closed).replayed()).isTrue();
 
     guard = (caller, resource) -> false;
-    assertRefused(guarded, RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+    assertRefused(guarded, RefusalReason.REPLAY_DENIED);
     guard =
         (caller, resource) -> {
           throw new IllegalStateException("the rights cannot be read");
         };
-    assertRefused(guarded, RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+    assertRefused(guarded, RefusalReason.REPLAY_DENIED);
     assertThat(runs).hasValue(1);
   }
 
@@ -268,7 +268,7 @@ class IdempotentWorkTest {
 
     assertRefused(
         Procedure.named("jobs/open-month").execution(Execution.RESERVED).build(),
-        RefusalReason.IDEMPOTENCY_KEY_REUSED);
+        RefusalReason.KEY_REUSED);
   }
 
   @Test

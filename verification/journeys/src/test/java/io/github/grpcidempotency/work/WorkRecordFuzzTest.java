@@ -69,7 +69,7 @@ class WorkRecordFuzzTest {
   }
 
   private static void assertUnreadable(WorkRefusedException refused) {
-    assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
+    assertThat(refused.reason()).isEqualTo(RefusalReason.RECORD_UNREADABLE);
   }
 
   private static WorkResult<StringValue> run(IdempotentWork work, String token) throws Exception {
