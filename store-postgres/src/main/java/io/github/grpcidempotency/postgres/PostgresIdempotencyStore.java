@@ -10,7 +10,6 @@ import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
-import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.ServerName;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
@@ -50,7 +49,6 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -300,7 +298,6 @@ public final class PostgresIdempotencyStore
     private Optional<DataSource> connections = Optional.empty();
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
-    private Consumer<Jdbi> configuration = jdbi -> {};
     private Supplier<String> serverName = ServerName::ofThisProcess;
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
@@ -348,15 +345,6 @@ public final class PostgresIdempotencyStore
     /** Sets the name under which this process holds its reservations. */
     Builder serverName(String name) {
       this.serverName = () -> name;
-      return this;
-    }
-
-    /**
-     * Configures the Jdbi of the handles that {@link ClaimTransaction} returns to handlers:
-     * plugins, mappers.
-     */
-    public Builder jdbi(Consumer<Jdbi> configuration) {
-      this.configuration = configuration;
       return this;
     }
 
@@ -424,7 +412,6 @@ public final class PostgresIdempotencyStore
                   .orElseGet(() -> StoreConnections.deriveFrom(dataSource))
                   .through(wrapper),
               hostTransactions,
-              new Handles(configuration),
               ClaimLostException::new,
               schema,
               serverName.get(),

@@ -316,7 +316,7 @@ class DeletesTest {
   private static boolean delete(Way way, Jdbi jdbi, Effect effect, DeleteThingRequest request) {
     UUID thing = UUID.fromString(request.getId());
     if (way == Way.TRANSACTIONAL) {
-      return effect.on(ClaimTransaction.handle(), thing);
+      return effect.on(ClaimJdbi.handle(), thing);
     }
     UUID user = Things.caller();
     return jdbi.inTransaction(

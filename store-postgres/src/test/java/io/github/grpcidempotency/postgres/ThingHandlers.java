@@ -41,11 +41,11 @@ final class ThingHandlers {
     return (request, answer) -> {
       Thing thing = ThingHandler.newThing(request);
       if (CurrentHandler.claim().filter(Claim::isOptimistic).isPresent()) {
-        insertAsCaller(ClaimTransaction.handle(), thing);
+        insertAsCaller(ClaimJdbi.handle(), thing);
       } else {
-        insert(ClaimTransaction.handle(), thing);
+        insert(ClaimJdbi.handle(), thing);
       }
-      waitIfRequested(ClaimTransaction.handle(), request);
+      waitIfRequested(ClaimJdbi.handle(), request);
       if (!failsIfRequested(request, answer)) {
         ThingHandler.answer(answer, thing);
       }

@@ -170,7 +170,7 @@ class TransactionFaultTest {
     ThingHandler forgetful =
         (request, answer) -> {
           if (forget.get()) {
-            insert(ClaimTransaction.handle(), newThing(request));
+            insert(ClaimJdbi.handle(), newThing(request));
             forgotten.add(answer);
           } else {
             ThingHandlers.transactional().create(request, answer);

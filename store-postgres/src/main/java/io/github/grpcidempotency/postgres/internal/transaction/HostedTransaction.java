@@ -48,7 +48,7 @@ public final class HostedTransaction extends HandlerTransaction {
 
   private HostedTransaction(
       RecordDatabase database, HostTransaction.Begun host, Connection connection) {
-    super(connection, database.settings().handles());
+    super(connection);
     this.database = database;
     this.host = host;
     this.outcome = new HostOutcome(connection);

@@ -43,7 +43,7 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   private OpenTransaction(RecordDatabase database, Connection connection) {
-    super(connection, database.settings().handles());
+    super(connection);
     this.database = database;
   }
 
