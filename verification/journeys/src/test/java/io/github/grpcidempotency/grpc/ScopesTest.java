@@ -85,7 +85,7 @@ class ScopesTest extends CallTest {
 
     assertThat(eventsRanIn)
         .containsExactly(
-            "KeyFound in outer inner", "Claimed in outer inner", "ClaimSettled in outer inner");
+            "KEY_FOUND in outer inner", "CLAIMED in outer inner", "SETTLED in outer inner");
   }
 
   @Test
