@@ -162,7 +162,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   }
 
   private static void refused(CallSpan span, RefusalEvent event) {
-    String reason = event.reason().name();
+    String reason = event.reason().wireName();
     span.decide("refused").set(TraceNames.REFUSAL_REASON, reason);
     event.detail().ifPresent(detail -> span.set(TraceNames.REFUSAL_DETAIL, detail));
     span.add(

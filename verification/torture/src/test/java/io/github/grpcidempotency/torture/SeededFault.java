@@ -415,7 +415,7 @@ enum SeededFault {
           .of(Form.FAIL_OPEN)
           .by(
               interceptor(
-                  "store/FailureRemedy",
+                  "store/spi/FailureRemedy",
                   "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? FIND",
                   "case READ_ONLY, BROKEN -> phase == null ? FIND"))
           .during(FaultKind.READ_ONLY)),
