@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.event;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
 import java.util.Optional;
 
 /**
@@ -23,8 +23,8 @@ public interface CallScope {
 
   /**
    * Returns the call's position in its trace. It is recorded with the operation, and part of the
-   * {@link IdempotencyEvent.Replayed} event of a replay. A value of more than {@link
-   * ClaimRequest#MAX_TRACE} bytes is not recorded.
+   * {@link ReplayEvent} of a replay. A value of more than {@link ClaimRequest#MAX_TRACE} bytes is
+   * not recorded.
    */
   default Optional<ByteString> trace() {
     return Optional.empty();

@@ -1,46 +1,51 @@
 package io.github.grpcidempotency.event;
 
-/** Why a call is refused. The names are sent as {@code ErrorInfo.reason}. */
+/** Why a call is refused. */
 public enum RefusalReason {
   /** The key is malformed, empty or repeated. */
-  IDEMPOTENCY_KEY_INVALID,
+  KEY_INVALID,
   /** The procedure requires a key and the call has none. */
-  IDEMPOTENCY_KEY_REQUIRED,
+  KEY_REQUIRED,
   /** The procedure is not safe to retry, but the call has a key. */
-  IDEMPOTENCY_KEY_PROHIBITED,
+  KEY_PROHIBITED,
   /**
    * The procedure requires a key, and its caller is unknown or cannot prove that the key is theirs.
    */
-  IDEMPOTENCY_CALLER_REQUIRED,
+  CALLER_REQUIRED,
   /** An answer is recorded, but the guard does not allow the caller to have it. */
-  IDEMPOTENCY_REPLAY_DENIED,
+  REPLAY_DENIED,
   /**
    * An answer is recorded, but cannot be decrypted, for instance because its encryption key is
    * missing.
    */
-  IDEMPOTENCY_RECORD_UNREADABLE,
+  RECORD_UNREADABLE,
   /** The call was answered, and its answer was too large to be recorded. */
-  IDEMPOTENCY_ANSWER_TOO_LARGE,
+  ANSWER_TOO_LARGE,
   /** The key was used for another request or another procedure. */
-  IDEMPOTENCY_KEY_REUSED,
+  KEY_REUSED,
   /**
    * The answer has to be rebuilt from its resource, but the resource does not exist any more. A
    * handler that deletes a resource may send the same reason with its {@code NOT_FOUND} if the
    * resource once existed; that answer is not a refusal.
    */
-  IDEMPOTENCY_RESOURCE_GONE,
+  RESOURCE_GONE,
   /** The outcome of a call was requested, but there is no record of a call with this key. */
-  IDEMPOTENCY_KEY_UNKNOWN,
+  KEY_UNKNOWN,
   /** The caller has no operation with this id. */
-  IDEMPOTENCY_OPERATION_UNKNOWN,
+  OPERATION_UNKNOWN,
   /** The operation cannot be deleted, because it is not done. */
-  IDEMPOTENCY_OPERATION_UNFINISHED,
+  OPERATION_UNFINISHED,
   /** The first call with this key is still running. */
-  IDEMPOTENCY_IN_PROGRESS,
+  IN_PROGRESS,
   /** The first call with this key has ended, and it is unknown whether its effect happened. */
-  IDEMPOTENCY_OUTCOME_UNKNOWN,
+  OUTCOME_UNKNOWN,
   /** The store failed, and the call may not run without it. */
-  IDEMPOTENCY_STORE_UNAVAILABLE,
+  STORE_UNAVAILABLE,
   /** The server is shutting down while the call was waiting, or before its handler ended. */
-  IDEMPOTENCY_SHUTTING_DOWN
+  SHUTTING_DOWN;
+
+  /** Returns the name that is sent as {@code ErrorInfo.reason}, such as IDEMPOTENCY_IN_PROGRESS. */
+  public String wireName() {
+    return "IDEMPOTENCY_" + name();
+  }
 }

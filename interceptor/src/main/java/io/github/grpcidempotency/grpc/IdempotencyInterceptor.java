@@ -33,10 +33,10 @@ import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.OperationAccess;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;
@@ -381,8 +381,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      * Checks the procedures and the stores, and returns the interceptor. Close it when the server
      * has terminated.
      *
-     * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
-     *     every problem
+     * @throws io.github.grpcidempotency.store.SetupException if anything is wrong; it lists every
+     *     problem
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotencyInterceptor build() {

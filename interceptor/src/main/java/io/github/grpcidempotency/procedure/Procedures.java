@@ -5,6 +5,7 @@ import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.resource.StatusResolver;
 import io.github.grpcidempotency.resource.StatusSource;
+import io.github.grpcidempotency.store.SetupException;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.util.ArrayList;

@@ -15,14 +15,25 @@ public final class StoreException extends RuntimeException {
 
   /** Creates a failure of unknown phase and cause, after which the operation may have been done. */
   public StoreException(String message, @Nullable Throwable cause) {
-    this(message, cause, FailurePhase.ANSWER_LOST, FailureCause.OTHER);
+    this(FailurePhase.ANSWER_LOST, FailureCause.OTHER, message);
+    initCause(cause);
   }
 
-  public StoreException(
-      String message, @Nullable Throwable cause, FailurePhase phase, FailureCause failureCause) {
-    super(message, cause);
+  private StoreException(FailurePhase phase, FailureCause failureCause, String message) {
+    super(message);
     this.phase = phase;
     this.failureCause = failureCause;
+  }
+
+  /** Returns a failure of known phase and cause. Add what was thrown with {@link #initCause}. */
+  public static StoreException of(FailurePhase phase, FailureCause failureCause, String message) {
+    return new StoreException(phase, failureCause, message);
+  }
+
+  @Override
+  public synchronized StoreException initCause(@Nullable Throwable cause) {
+    super.initCause(cause);
+    return this;
   }
 
   /** Returns the progress of the call at the time of the failure. */

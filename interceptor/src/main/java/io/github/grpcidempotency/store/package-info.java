@@ -1,7 +1,4 @@
-/**
- * The interface of stores: claim, settle, renew, find. One contract test checks that all stores
- * behave in the same way. Depends on neither gRPC nor SQL.
- */
+/** The failures of a store, as services and listeners see them. */
 @NullMarked
 package io.github.grpcidempotency.store;
 

@@ -23,8 +23,8 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.Experimental;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.shard.Shards;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -170,8 +170,8 @@ public final class IdempotentWork implements AutoCloseable {
      * Checks the procedures and the stores, and returns the {@code IdempotentWork}. Close it when
      * the last work has ended.
      *
-     * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
-     *     every problem
+     * @throws io.github.grpcidempotency.store.SetupException if anything is wrong; it lists every
+     *     problem
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotentWork build() {

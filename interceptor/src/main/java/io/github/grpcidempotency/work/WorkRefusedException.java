@@ -14,7 +14,7 @@ public final class WorkRefusedException extends Exception {
   private final @Nullable Duration retryAfter;
 
   WorkRefusedException(Refusal refusal) {
-    super(refusal.reason().name());
+    super(refusal.reason().wireName());
     this.reason = refusal.reason();
     this.retryAfter = refusal.retryAfter().orElse(null);
   }

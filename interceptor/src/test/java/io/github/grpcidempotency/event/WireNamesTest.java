@@ -24,6 +24,6 @@ class WireNamesTest {
 
     assertThat(listed)
         .containsExactlyInAnyOrderElementsOf(
-            Arrays.stream(RefusalReason.values()).map(Enum::name).toList());
+            Arrays.stream(RefusalReason.values()).map(RefusalReason::wireName).toList());
   }
 }

@@ -7,7 +7,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.util.Optional;
 import org.assertj.core.api.ListAssert;

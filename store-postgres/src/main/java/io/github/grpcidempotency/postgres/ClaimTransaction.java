@@ -1,9 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
-import io.github.grpcidempotency.store.handler.CurrentHandler;
+import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import java.sql.Connection;
-import org.jdbi.v3.core.Handle;
 
 /**
  * The transaction in which the handler of a transactional procedure writes. The interceptor begins
@@ -19,15 +18,6 @@ import org.jdbi.v3.core.Handle;
  */
 public final class ClaimTransaction {
   private ClaimTransaction() {}
-
-  /**
-   * Returns the transaction as a Jdbi handle.
-   *
-   * @throws IllegalStateException if the current call has no such transaction
-   */
-  public static Handle handle() {
-    return current().guardedHandle();
-  }
 
   /**
    * Returns the transaction as a JDBC connection.

@@ -3,17 +3,18 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
-import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.internal.event.Events;
+import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -40,7 +41,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final StoreConnections connections;
-  private final List<IdempotencyListener> listeners;
+  private final Listeners listeners;
   private final String schema;
   private final String sweepSql;
   private final String lagSql;
@@ -63,7 +64,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
   private ExpirySweeper(Builder builder) {
     this.connections = builder.store.connections();
-    this.listeners = List.copyOf(builder.listeners);
+    this.listeners = new Listeners(builder.listeners);
     this.schema = builder.store.schema();
     this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", schema));
     this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", schema));
@@ -117,22 +118,12 @@ public final class ExpirySweeper implements AutoCloseable {
       lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
-      emit(new IdempotencyEvent.SweepFailed(failure, shard));
+      listeners.emit(Events.sweepFailed(failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
-    emit(new IdempotencyEvent.Swept(swept, took, lag, shard));
+    listeners.emit(Events.swept(swept, took, lag, shard));
     return swept;
-  }
-
-  private void emit(IdempotencyEvent event) {
-    for (IdempotencyListener listener : listeners) {
-      try {
-        listener.onEvent(event);
-      } catch (Throwable thrown) {
-        log.warn(thrown.getClass().getName(), thrown, "an idempotency listener failed");
-      }
-    }
   }
 
   /**
@@ -240,7 +231,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
     /**
      * Names the shard that is swept, for events, metrics and the log; none by default. Use the name
-     * that the shard has in {@link io.github.grpcidempotency.store.Shards}.
+     * that the shard has in {@link io.github.grpcidempotency.shard.Shards}.
      */
     @Experimental
     public Builder shard(String name) {

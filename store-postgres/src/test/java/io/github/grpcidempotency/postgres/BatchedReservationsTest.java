@@ -11,12 +11,12 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -123,13 +123,7 @@ class BatchedReservationsTest {
   }
 
   private static ClaimRequest asRetry(ClaimRequest request) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        request.trace(),
-        true);
+    return request.markedAsRetry(true);
   }
 
   @Test

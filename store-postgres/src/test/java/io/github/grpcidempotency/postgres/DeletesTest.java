@@ -13,10 +13,10 @@ import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
@@ -316,7 +316,7 @@ class DeletesTest {
   private static boolean delete(Way way, Jdbi jdbi, Effect effect, DeleteThingRequest request) {
     UUID thing = UUID.fromString(request.getId());
     if (way == Way.TRANSACTIONAL) {
-      return effect.on(ClaimTransaction.handle(), thing);
+      return effect.on(ClaimJdbi.handle(), thing);
     }
     UUID user = Things.caller();
     return jdbi.inTransaction(

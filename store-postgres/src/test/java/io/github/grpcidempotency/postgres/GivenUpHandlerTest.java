@@ -122,7 +122,7 @@ class GivenUpHandlerTest {
     JDBI_BATCH {
       @Override
       void run(Connection connection) {
-        PreparedBatch batch = ClaimTransaction.handle().prepareBatch(INSERT);
+        PreparedBatch batch = ClaimJdbi.handle().prepareBatch(INSERT);
         batch.add(UUID.randomUUID(), "a thing").add(UUID.randomUUID(), "another").execute();
       }
     };

@@ -130,7 +130,7 @@ class HandlerThreadsTest {
   }
 
   private static Throwable failureOfSleep() {
-    return catchThrowable(() -> ClaimTransaction.handle().execute("SELECT pg_sleep(600)"));
+    return catchThrowable(() -> ClaimJdbi.handle().execute("SELECT pg_sleep(600)"));
   }
 
   private static int backend(DataSource pool) {

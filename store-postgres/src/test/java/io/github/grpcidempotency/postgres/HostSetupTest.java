@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import javax.sql.DataSource;

@@ -124,7 +124,10 @@ class LayersTest {
   @Test
   void noPartOfTheStoreDependsOnTheStore() {
     noClasses()
-        .that(not(belongToAnyOf(PostgresIdempotencyStore.class, ExpirySweeper.class)))
+        .that(
+            not(
+                belongToAnyOf(
+                    PostgresIdempotencyStore.class, PostgresStore.class, ExpirySweeper.class)))
         .should()
         .dependOnClassesThat(belongToAnyOf(PostgresIdempotencyStore.class))
         .check(MAIN);

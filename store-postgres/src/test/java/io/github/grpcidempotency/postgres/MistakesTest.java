@@ -270,7 +270,7 @@ class MistakesTest {
   @Test
   void theHandlerRunsCommit() {
     mistake.isFoundByTheHandler(
-        thrownAfterAnInsert(request -> ClaimTransaction.handle().execute("COMMIT")));
+        thrownAfterAnInsert(request -> ClaimJdbi.handle().execute("COMMIT")));
   }
 
   @Test

@@ -6,11 +6,11 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -97,13 +97,12 @@ class ObservationTest {
   }
 
   private ClaimRequest traced(String trace) {
-    return new ClaimRequest(
-        new IdempotencyKey(Caller.of(user), "a key"),
-        RecordedProcedure.of(Things.CREATE_THING),
-        Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")),
-        Things.CREATE_THING.retention(),
-        Optional.of(ByteString.copyFromUtf8(trace)),
-        false);
+    return ClaimRequest.of(
+            new IdempotencyKey(Caller.of(user), "a key"),
+            RecordedProcedure.of(Things.CREATE_THING),
+            Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")))
+        .retainedFor(Things.CREATE_THING.retention())
+        .tracedBy(Optional.of(ByteString.copyFromUtf8(trace)));
   }
 
   private Claim winInTransaction(String trace) {

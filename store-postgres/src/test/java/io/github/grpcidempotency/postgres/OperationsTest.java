@@ -13,13 +13,14 @@ import com.google.longrunning.CancelOperationRequest;
 import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.resource.OutboxQuery;
-import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.spi.Claim;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -367,7 +368,7 @@ class OperationsTest {
 
     assertThat(state(OperationsClient.of(broken).get(nameOf(reply))))
         .isEqualTo(State.STATE_PROCESSING);
-    assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).call().procedure().entry())
+    assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).procedure().entry())
         .isEqualTo(Entry.OPERATIONS);
   }
 

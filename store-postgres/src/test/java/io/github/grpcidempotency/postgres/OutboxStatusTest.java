@@ -8,15 +8,17 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.ClaimEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.OutboxQuery;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -117,9 +119,9 @@ class OutboxStatusTest {
                 .listener(journal.listener())
                 .start()) {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
-      UUID operation = journal.only(IdempotencyEvent.Claimed.class).operationId();
-      assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
-          .isEqualTo(operation);
+      UUID operation = journal.only(Kind.CLAIMED, ClaimEvent.class).operationId().orElseThrow();
+      assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).operationId())
+          .contains(operation);
       assertThat(log.warnings())
           .hasSize(1)
           .allMatch(line -> line.contains("outbox query") && line.contains(operation.toString()));
@@ -239,8 +241,8 @@ class OutboxStatusTest {
             .listener(journal.listener())
             .start()) {
       assertThat(replayStatus(server, "status = 'exploded'")).contains("processing");
-      assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
-          .isEqualTo(journal.only(IdempotencyEvent.Claimed.class).operationId());
+      assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).operationId())
+          .isEqualTo(journal.only(Kind.CLAIMED, ClaimEvent.class).operationId());
     }
   }
 
@@ -375,14 +377,7 @@ class OutboxStatusTest {
       for (boolean retry : List.of(false, true)) {
         ClaimResult.Recorded recorded =
             (ClaimResult.Recorded)
-                claiming.apply(
-                    new ClaimRequest(
-                        request.key(),
-                        request.procedure(),
-                        request.fingerprint(),
-                        request.retention(),
-                        Optional.empty(),
-                        retry));
+                claiming.apply(request.tracedBy(Optional.empty()).markedAsRetry(retry));
 
         assertThat(recorded.status()).as("what the core is told").isEmpty();
       }

@@ -9,8 +9,9 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
@@ -178,8 +179,8 @@ class RecoveryTest {
     await()
         .until(
             () ->
-                journal.all(IdempotencyEvent.Attached.class).stream()
-                    .anyMatch(event -> event.call().procedure().entry() == Entry.CALL));
+                journal.all(Kind.ATTACHED, CallEvent.class).stream()
+                    .anyMatch(event -> event.procedure().entry() == Entry.CALL));
     end.countDown();
 
     assertThat(running.join().isOk()).isFalse();
@@ -344,8 +345,8 @@ class RecoveryTest {
                             thing.rebuild(
                                 (caller, id) -> {
                                   if (out.get()) {
-                                    throw new StoreException(
-                                        "out", null, FailurePhase.NOTHING_SENT, cause);
+                                    throw StoreException.of(
+                                        FailurePhase.NOTHING_SENT, cause, "out");
                                   }
                                   return rebuild(caller, id);
                                 }))));

@@ -6,29 +6,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Int64Value;
+import com.google.protobuf.StringValue;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.OperationCatalog.OwnedResource;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.OperationCatalog.OwnedResource;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.ResourceIdType;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.protobuf.ProtoUtils;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -114,20 +117,22 @@ class ResourceIdTypesTest {
   @EnumSource
   void aFieldOfIntegersNeedsAColumnOfIntegers(Kind kind) {
     RecordedProcedure procedure =
-        new RecordedProcedure(
-            "jobs/make",
-            Optional.of(kind.type),
-            false,
-            Optional.of("int64 order.id"),
-            Optional.empty(),
-            false);
+        RecordedProcedure.of(
+            Procedure.of(
+                    ThingServer.CREATE_THING.toBuilder(
+                            ProtoUtils.marshaller(StringValue.getDefaultInstance()),
+                            ProtoUtils.marshaller(Int64Value.getDefaultInstance()))
+                        .build())
+                .execution(Execution.RESERVED)
+                .resource(kind.type, "value")
+                .build());
 
     if (kind == Kind.BIGINT || kind == Kind.INTEGER) {
       store().verify(List.of(procedure), Optional.empty());
     } else {
       assertThatThrownBy(() -> store().verify(List.of(procedure), Optional.empty()))
           .isInstanceOf(SetupException.class)
-          .hasMessageContaining("the field \"int64 order.id\"")
+          .hasMessageContaining("the field \"int64 value\"")
           .hasMessageContaining(
               "%s_id has the type %s".formatted(kind.type.name(), kind.idType().sqlName()));
     }

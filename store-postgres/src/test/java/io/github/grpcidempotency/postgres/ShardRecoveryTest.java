@@ -6,16 +6,15 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent.LeaseLost;
-import io.github.grpcidempotency.event.IdempotencyEvent.LeasesRenewed;
-import io.github.grpcidempotency.event.IdempotencyEvent.RecordedLate;
-import io.github.grpcidempotency.event.IdempotencyEvent.RecordingDeferred;
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.RenewalEvent;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
-import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
@@ -105,11 +104,11 @@ class ShardRecoveryTest {
     assertThat(inEast.join().isOk()).isTrue();
     assertThat(waitingInEast.join().bytes()).isEqualTo(inEast.join().bytes());
     assertThat(inWest.join().status().getCode()).isEqualTo(Status.Code.ABORTED);
-    assertThat(journal.only(RecordingDeferred.class).call().shard()).contains("west");
+    assertThat(journal.only(Kind.RECORDING_DEFERRED, CallEvent.class).shard()).contains("west");
 
     server.restart();
-    await().until(() -> !journal.all(RecordedLate.class).isEmpty());
-    assertThat(journal.only(RecordedLate.class).call().shard()).contains("west");
+    await().until(() -> !journal.all(Kind.RECORDED_LATE, CallEvent.class).isEmpty());
+    assertThat(journal.only(Kind.RECORDED_LATE, CallEvent.class).shard()).contains("west");
     Reply again = bobToB.createOther(Things.named("a thing"));
     assertThat(again.isReplay()).isTrue();
     assertThat(bob.createOther(Things.named("a thing")).bytes()).isEqualTo(again.bytes());
@@ -132,13 +131,13 @@ class ShardRecoveryTest {
     await()
         .until(
             () ->
-                journalOfB.all(LeasesRenewed.class).stream()
+                journalOfB.all(Kind.LEASES_RENEWED, RenewalEvent.class).stream()
                     .anyMatch(renewed -> renewed.shard().equals(Optional.of("west"))));
     end("another thing");
     assertThat(first.join().isOk()).isTrue();
     assertThat(second.join().bytes()).isEqualTo(first.join().bytes());
-    assertThat(journal.all(LeaseLost.class)).isEmpty();
-    assertThat(journalOfB.all(LeaseLost.class)).isEmpty();
+    assertThat(journal.all(Kind.LEASE_LOST, CallEvent.class)).isEmpty();
+    assertThat(journalOfB.all(Kind.LEASE_LOST, CallEvent.class)).isEmpty();
   }
 
   private PostgresIdempotencyStore store(TestDatabase database, Duration lease) {

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.SweepEvent;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -106,14 +107,14 @@ class SweepTest {
       assertThatThrownBy(broken::sweep).isInstanceOf(StoreException.class);
     }
 
-    IdempotencyEvent.Swept swept = journal.only(IdempotencyEvent.Swept.class);
+    SweepEvent swept = journal.only(Kind.SWEPT, SweepEvent.class);
     assertThat(swept.records()).isEqualTo(25);
     assertThat(swept.took()).isPositive();
     assertThat(swept.lag().orElseThrow()).isPositive();
     assertThat(swept.shard()).contains("east");
-    assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
-    IdempotencyEvent.SweepFailed failed = second.only(IdempotencyEvent.SweepFailed.class);
-    assertThat(failed.cause()).isInstanceOf(StoreException.class);
+    assertThat(second.kinds()).containsExactly("SWEPT", "SWEEP_FAILED");
+    SweepEvent failed = second.only(Kind.SWEEP_FAILED, SweepEvent.class);
+    assertThat(failed.thrown()).containsInstanceOf(StoreException.class);
     assertThat(failed.shard()).contains("west");
   }
 

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.handler.CurrentHandler;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -41,11 +41,11 @@ final class ThingHandlers {
     return (request, answer) -> {
       Thing thing = ThingHandler.newThing(request);
       if (CurrentHandler.claim().filter(Claim::isOptimistic).isPresent()) {
-        insertAsCaller(ClaimTransaction.handle(), thing);
+        insertAsCaller(ClaimJdbi.handle(), thing);
       } else {
-        insert(ClaimTransaction.handle(), thing);
+        insert(ClaimJdbi.handle(), thing);
       }
-      waitIfRequested(ClaimTransaction.handle(), request);
+      waitIfRequested(ClaimJdbi.handle(), request);
       if (!failsIfRequested(request, answer)) {
         ThingHandler.answer(answer, thing);
       }

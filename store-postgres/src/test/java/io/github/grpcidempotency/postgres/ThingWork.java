@@ -75,7 +75,7 @@ final class ThingWork {
   Thing make(Execution execution, UUID user) {
     Thing thing = ThingHandler.newThing(request());
     if (execution == Execution.TRANSACTIONAL) {
-      ThingHandlers.insert(ClaimTransaction.handle(), thing);
+      ThingHandlers.insert(ClaimJdbi.handle(), thing);
     } else {
       jdbi.useTransaction(handle -> ThingHandlers.insert(handle, user, thing));
     }

@@ -19,12 +19,12 @@ import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -100,13 +100,8 @@ final class Things {
   }
 
   static ClaimRequest claimOf(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
-    return new ClaimRequest(
-        key,
-        RecordedProcedure.of(procedure),
-        fingerprint,
-        procedure.retention(),
-        Optional.empty(),
-        false);
+    return ClaimRequest.of(key, RecordedProcedure.of(procedure), fingerprint)
+        .retainedFor(procedure.retention());
   }
 
   /** Checks what a server does as it starts. */

@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -170,7 +170,7 @@ class TransactionFaultTest {
     ThingHandler forgetful =
         (request, answer) -> {
           if (forget.get()) {
-            insert(ClaimTransaction.handle(), newThing(request));
+            insert(ClaimJdbi.handle(), newThing(request));
             forgotten.add(answer);
           } else {
             ThingHandlers.transactional().create(request, answer);

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.base.Throwables;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
-import io.github.grpcidempotency.store.handler.CurrentHandler;
+import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -73,9 +73,9 @@ class TransactionMisuseTest {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler ends =
         (request, answer) -> {
-          insert(ClaimTransaction.handle(), newThing(request));
+          insert(ClaimJdbi.handle(), newThing(request));
           try {
-            ending.of(ClaimTransaction.handle(), ClaimTransaction.connection());
+            ending.of(ClaimJdbi.handle(), ClaimTransaction.connection());
           } catch (SQLException | RuntimeException thrown) {
             told.complete(thrown);
             throw new IllegalStateException(thrown);
@@ -98,13 +98,13 @@ class TransactionMisuseTest {
         ThingHandler.creating(
             thing -> {
               try (Connection connection = ClaimTransaction.connection();
-                  Handle handle = ClaimTransaction.handle()) {
+                  Handle handle = ClaimJdbi.handle()) {
                 assertThat(connection.isClosed()).isFalse();
                 assertThat(handle.isClosed()).isFalse();
               } catch (SQLException failure) {
                 throw new IllegalStateException(failure);
               }
-              insert(ClaimTransaction.handle(), thing);
+              insert(ClaimJdbi.handle(), thing);
             });
     server.things().handle(closes);
     Reply first = client.createThing(REQUEST);
@@ -148,9 +148,9 @@ class TransactionMisuseTest {
     ThingHandler ends =
         ThingHandler.creating(
             thing -> {
-              insert(ClaimTransaction.handle(), thing);
+              insert(ClaimJdbi.handle(), thing);
               try {
-                ending.of(ClaimTransaction.handle(), ClaimTransaction.connection());
+                ending.of(ClaimJdbi.handle(), ClaimTransaction.connection());
               } catch (SQLException | RuntimeException thrown) {
                 told.complete(Throwables.getRootCause(thrown));
               }
@@ -173,7 +173,7 @@ class TransactionMisuseTest {
     ThingHandler ends =
         ThingHandler.creating(
             thing -> {
-              insert(ClaimTransaction.handle(), thing);
+              insert(ClaimJdbi.handle(), thing);
               endBehindTheGuardsBack(Connection::rollback);
             });
     server.things().handle(ends);
@@ -187,7 +187,7 @@ class TransactionMisuseTest {
     ThingHandler ends =
         (request, answer) -> {
           endBehindTheGuardsBack(Connection::commit);
-          ClaimTransaction.handle().execute("SELECT 'something else'");
+          ClaimJdbi.handle().execute("SELECT 'something else'");
           answer(answer, newThing(request));
         };
     failsTheCall(ends);
@@ -210,7 +210,7 @@ class TransactionMisuseTest {
   void aHandlerThatWorksForAnotherUserInTheEndFailsTheCall() {
     ThingHandler changesUser =
         (request, answer) -> {
-          ClaimTransaction.handle()
+          ClaimJdbi.handle()
               .execute("SELECT set_config('app.current_user_id', gen_random_uuid()::text, true)");
           answer(answer, newThing(request));
         };
@@ -231,7 +231,7 @@ class TransactionMisuseTest {
             + " GRANT reporter TO things_app");
     failsTheCall(
         (request, answer) -> {
-          ClaimTransaction.handle().execute(change);
+          ClaimJdbi.handle().execute(change);
           answer(answer, newThing(request));
         },
         "the record of the answer may not be written in the handler's transaction");
@@ -277,7 +277,7 @@ class TransactionMisuseTest {
     CompletableFuture<PreparedStatement> statement = new CompletableFuture<>();
     ThingHandler keeping =
         (request, answer) -> {
-          handle.complete(ClaimTransaction.handle());
+          handle.complete(ClaimJdbi.handle());
           connection.complete(ClaimTransaction.connection());
           try {
             statement.complete(
@@ -314,7 +314,7 @@ class TransactionMisuseTest {
     ThingHandler asking =
         (request, answer) -> {
           try {
-            ClaimTransaction.handle();
+            ClaimJdbi.handle();
           } catch (IllegalStateException told) {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }
@@ -332,7 +332,7 @@ class TransactionMisuseTest {
     ThingHandler completing =
         (request, answer) -> {
           try {
-            Joining.completeAndCommit(ClaimTransaction.handle(), newThing(request));
+            Joining.completeAndCommit(ClaimJdbi.handle(), newThing(request));
           } catch (IllegalStateException told) {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }

@@ -6,11 +6,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.StoreTransaction;
-import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.store.spi.TransactionalStore;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.TransactionalStoreContract;
 import java.time.Duration;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -95,8 +96,7 @@ class TransactionalContractTest {
 
     @Override
     protected void create(StoreTransaction transaction, ResourceId thing) {
-      ((HandlerTransaction) transaction)
-          .guardedHandle()
+      Jdbi.open(((HandlerTransaction) transaction).guardedConnection())
           .execute(
               """
               SELECT set_config('app.current_user_id', gen_random_uuid()::text, true)

@@ -67,12 +67,12 @@ class TransactionalExecutionTest {
     ThingHandler counting =
         (request, answer) -> {
           int visible =
-              ClaimTransaction.handle()
+              ClaimJdbi.handle()
                   .createQuery("SELECT count(*) FROM app.things")
                   .mapTo(Integer.class)
                   .one();
           Thing thing = newThing(request).toBuilder().setName(visible + " before").build();
-          insert(ClaimTransaction.handle(), thing);
+          insert(ClaimJdbi.handle(), thing);
           answer(answer, thing);
         };
     try (ThingServer server =
@@ -116,9 +116,9 @@ class TransactionalExecutionTest {
         .handle(
             ThingHandler.creating(
                 thing -> {
-                  insert(ClaimTransaction.handle(), thing);
+                  insert(ClaimJdbi.handle(), thing);
                   if (fail.get()) {
-                    assertThatThrownBy(() -> ClaimTransaction.handle().execute("SELECT 1 / 0"))
+                    assertThatThrownBy(() -> ClaimJdbi.handle().execute("SELECT 1 / 0"))
                         .hasMessageContaining("division by zero");
                   }
                 }));
@@ -140,9 +140,9 @@ class TransactionalExecutionTest {
     AtomicBoolean transaction = new AtomicBoolean();
     ThingHandler looking =
         (request, answer) -> {
-          transaction.set(ClaimTransaction.handle().isInTransaction());
+          transaction.set(ClaimJdbi.handle().isInTransaction());
           Optional<UUID> user =
-              ClaimTransaction.handle()
+              ClaimJdbi.handle()
                   .createQuery("SELECT idempotency.current_user_id()")
                   .mapTo(UUID.class)
                   .findOne();
@@ -231,7 +231,7 @@ class TransactionalExecutionTest {
     ThingHandler refusing =
         (request, answer) -> {
           runs.incrementAndGet();
-          ClaimTransaction.handle();
+          ClaimJdbi.handle();
           answer.onError(
               Status.NOT_FOUND.withDescription("run " + runs.get()).asRuntimeException());
         };

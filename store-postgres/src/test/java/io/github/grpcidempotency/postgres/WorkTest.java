@@ -83,8 +83,7 @@ class WorkTest {
       proxied.getHikariPoolMXBean().softEvictConnections(); // nothing of a claim is ever sent
       proxy.refuse();
 
-      assertRefused(
-          RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, () -> work.run(execution, caller, TOKEN));
+      assertRefused(RefusalReason.STORE_UNAVAILABLE, () -> work.run(execution, caller, TOKEN));
       assertThat(work.runs()).isEqualTo(1);
     }
   }
@@ -105,7 +104,7 @@ class WorkTest {
           () -> work.run(user, client.key(), request, () -> work.make(execution, user.userId()));
       CompletableFuture<Reply> call = client.startThing(request);
       gate.awaitWaiting(1);
-      assertRefused(RefusalReason.IDEMPOTENCY_IN_PROGRESS, asWork);
+      assertRefused(RefusalReason.IN_PROGRESS, asWork);
       gate.open();
 
       Thing called = call.join().thing();

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.testing;
 
-import static io.github.grpcidempotency.store.Claim.Settled.DONE;
-import static io.github.grpcidempotency.store.Claim.Settled.LOST;
+import static io.github.grpcidempotency.store.spi.Claim.Settled.DONE;
+import static io.github.grpcidempotency.store.spi.Claim.Settled.LOST;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.hash.Hashing;
@@ -9,15 +9,16 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.CompletionWatch;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.CompletionWatch;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -72,9 +73,12 @@ public abstract class IdempotencyStoreContract {
   private static final int RACERS = 16;
 
   static final RecordedProcedure CREATE_THING =
-      procedure("things.Things/CreateThing", Optional.of(ResourceType.of("thing")));
+      RecordedProcedure.of(
+          Procedure.named("things.Things/CreateThing")
+              .resource(ResourceType.of("thing"), "id")
+              .build());
   static final RecordedProcedure CREATE_OTHER =
-      procedure("things.Things/CreateOther", Optional.empty());
+      RecordedProcedure.of(Procedure.named("things.Things/CreateOther").build());
 
   static final Fingerprint REQUEST = fingerprint("first");
   private static final Fingerprint OTHER_REQUEST = fingerprint("other");
@@ -678,13 +682,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   private static ClaimRequest withTrace(ClaimRequest request, Optional<ByteString> trace) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        trace,
-        false);
+    return request.tracedBy(trace);
   }
 
   ClaimRequest request() {
@@ -718,12 +716,7 @@ public abstract class IdempotencyStoreContract {
       RecordedProcedure procedure,
       Fingerprint fingerprint,
       Duration retention) {
-    return new ClaimRequest(key, procedure, fingerprint, retention, Optional.empty(), false);
-  }
-
-  private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
-    return new RecordedProcedure(
-        name, resourceType, false, Optional.empty(), Optional.empty(), false);
+    return ClaimRequest.of(key, procedure, fingerprint).retainedFor(retention);
   }
 
   private static Fingerprint fingerprint(String text) {

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.testing;
 
-import static io.github.grpcidempotency.store.Claim.Settled.DONE;
-import static io.github.grpcidempotency.store.Claim.Settled.PREEMPTED;
-import static io.github.grpcidempotency.store.Claim.Settled.ROLLED_BACK;
+import static io.github.grpcidempotency.store.spi.Claim.Settled.DONE;
+import static io.github.grpcidempotency.store.spi.Claim.Settled.PREEMPTED;
+import static io.github.grpcidempotency.store.spi.Claim.Settled.ROLLED_BACK;
 import static io.github.grpcidempotency.testing.IdempotencyStoreContract.ANSWER;
 import static io.github.grpcidempotency.testing.IdempotencyStoreContract.CREATE_THING;
 import static io.github.grpcidempotency.testing.IdempotencyStoreContract.LONG_LEASE;
@@ -15,12 +15,12 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreTransaction;
-import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.store.spi.TransactionalStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -489,13 +489,7 @@ public abstract class TransactionalStoreContract {
   }
 
   private ClaimRequest retry() {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        request.retention(),
-        Optional.empty(),
-        true);
+    return request.tracedBy(Optional.empty()).markedAsRetry(true);
   }
 
   private static Claim win(TransactionalStore store, ClaimRequest request) {

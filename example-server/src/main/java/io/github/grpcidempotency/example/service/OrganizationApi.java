@@ -15,6 +15,7 @@ import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.longrunning.LongRunningOperations;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -41,14 +42,13 @@ public final class OrganizationApi implements AutoCloseable {
   private OrganizationApi(DataSource pool, Settings settings, IdempotencyListener listener) {
     this.settings = settings;
     this.listener = listener;
-    this.tenant = new Tenant(jdbi(pool), new Outbox(settings.outboxDelay()));
+    this.tenant =
+        new Tenant(
+            withholdingValues(Jdbi.create(pool)),
+            withholdingValues(ClaimJdbi.create()),
+            new Outbox(settings.outboxDelay()));
     this.store =
-        parts.start(
-            () ->
-                PostgresIdempotencyStore.builder(pool)
-                    .lease(settings.lease())
-                    .jdbi(OrganizationApi::withholdValues)
-                    .build());
+        parts.start(() -> PostgresIdempotencyStore.builder(pool).lease(settings.lease()).build());
   }
 
   /**
@@ -102,7 +102,7 @@ public final class OrganizationApi implements AutoCloseable {
    * @param worker a pool of the worker's role
    */
   public void startBackgroundWork(DataSource worker) {
-    parts.start(() -> OutboxWorker.start(jdbi(worker)));
+    parts.start(() -> OutboxWorker.start(withholdingValues(Jdbi.create(worker))));
     parts.start(
         () ->
             ExpirySweeper.builder(store)
@@ -113,14 +113,8 @@ public final class OrganizationApi implements AutoCloseable {
   }
 
   /** Keeps values out of the messages of failed statements, because they are logged. */
-  private static Jdbi jdbi(DataSource pool) {
-    Jdbi jdbi = Jdbi.create(pool);
-    withholdValues(jdbi);
-    return jdbi;
-  }
-
-  private static void withholdValues(Jdbi jdbi) {
-    jdbi.configure(
+  private static Jdbi withholdingValues(Jdbi jdbi) {
+    return jdbi.configure(
         StatementExceptions.class,
         config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
   }

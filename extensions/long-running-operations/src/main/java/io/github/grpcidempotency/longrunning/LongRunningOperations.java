@@ -13,8 +13,8 @@ public final class LongRunningOperations {
    * idempotency-operation}. Add it to the server with the same authentication as the other
    * services. It ends with the interceptor. If the interceptor has no store, it finds nothing.
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
-   *     by id
+   * @throws io.github.grpcidempotency.store.SetupException if the store cannot find operations by
+   *     id
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public static BindableService of(IdempotencyInterceptor interceptor) {

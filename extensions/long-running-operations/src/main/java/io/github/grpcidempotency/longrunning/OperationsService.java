@@ -14,7 +14,7 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.spi.OperationAccess;
-import io.github.grpcidempotency.store.StoredOperation;
+import io.github.grpcidempotency.store.spi.StoredOperation;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -104,7 +104,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase {
           Asked asked = ask(call);
           StoredOperation stored = stored(asked, request.getName());
           if (!VisibleOperation.isDone(VisibleOperation.stateOf(call, stored))) {
-            throw call.refusal(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+            throw call.refusal(RefusalReason.OPERATION_UNFINISHED);
           }
           if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
             throw unknown(call);
@@ -129,7 +129,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase {
   }
 
   static RuntimeException unknown(OperationAccess.Request call) {
-    return call.refusal(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
+    return call.refusal(RefusalReason.OPERATION_UNKNOWN);
   }
 
   private OperationAccess.Request begin() {

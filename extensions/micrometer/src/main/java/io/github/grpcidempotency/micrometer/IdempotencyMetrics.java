@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.micrometer;
 
-import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
@@ -67,11 +67,11 @@ public final class IdempotencyMetrics implements IdempotencyListener {
 
   @Override
   public void onEvent(IdempotencyEvent event) {
-    if (event instanceof IdempotencyEvent.OfCall ofCall) {
-      CallInfo call = ofCall.call();
-      of(call.shard()).of(call.procedure()).count(ofCall);
-    } else if (event instanceof IdempotencyEvent.OfProcess ofProcess) {
-      of(ofProcess.shard()).process().count(ofProcess);
+    ShardMeters meters = of(event.shard());
+    if (event instanceof CallEvent ofCall) {
+      meters.of(ofCall.procedure()).count(ofCall);
+    } else {
+      meters.process().count(event);
     }
   }
 

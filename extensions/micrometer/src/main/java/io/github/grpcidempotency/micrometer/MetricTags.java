@@ -70,8 +70,8 @@ final class MetricTags {
 
   /** Returns the value of a tag for an enum constant. */
   static String value(Enum<?> constant) {
-    return constant instanceof RefusalReason
-        ? constant.name()
+    return constant instanceof RefusalReason reason
+        ? reason.wireName()
         : constant.name().toLowerCase(Locale.ROOT);
   }
 }

@@ -3,13 +3,20 @@ package io.github.grpcidempotency.micrometer;
 import static io.github.grpcidempotency.micrometer.MetricTags.value;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.ClaimEvent;
 import io.github.grpcidempotency.event.ExtractionFailure;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.KeyEvent;
 import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.RefusalEvent;
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.ReplayEvent;
 import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.SettlementEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.UnprotectedEvent;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.store.FailureCause;
 import io.micrometer.core.instrument.Counter;
@@ -40,7 +47,7 @@ final class ProcedureMeters {
   private final Counter retentionFailures;
   private final MetersByConstant<RefusalReason, MetersByWord<Counter>> refusals;
   private final MetersByConstant<UnprotectedCause, Counter> unprotected;
-  private final MetersByConstant<WaitEnd, Timer> waits;
+  private final MetersByConstant<WaitEvent.End, Timer> waits;
   private final Timer handlers;
   private final MetersByConstant<Settlement, Timer> settlements;
   private final MetersByConstant<Settlement, Counter> settlementFailures;
@@ -102,13 +109,13 @@ final class ProcedureMeters {
   }
 
   private void beginAtZero() {
-    MetersByWord<Counter> reused = refusals.of(RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    MetersByWord<Counter> reused = refusals.of(RefusalReason.KEY_REUSED);
     reused.of("request");
     reused.of("procedure");
-    refusals.of(RefusalReason.IDEMPOTENCY_IN_PROGRESS).of(MetricTags.NONE);
-    refusals.of(RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN).of(MetricTags.NONE);
-    refusals.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE).of(MetricTags.NONE);
-    MetersByWord<Counter> unavailable = refusals.of(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE);
+    refusals.of(RefusalReason.IN_PROGRESS).of(MetricTags.NONE);
+    refusals.of(RefusalReason.OUTCOME_UNKNOWN).of(MetricTags.NONE);
+    refusals.of(RefusalReason.RECORD_UNREADABLE).of(MetricTags.NONE);
+    MetersByWord<Counter> unavailable = refusals.of(RefusalReason.STORE_UNAVAILABLE);
     for (FailureCause cause : FailureCause.values()) {
       unavailable.of(cause.word());
     }
@@ -119,49 +126,63 @@ final class ProcedureMeters {
       settlements.of(settlement);
       settlementFailures.of(settlement);
     }
-    waits.of(WaitEnd.ANSWERED);
+    waits.of(WaitEvent.End.ANSWERED);
   }
 
-  void count(IdempotencyEvent.OfCall event) {
-    if (event instanceof IdempotencyEvent.KeyFound found) {
-      keysFound.of(found.source()).increment();
-    } else if (event instanceof IdempotencyEvent.KeyMissing missing) {
-      (missing.refused() ? keysMissingRefused : keysMissing).increment();
-    } else if (event instanceof IdempotencyEvent.KeyInvalid invalid) {
-      keysInvalid.of(invalid.problem()).increment();
-    } else if (event instanceof IdempotencyEvent.ExtractionFailed failed) {
-      keyFailures.of(failed.source()).of(failed.failure()).increment();
-    } else if (event instanceof IdempotencyEvent.Claimed claimed) {
+  void count(CallEvent event) {
+    if (event instanceof KeyEvent key) {
+      count(key);
+    } else if (event instanceof ClaimEvent claimed) {
       record(claimsWon, claimed.took());
       if (claimed.attempt() > 1) {
         takeovers.increment();
       }
-    } else if (event instanceof IdempotencyEvent.Replayed replayed) {
+    } else if (event instanceof ReplayEvent replayed) {
       record(claimsReplayed, replayed.took());
       (replayed.failure() ? errorReplays : replays).increment();
-    } else if (event instanceof IdempotencyEvent.StatusUnknown) {
-      statusUnknown.increment();
-    } else if (event instanceof IdempotencyEvent.RetentionFailed) {
-      retentionFailures.increment();
-    } else if (event instanceof IdempotencyEvent.Refused refused) {
+    } else if (event instanceof RefusalEvent refused) {
       refusals.of(refused.reason()).of(refused.detail().orElse(MetricTags.NONE)).increment();
-    } else if (event instanceof IdempotencyEvent.Unprotected ran) {
+    } else if (event instanceof UnprotectedEvent ran) {
       unprotected.of(ran.cause()).increment();
-    } else if (event instanceof IdempotencyEvent.WaitEnded waited) {
-      record(waits.of(waited.end()), waited.waited());
-    } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
-      record(handlers, settled.handler());
-      record(settlements.of(settled.settlement()), settled.took());
-    } else if (event instanceof IdempotencyEvent.SettlementFailed unsettled) {
-      settlementFailures.of(unsettled.settlement()).increment();
-    } else if (event instanceof IdempotencyEvent.LeaseLost) {
-      leasesLost.increment();
-    } else if (event instanceof IdempotencyEvent.RecordingDeferred) {
-      recordingsDeferred.increment();
-    } else if (event instanceof IdempotencyEvent.RecordedLate recorded) {
-      record(recordingsLate, recorded.late());
-    } else if (event instanceof IdempotencyEvent.RecordingAbandoned) {
-      recordingsAbandoned.increment();
+    } else if (event instanceof WaitEvent waited) {
+      record(waits.of(waited.end()), waited.took());
+    } else if (event instanceof SettlementEvent settled) {
+      count(settled);
+    } else {
+      countKind(event);
+    }
+  }
+
+  private void count(KeyEvent event) {
+    if (event.problem().isPresent()) {
+      keysInvalid.of(event.problem().get()).increment();
+    } else if (event.failure().isPresent()) {
+      keyFailures.of(event.source()).of(event.failure().get()).increment();
+    } else {
+      keysFound.of(event.source()).increment();
+    }
+  }
+
+  private void count(SettlementEvent event) {
+    if (event.kind() == Kind.SETTLED) {
+      record(handlers, event.handler());
+      record(settlements.of(event.settlement()), event.took());
+    } else {
+      settlementFailures.of(event.settlement()).increment();
+    }
+  }
+
+  private void countKind(CallEvent event) {
+    switch (event.kind()) {
+      case KEY_MISSING -> keysMissing.increment();
+      case KEY_REQUIRED -> keysMissingRefused.increment();
+      case STATUS_UNKNOWN -> statusUnknown.increment();
+      case RETENTION_FAILED -> retentionFailures.increment();
+      case LEASE_LOST -> leasesLost.increment();
+      case RECORDING_DEFERRED -> recordingsDeferred.increment();
+      case RECORDED_LATE -> record(recordingsLate, event.took());
+      case RECORDING_ABANDONED -> recordingsAbandoned.increment();
+      default -> {}
     }
   }
 

@@ -3,6 +3,9 @@ package io.github.grpcidempotency.micrometer;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.RenewalEvent;
+import io.github.grpcidempotency.event.SweepEvent;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 
@@ -26,18 +29,22 @@ final class ProcessMeters {
     sweepFailures = meters.counter(MetricName.SWEEP_FAILURES);
   }
 
-  void count(IdempotencyEvent.OfProcess event) {
-    if (event instanceof IdempotencyEvent.LeasesRenewed renewed) {
-      renewals.record(renewed.took().toNanos(), NANOSECONDS);
-      renewalsLost.increment(renewed.lost());
-    } else if (event instanceof IdempotencyEvent.RenewalFailed) {
-      renewalFailures.increment();
-    } else if (event instanceof IdempotencyEvent.Swept swept) {
-      sweeps.record(swept.took().toNanos(), NANOSECONDS);
-      sweepRecords.increment((double) swept.records());
-      swept.lag().ifPresent(gauges::sweptWithLag);
-    } else if (event instanceof IdempotencyEvent.SweepFailed) {
-      sweepFailures.increment();
+  void count(IdempotencyEvent event) {
+    if (event instanceof RenewalEvent renewed) {
+      if (event.kind() == Kind.LEASES_RENEWED) {
+        renewals.record(renewed.took().toNanos(), NANOSECONDS);
+        renewalsLost.increment(renewed.lost());
+      } else {
+        renewalFailures.increment();
+      }
+    } else if (event instanceof SweepEvent swept) {
+      if (event.kind() == Kind.SWEPT) {
+        sweeps.record(swept.took().toNanos(), NANOSECONDS);
+        sweepRecords.increment((double) swept.records());
+        swept.lag().ifPresent(gauges::sweptWithLag);
+      } else {
+        sweepFailures.increment();
+      }
     }
   }
 }

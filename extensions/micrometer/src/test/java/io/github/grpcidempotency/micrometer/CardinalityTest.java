@@ -2,8 +2,8 @@ package io.github.grpcidempotency.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.event.CallInfo;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.internal.event.CallInfo;
+import io.github.grpcidempotency.internal.event.Events;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -20,13 +20,12 @@ class CardinalityTest {
   void shardsHaveMetersOfTheirOwnIfConfigured() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).shards().build();
     for (String shard : List.of("east", "west", "west")) {
-      metrics.onEvent(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));
-      metrics.onEvent(new IdempotencyEvent.LeasesRenewed(2, 1, Duration.ZERO, Optional.of(shard)));
+      metrics.onEvent(Events.leaseLost(onShard(shard), UUID.randomUUID()));
+      metrics.onEvent(Events.leasesRenewed(2, 1, Duration.ZERO, Optional.of(shard)));
       Optional<Duration> lag = Optional.of(Duration.ofHours(shard.equals("west") ? 2 : 1));
-      metrics.onEvent(new IdempotencyEvent.Swept(1, Duration.ZERO, lag, Optional.of(shard)));
+      metrics.onEvent(Events.swept(1, Duration.ZERO, lag, Optional.of(shard)));
     }
-    metrics.onEvent(
-        new IdempotencyEvent.SweepFailed(new IllegalStateException(), Optional.empty()));
+    metrics.onEvent(Events.sweepFailed(new IllegalStateException(), Optional.empty()));
 
     assertThat(tags(MetricTags.SHARD)).containsExactlyInAnyOrder("east", "west", MetricTags.NONE);
     assertThat(
@@ -53,8 +52,7 @@ class CardinalityTest {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
     for (int i = 0; i < 1_000; i++) {
-      metrics.onEvent(
-          new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "source-" + i));
+      metrics.onEvent(Events.keyFound(SampleEvents.call(SampleEvents.CREATE), "source-" + i));
     }
 
     assertThat(tags(MetricTags.SOURCE)).hasSize(21).contains(MetricTags.OTHER);

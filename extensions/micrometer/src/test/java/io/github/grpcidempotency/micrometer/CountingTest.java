@@ -6,6 +6,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.event.Events;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.micrometer.core.instrument.Meter;
@@ -66,8 +67,7 @@ class CountingTest {
 
   @Test
   void theMetersOfAProcedureHaveItsName() {
-    deliver(
-        new IdempotencyEvent.LeaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
+    deliver(Events.leaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
 
     assertThat(find(MetricName.LEASES_LOST).counter().getId().getTags())
         .containsExactlyInAnyOrder(
@@ -87,7 +87,7 @@ class CountingTest {
             Execution.TRANSACTIONAL);
 
     deliver(
-        new IdempotencyEvent.Replayed(
+        Events.replayed(
             SampleEvents.call(work), UUID.randomUUID(), false, Duration.ZERO, Optional.empty()));
 
     assertThat(
@@ -98,7 +98,7 @@ class CountingTest {
   @Test
   void anOrdinaryFirstRunIsNoTakeover() {
     deliver(
-        new IdempotencyEvent.Claimed(
+        Events.claimed(
             SampleEvents.call(SampleEvents.CREATE),
             UUID.randomUUID(),
             1,
@@ -111,8 +111,7 @@ class CountingTest {
 
   @Test
   void countersOfAlertsExistWithZeroFromTheFirstCallOn() {
-    deliver(
-        new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "idempotency-key"));
+    deliver(Events.keyFound(SampleEvents.call(SampleEvents.CREATE), "idempotency-key"));
 
     for (MetricName name :
         List.of(

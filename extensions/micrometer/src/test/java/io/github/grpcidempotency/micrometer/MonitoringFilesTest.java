@@ -49,7 +49,7 @@ class MonitoringFilesTest {
   @MethodSource("files")
   void aFileNamesOnlyMetricsAndReasonsThatExist(Path file) {
     assertThat(EXPORTED.keySet()).containsAll(metrics(read(file)));
-    assertThat(Stream.of(RefusalReason.values()).map(RefusalReason::name))
+    assertThat(Stream.of(RefusalReason.values()).map(RefusalReason::wireName))
         .containsAll(found(REASON, 1, read(file)));
   }
 

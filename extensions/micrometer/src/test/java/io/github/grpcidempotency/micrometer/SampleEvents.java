@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.micrometer;
 
-import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
@@ -8,7 +7,9 @@ import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
+import io.github.grpcidempotency.internal.event.CallInfo;
+import io.github.grpcidempotency.internal.event.Events;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -37,32 +38,28 @@ final class SampleEvents {
   static List<IdempotencyEvent> ofEachKind(CallInfo call) {
     StoreException outage = new StoreException("the store is away", null);
     return List.of(
-        new IdempotencyEvent.KeyFound(call, "idempotency-key"),
-        new IdempotencyEvent.KeyMissing(call, true),
-        new IdempotencyEvent.KeyInvalid(call, "idempotency-key", KeyProblem.TOO_LONG),
-        new IdempotencyEvent.ExtractionFailed(call, "stripe", ExtractionFailure.UNAUTHENTICATED),
-        new IdempotencyEvent.Claimed(call, OPERATION, 2, Optional.empty(), TOOK),
-        new IdempotencyEvent.Replayed(call, OPERATION, false, TOOK, Optional.empty()),
-        new IdempotencyEvent.Attached(call),
-        new IdempotencyEvent.WaitEnded(call, TOOK, WaitEnd.GAVE_UP),
-        new IdempotencyEvent.Refused(
-            call,
-            RefusalReason.IDEMPOTENCY_KEY_REUSED,
-            Optional.of("request"),
-            Optional.of(OPERATION)),
-        new IdempotencyEvent.ClaimSettled(call, OPERATION, Settlement.COMPLETE, TOOK, TOOK),
-        new IdempotencyEvent.SettlementFailed(
-            call, OPERATION, Settlement.COMPLETE, Optional.of(outage)),
-        new IdempotencyEvent.Unprotected(call, UnprotectedCause.FAILED_OPEN),
-        new IdempotencyEvent.LeaseLost(call, OPERATION),
-        new IdempotencyEvent.RecordingDeferred(call, OPERATION, outage),
-        new IdempotencyEvent.RecordedLate(call, OPERATION, TOOK),
-        new IdempotencyEvent.RecordingAbandoned(call, OPERATION, outage),
-        new IdempotencyEvent.StatusUnknown(call, OPERATION),
-        new IdempotencyEvent.RetentionFailed(call, OPERATION, outage),
-        new IdempotencyEvent.LeasesRenewed(3, 1, TOOK, Optional.empty()),
-        new IdempotencyEvent.RenewalFailed(3, outage, Optional.empty()),
-        new IdempotencyEvent.Swept(7, TOOK, Optional.of(Duration.ofHours(1)), Optional.empty()),
-        new IdempotencyEvent.SweepFailed(outage, Optional.empty()));
+        Events.keyFound(call, "idempotency-key"),
+        Events.keyMissing(call, true),
+        Events.keyInvalid(call, "idempotency-key", KeyProblem.TOO_LONG),
+        Events.extractionFailed(call, "stripe", ExtractionFailure.UNAUTHENTICATED),
+        Events.claimed(call, OPERATION, 2, Optional.empty(), TOOK),
+        Events.replayed(call, OPERATION, false, TOOK, Optional.empty()),
+        Events.attached(call),
+        Events.waitEnded(call, TOOK, WaitEvent.End.GAVE_UP),
+        Events.refused(
+            call, RefusalReason.KEY_REUSED, Optional.of("request"), Optional.of(OPERATION)),
+        Events.settled(call, OPERATION, Settlement.COMPLETE, TOOK, TOOK),
+        Events.settlementFailed(call, OPERATION, Settlement.COMPLETE, Optional.of(outage)),
+        Events.unprotected(call, UnprotectedCause.FAILED_OPEN),
+        Events.leaseLost(call, OPERATION),
+        Events.recordingDeferred(call, OPERATION, outage),
+        Events.recordedLate(call, OPERATION, TOOK),
+        Events.recordingAbandoned(call, OPERATION, outage),
+        Events.statusUnknown(call, OPERATION),
+        Events.retentionFailed(call, OPERATION, outage),
+        Events.leasesRenewed(3, 1, TOOK, Optional.empty()),
+        Events.renewalFailed(3, outage, Optional.empty()),
+        Events.swept(7, TOOK, Optional.of(Duration.ofHours(1)), Optional.empty()),
+        Events.sweepFailed(outage, Optional.empty()));
   }
 }

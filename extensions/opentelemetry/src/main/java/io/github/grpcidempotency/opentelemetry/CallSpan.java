@@ -1,16 +1,15 @@
 package io.github.grpcidempotency.opentelemetry;
 
+import io.github.grpcidempotency.event.CallEvent;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.UUID;
 import java.util.function.UnaryOperator;
 
-/** The current span, of a call of a procedure. */
-record CallSpan(Span span, String procedure) {
+/** The span of a call in which an event of the call has happened. */
+record CallSpan(Span span, CallEvent event) {
   private static final double NANOS = 1e9;
 
   /** Sets an attribute of the span. */
@@ -19,26 +18,23 @@ record CallSpan(Span span, String procedure) {
     return this;
   }
 
-  /** Sets the decision on the call. */
+  /** Sets the decision on the call, and its operation if there is one. */
   CallSpan decide(String decision) {
+    event.operationId().ifPresent(id -> set(TraceNames.OPERATION, id.toString()));
     return set(TraceNames.DECISION, decision);
   }
 
-  /** Adds an event without an operation. */
-  void add(String event, UnaryOperator<AttributesBuilder> attributes) {
-    add(event, Optional.empty(), attributes);
+  /** Adds an event without further attributes. */
+  void add(String name) {
+    add(name, UnaryOperator.identity());
   }
 
-  /** Adds an event of an operation, without further attributes. */
-  void add(String event, UUID operation) {
-    add(event, Optional.of(operation), UnaryOperator.identity());
-  }
-
-  /** Adds an event. */
-  void add(String event, Optional<UUID> operation, UnaryOperator<AttributesBuilder> attributes) {
-    AttributesBuilder builder = Attributes.builder().put(TraceNames.PROCEDURE, procedure);
-    operation.ifPresent(id -> builder.put(TraceNames.OPERATION, id.toString()));
-    span.addEvent(event, attributes.apply(builder).build());
+  /** Adds an event, with the procedure and the operation. */
+  void add(String name, UnaryOperator<AttributesBuilder> attributes) {
+    AttributesBuilder builder =
+        Attributes.builder().put(TraceNames.PROCEDURE, event.procedure().name());
+    event.operationId().ifPresent(id -> builder.put(TraceNames.OPERATION, id.toString()));
+    span.addEvent(name, attributes.apply(builder).build());
   }
 
   static double seconds(Duration duration) {

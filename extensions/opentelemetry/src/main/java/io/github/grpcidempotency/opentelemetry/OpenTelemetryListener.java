@@ -2,27 +2,33 @@ package io.github.grpcidempotency.opentelemetry;
 
 import static io.github.grpcidempotency.opentelemetry.CallSpan.seconds;
 
-import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.ClaimEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.KeyEvent;
 import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.RefusalEvent;
+import io.github.grpcidempotency.event.ReplayEvent;
+import io.github.grpcidempotency.event.SettlementEvent;
+import io.github.grpcidempotency.event.UnprotectedEvent;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.store.StoreException;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.UnaryOperator;
 
 /**
  * Adds the library's events to the span that is current when a call arrives. This is the server's
@@ -73,163 +79,140 @@ public final class OpenTelemetryListener implements IdempotencyListener {
 
   @Override
   public void onEvent(IdempotencyEvent event) {
-    if (event instanceof IdempotencyEvent.RecordedLate recorded) {
-      newSpan(TraceNames.RECORD_LATE, recorded.call(), recorded.operationId(), recorded.late())
-          .ifPresent(Span::end);
-    } else if (event instanceof IdempotencyEvent.RecordingAbandoned abandoned) {
-      newSpan(
-              TraceNames.RECORDING_ABANDONED,
-              abandoned.call(),
-              abandoned.operationId(),
-              Duration.ZERO)
-          .ifPresent(
-              span ->
-                  span.setAttribute(TraceNames.FAILURE_CAUSE, word(abandoned.cause()))
-                      .setStatus(StatusCode.ERROR)
-                      .end());
-    } else if (event instanceof IdempotencyEvent.OfCall ofCall) {
-      span(ofCall.call()).ifPresent(span -> write(ofCall, span));
+    if (event instanceof CallEvent ofCall) {
+      switch (event.kind()) {
+        case RECORDED_LATE -> newSpan(TraceNames.RECORD_LATE, ofCall).ifPresent(Span::end);
+        case RECORDING_ABANDONED ->
+            newSpan(TraceNames.RECORDING_ABANDONED, ofCall)
+                .ifPresent(
+                    span -> {
+                      cause(ofCall)
+                          .ifPresent(word -> span.setAttribute(TraceNames.FAILURE_CAUSE, word));
+                      span.setStatus(StatusCode.ERROR).end();
+                    });
+        default -> span(ofCall).ifPresent(span -> write(ofCall, span));
+      }
     }
   }
 
-  private static void write(IdempotencyEvent.OfCall event, CallSpan span) {
-    if (event instanceof IdempotencyEvent.KeyFound found) {
-      span.set(TraceNames.KEY_SOURCE, found.source());
-    } else if (event instanceof IdempotencyEvent.KeyMissing missing) {
-      if (!missing.refused()) {
-        span.decide("no_key");
-      }
-    } else if (event instanceof IdempotencyEvent.KeyInvalid invalid) {
-      span.set(TraceNames.KEY_SOURCE, invalid.source())
-          .set(TraceNames.KEY_PROBLEM, word(invalid.problem()));
-    } else if (event instanceof IdempotencyEvent.ExtractionFailed failed) {
-      span.set(TraceNames.KEY_SOURCE, failed.source())
-          .set(TraceNames.EXTRACTION_FAILURE, word(failed.failure()));
-    } else if (event instanceof IdempotencyEvent.Claimed claimed) {
+  private static void write(CallEvent event, CallSpan span) {
+    if (event instanceof KeyEvent key) {
+      span.set(TraceNames.KEY_SOURCE, key.source());
+      key.problem().ifPresent(problem -> span.set(TraceNames.KEY_PROBLEM, word(problem)));
+      key.failure().ifPresent(failure -> span.set(TraceNames.EXTRACTION_FAILURE, word(failure)));
+    } else if (event instanceof ClaimEvent claimed) {
       claimed(span, claimed);
-    } else if (event instanceof IdempotencyEvent.Replayed replayed) {
+    } else if (event instanceof ReplayEvent replayed) {
       replayed(span, replayed);
-    } else if (event instanceof IdempotencyEvent.Attached) {
-      span.add(TraceNames.ATTACHED, UnaryOperator.identity());
-    } else if (event instanceof IdempotencyEvent.WaitEnded ended) {
+    } else if (event instanceof WaitEvent ended) {
       span.add(
           TraceNames.WAIT_ENDED,
           with ->
               with.put(TraceNames.WAIT_END, word(ended.end()))
-                  .put(TraceNames.WAIT_DURATION, seconds(ended.waited())));
-    } else if (event instanceof IdempotencyEvent.Refused refused) {
+                  .put(TraceNames.WAIT_DURATION, seconds(ended.took())));
+    } else if (event instanceof RefusalEvent refused) {
       refused(span, refused);
-    } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
-      settled(span, settled);
-    } else if (event instanceof IdempotencyEvent.SettlementFailed failed) {
-      settlementFailed(span, failed);
-    } else if (event instanceof IdempotencyEvent.Unprotected ran) {
+    } else if (event instanceof SettlementEvent settlement) {
+      settlement(span, settlement);
+    } else if (event instanceof UnprotectedEvent ran) {
       String cause = word(ran.cause());
       span.decide("unprotected")
           .set(TraceNames.UNPROTECTED_CAUSE, cause)
           .add(TraceNames.UNPROTECTED, with -> with.put(TraceNames.UNPROTECTED_CAUSE, cause));
-    } else if (event instanceof IdempotencyEvent.LeaseLost lost) {
-      span.add(TraceNames.LEASE_LOST, lost.operationId());
-    } else if (event instanceof IdempotencyEvent.StatusUnknown unknown) {
-      span.add(TraceNames.STATUS_UNKNOWN, unknown.operationId());
-    } else if (event instanceof IdempotencyEvent.RetentionFailed failed) {
-      span.add(TraceNames.RETENTION_FAILED, failed.operationId());
-    } else if (event instanceof IdempotencyEvent.RecordingDeferred deferred) {
-      span.add(
-          TraceNames.RECORDING_DEFERRED,
-          Optional.of(deferred.operationId()),
-          with -> with.put(TraceNames.FAILURE_CAUSE, word(deferred.cause())));
+    } else {
+      writeKind(event, span);
     }
   }
 
-  private static void claimed(CallSpan span, IdempotencyEvent.Claimed event) {
+  private static void writeKind(CallEvent event, CallSpan span) {
+    switch (event.kind()) {
+      case KEY_MISSING -> span.decide("no_key");
+      case ATTACHED -> span.add(TraceNames.ATTACHED);
+      case LEASE_LOST -> span.add(TraceNames.LEASE_LOST);
+      case STATUS_UNKNOWN -> span.add(TraceNames.STATUS_UNKNOWN);
+      case RETENTION_FAILED -> span.add(TraceNames.RETENTION_FAILED);
+      case RECORDING_DEFERRED ->
+          span.add(TraceNames.RECORDING_DEFERRED, with -> putCause(with, event));
+      default -> {}
+    }
+  }
+
+  private static void claimed(CallSpan span, ClaimEvent event) {
     span.decide("claimed")
-        .set(TraceNames.OPERATION, event.operationId().toString())
         .set(TraceNames.ATTEMPT, (long) event.attempt())
         .add(
             TraceNames.CLAIMED,
-            Optional.of(event.operationId()),
             with ->
                 with.put(TraceNames.ATTEMPT, (long) event.attempt())
                     .put(TraceNames.CLAIM_DURATION, seconds(event.took())));
   }
 
-  private static void replayed(CallSpan span, IdempotencyEvent.Replayed event) {
+  private static void replayed(CallSpan span, ReplayEvent event) {
     event
         .trace()
         .flatMap(TraceBytes::read)
         .ifPresent(run -> span.span().addLink(run, Attributes.of(TraceNames.LINK, "answered_by")));
     span.decide("replayed")
-        .set(TraceNames.OPERATION, event.operationId().toString())
         .set(TraceNames.REPLAYED_ERROR, event.failure())
         .add(
             TraceNames.REPLAYED,
-            Optional.of(event.operationId()),
             with ->
                 with.put(TraceNames.REPLAYED_ERROR, event.failure())
                     .put(TraceNames.CLAIM_DURATION, seconds(event.took())));
   }
 
-  private static void refused(CallSpan span, IdempotencyEvent.Refused event) {
-    String reason = event.reason().name();
+  private static void refused(CallSpan span, RefusalEvent event) {
+    String reason = event.reason().wireName();
     span.decide("refused").set(TraceNames.REFUSAL_REASON, reason);
     event.detail().ifPresent(detail -> span.set(TraceNames.REFUSAL_DETAIL, detail));
-    event.operationId().ifPresent(id -> span.set(TraceNames.OPERATION, id.toString()));
     span.add(
         TraceNames.REFUSED,
-        event.operationId(),
         with -> {
           event.detail().ifPresent(detail -> with.put(TraceNames.REFUSAL_DETAIL, detail));
           return with.put(TraceNames.REFUSAL_REASON, reason);
         });
   }
 
-  private static void settled(CallSpan span, IdempotencyEvent.ClaimSettled event) {
+  private static void settlement(CallSpan span, SettlementEvent event) {
     String settlement = word(event.settlement());
-    span.set(TraceNames.SETTLEMENT, settlement)
-        .add(
-            TraceNames.SETTLED,
-            Optional.of(event.operationId()),
-            with ->
-                with.put(TraceNames.SETTLEMENT, settlement)
-                    .put(TraceNames.HANDLER_DURATION, seconds(event.handler()))
-                    .put(TraceNames.SETTLEMENT_DURATION, seconds(event.took())));
-  }
-
-  private static void settlementFailed(CallSpan span, IdempotencyEvent.SettlementFailed event) {
-    span.add(
-        TraceNames.SETTLEMENT_FAILED,
-        Optional.of(event.operationId()),
-        with -> {
-          event.cause().ifPresent(why -> with.put(TraceNames.FAILURE_CAUSE, word(why)));
-          return with.put(TraceNames.SETTLEMENT, word(event.settlement()));
-        });
+    if (event.kind() == Kind.SETTLED) {
+      span.set(TraceNames.SETTLEMENT, settlement)
+          .add(
+              TraceNames.SETTLED,
+              with ->
+                  with.put(TraceNames.SETTLEMENT, settlement)
+                      .put(TraceNames.HANDLER_DURATION, seconds(event.handler()))
+                      .put(TraceNames.SETTLEMENT_DURATION, seconds(event.took())));
+    } else {
+      span.add(
+          TraceNames.SETTLEMENT_FAILED,
+          with -> putCause(with, event).put(TraceNames.SETTLEMENT, settlement));
+    }
   }
 
   /** Returns the current span, with the attributes of its procedure, if the span is recorded. */
-  private Optional<CallSpan> span(CallInfo call) {
+  private Optional<CallSpan> span(CallEvent event) {
     Span span = Span.current();
     if (!span.isRecording()) {
       return Optional.empty();
     }
-    ProcedureInfo procedure = call.procedure();
     span.setAllAttributes(
-        procedures.computeIfAbsent(procedure, OpenTelemetryListener::attributesOf));
-    call.shard().ifPresent(shard -> span.setAttribute(TraceNames.SHARD, shard));
-    return Optional.of(new CallSpan(span, procedure.name()));
+        procedures.computeIfAbsent(event.procedure(), OpenTelemetryListener::attributesOf));
+    event.shard().ifPresent(shard -> span.setAttribute(TraceNames.SHARD, shard));
+    return Optional.of(new CallSpan(span, event));
   }
 
   /** Starts a span below the call's span, if the call has one. The new span begins in the past. */
-  private Optional<Span> newSpan(String name, CallInfo call, UUID operation, Duration ago) {
+  private Optional<Span> newSpan(String name, CallEvent event) {
     if (!Span.current().getSpanContext().isValid()) {
       return Optional.empty();
     }
     SpanBuilder builder =
         tracer
             .spanBuilder(name)
-            .setAttribute(TraceNames.PROCEDURE, call.procedure().name())
-            .setAttribute(TraceNames.OPERATION, operation.toString())
-            .setStartTimestamp(Instant.now().minus(ago));
+            .setAttribute(TraceNames.PROCEDURE, event.procedure().name())
+            .setStartTimestamp(Instant.now().minus(event.took()));
+    event.operationId().ifPresent(id -> builder.setAttribute(TraceNames.OPERATION, id.toString()));
     return Optional.of(builder.startSpan());
   }
 
@@ -246,11 +229,22 @@ public final class OpenTelemetryListener implements IdempotencyListener {
     return value.name().toLowerCase(Locale.ROOT);
   }
 
+  private static AttributesBuilder putCause(AttributesBuilder attributes, CallEvent event) {
+    cause(event).ifPresent(word -> attributes.put(TraceNames.FAILURE_CAUSE, word));
+    return attributes;
+  }
+
   /**
    * Returns no message of an exception, because a message may contain a key, as that of a violated
    * unique index does.
    */
-  private static String word(StoreException failure) {
-    return word(failure.failureCause());
+  private static Optional<String> cause(CallEvent event) {
+    return event
+        .thrown()
+        .flatMap(
+            thrown ->
+                thrown instanceof StoreException failure
+                    ? Optional.of(word(failure.failureCause()))
+                    : Optional.empty());
   }
 }

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.opentelemetry;
 import static io.opentelemetry.sdk.testing.assertj.OpenTelemetryAssertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;

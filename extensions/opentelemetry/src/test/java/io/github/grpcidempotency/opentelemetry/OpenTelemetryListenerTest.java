@@ -4,7 +4,6 @@ import static io.opentelemetry.sdk.testing.assertj.OpenTelemetryAssertions.asser
 import static java.util.stream.Collectors.toSet;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
@@ -13,7 +12,9 @@ import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
+import io.github.grpcidempotency.internal.event.CallInfo;
+import io.github.grpcidempotency.internal.event.Events;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -65,8 +66,7 @@ class OpenTelemetryListenerTest {
 
   @Test
   void aClaimSetsAttributesAndAddsAnEvent() {
-    SpanData span =
-        spanOf(new IdempotencyEvent.Claimed(CALL, OPERATION, 2, Optional.empty(), SOME_TIME));
+    SpanData span = spanOf(Events.claimed(CALL, OPERATION, 2, Optional.empty(), SOME_TIME));
 
     assertThat(span)
         .hasAttribute(TraceNames.PROCEDURE, "things.Things/CreateThing")
@@ -93,8 +93,7 @@ class OpenTelemetryListenerTest {
   void aStoreWithoutShardsNamesNone() {
     CallInfo call = new CallInfo(CALL.procedure(), CALL.tenant(), CALL.project(), Optional.empty());
 
-    SpanData span =
-        spanOf(new IdempotencyEvent.Claimed(call, OPERATION, 1, Optional.empty(), SOME_TIME));
+    SpanData span = spanOf(Events.claimed(call, OPERATION, 1, Optional.empty(), SOME_TIME));
 
     assertThat(span.getAttributes().get(TraceNames.SHARD)).isNull();
   }
@@ -115,11 +114,8 @@ class OpenTelemetryListenerTest {
   void aRefusalIsReportedAndDoesNotChangeTheSpansStatus() {
     SpanData span =
         spanOf(
-            new IdempotencyEvent.Refused(
-                CALL,
-                RefusalReason.IDEMPOTENCY_KEY_REUSED,
-                Optional.of("request"),
-                Optional.of(OPERATION)));
+            Events.refused(
+                CALL, RefusalReason.KEY_REUSED, Optional.of("request"), Optional.of(OPERATION)));
 
     assertThat(span)
         .hasStatus(StatusData.unset())
@@ -133,9 +129,7 @@ class OpenTelemetryListenerTest {
   @Test
   void aWaitIsReportedWhenItBeginsAndWhenItEnds() {
     SpanData span =
-        spanOf(
-            new IdempotencyEvent.Attached(CALL),
-            new IdempotencyEvent.WaitEnded(CALL, SOME_TIME, WaitEnd.GAVE_UP));
+        spanOf(Events.attached(CALL), Events.waitEnded(CALL, SOME_TIME, WaitEvent.End.GAVE_UP));
 
     assertThat(span.getEvents())
         .extracting(EventData::getName)
@@ -148,7 +142,7 @@ class OpenTelemetryListenerTest {
 
   @Test
   void theSpanOfAnUnprotectedCallHasTheCause() {
-    SpanData span = spanOf(new IdempotencyEvent.Unprotected(CALL, UnprotectedCause.FAILED_OPEN));
+    SpanData span = spanOf(Events.unprotected(CALL, UnprotectedCause.FAILED_OPEN));
 
     assertThat(span)
         .hasAttribute(TraceNames.DECISION, "unprotected")
@@ -158,16 +152,14 @@ class OpenTelemetryListenerTest {
 
   @Test
   void theSpanOfACallWithoutAKeyHasTheDecisionNoKey() {
-    assertThat(spanOf(new IdempotencyEvent.KeyMissing(CALL, false)))
-        .hasAttribute(TraceNames.DECISION, "no_key");
+    assertThat(spanOf(Events.keyMissing(CALL, false))).hasAttribute(TraceNames.DECISION, "no_key");
   }
 
   @Test
   void aSettlementReportsTheDurationOfHandlerAndSettlement() {
     SpanData span =
         spanOf(
-            new IdempotencyEvent.ClaimSettled(
-                CALL, OPERATION, Settlement.COMPLETE, SOME_TIME, Duration.ofMillis(2)));
+            Events.settled(CALL, OPERATION, Settlement.COMPLETE, SOME_TIME, Duration.ofMillis(2)));
 
     assertThat(span).hasAttribute(TraceNames.SETTLEMENT, "complete");
     Attributes event = only(span.getEvents()).getAttributes();
@@ -181,8 +173,7 @@ class OpenTelemetryListenerTest {
     CallScope scope = captured(call);
     call.end();
 
-    scope.run(
-        () -> listener.onEvent(new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME)));
+    scope.run(() -> listener.onEvent(Events.recordedLate(CALL, OPERATION, SOME_TIME)));
 
     SpanData late = named(TraceNames.RECORD_LATE);
     assertThat(late)
@@ -196,7 +187,7 @@ class OpenTelemetryListenerTest {
 
   @Test
   void anAnswerThatIsGivenUpIsAnError() {
-    SpanData call = spanOf(new IdempotencyEvent.RecordingAbandoned(CALL, OPERATION, failure()));
+    SpanData call = spanOf(Events.recordingAbandoned(CALL, OPERATION, failure()));
 
     assertThat(call).hasStatus(StatusData.unset());
     SpanData abandoned = named(TraceNames.RECORDING_ABANDONED);
@@ -270,31 +261,26 @@ class OpenTelemetryListenerTest {
 
   private static Stream<IdempotencyEvent> everything() {
     return Stream.of(
-        new IdempotencyEvent.KeyFound(CALL, "idempotency-key"),
-        new IdempotencyEvent.KeyMissing(CALL, false),
-        new IdempotencyEvent.KeyMissing(CALL, true),
-        new IdempotencyEvent.KeyInvalid(CALL, "idempotency-key", KeyProblem.TOO_LONG),
-        new IdempotencyEvent.ExtractionFailed(CALL, "webhook", ExtractionFailure.DEFECT),
-        new IdempotencyEvent.Claimed(CALL, OPERATION, 1, Optional.empty(), SOME_TIME),
+        Events.keyFound(CALL, "idempotency-key"),
+        Events.keyMissing(CALL, false),
+        Events.keyMissing(CALL, true),
+        Events.keyInvalid(CALL, "idempotency-key", KeyProblem.TOO_LONG),
+        Events.extractionFailed(CALL, "webhook", ExtractionFailure.DEFECT),
+        Events.claimed(CALL, OPERATION, 1, Optional.empty(), SOME_TIME),
         replayed(TraceBytes.of(aSpanElsewhere())),
-        new IdempotencyEvent.Attached(CALL),
-        new IdempotencyEvent.WaitEnded(CALL, SOME_TIME, WaitEnd.ANSWERED),
-        new IdempotencyEvent.Refused(
-            CALL,
-            RefusalReason.IDEMPOTENCY_KEY_REUSED,
-            Optional.of("request"),
-            Optional.of(OPERATION)),
-        new IdempotencyEvent.ClaimSettled(
-            CALL, OPERATION, Settlement.RELEASE, SOME_TIME, SOME_TIME),
-        new IdempotencyEvent.SettlementFailed(
-            CALL, OPERATION, Settlement.COMPLETE, Optional.of(failure())),
-        new IdempotencyEvent.Unprotected(CALL, UnprotectedCause.NO_CALLER),
-        new IdempotencyEvent.LeaseLost(CALL, OPERATION),
-        new IdempotencyEvent.RecordingDeferred(CALL, OPERATION, failure()),
-        new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME),
-        new IdempotencyEvent.RecordingAbandoned(CALL, OPERATION, failure()),
-        new IdempotencyEvent.StatusUnknown(CALL, OPERATION),
-        new IdempotencyEvent.RetentionFailed(CALL, OPERATION, failure()));
+        Events.attached(CALL),
+        Events.waitEnded(CALL, SOME_TIME, WaitEvent.End.ANSWERED),
+        Events.refused(
+            CALL, RefusalReason.KEY_REUSED, Optional.of("request"), Optional.of(OPERATION)),
+        Events.settled(CALL, OPERATION, Settlement.RELEASE, SOME_TIME, SOME_TIME),
+        Events.settlementFailed(CALL, OPERATION, Settlement.COMPLETE, Optional.of(failure())),
+        Events.unprotected(CALL, UnprotectedCause.NO_CALLER),
+        Events.leaseLost(CALL, OPERATION),
+        Events.recordingDeferred(CALL, OPERATION, failure()),
+        Events.recordedLate(CALL, OPERATION, SOME_TIME),
+        Events.recordingAbandoned(CALL, OPERATION, failure()),
+        Events.statusUnknown(CALL, OPERATION),
+        Events.retentionFailed(CALL, OPERATION, failure()));
   }
 
   private static Stream<String> namesIn(SpanData span) {
@@ -312,15 +298,12 @@ class OpenTelemetryListenerTest {
   }
 
   private static StoreException failure() {
-    return new StoreException(
-        SECRET,
-        new IllegalStateException(SECRET),
-        FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
+    return StoreException.of(FailurePhase.HANDLER_DONE, FailureCause.CONNECTION_LOST, SECRET)
+        .initCause(new IllegalStateException(SECRET));
   }
 
   private static IdempotencyEvent replayed(Optional<ByteString> trace) {
-    return new IdempotencyEvent.Replayed(CALL, OPERATION, false, SOME_TIME, trace);
+    return Events.replayed(CALL, OPERATION, false, SOME_TIME, trace);
   }
 
   private static SpanContext aSpanElsewhere() {

@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.redis;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.FailureRemedy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,11 +71,10 @@ final class ClaimAttempt {
       }
       known = FailurePhase.ANSWER_LOST; // the lease has ended, and another call may own the key
     }
-    throw new StoreException(
-        "the server answers too late: the lease ended before the claim could be confirmed",
-        null,
+    throw StoreException.of(
         known,
-        FailureCause.TIMEOUT);
+        FailureCause.TIMEOUT,
+        "the server answers too late: the lease ended before the claim could be confirmed");
   }
 
   /**
@@ -112,7 +111,7 @@ final class ClaimAttempt {
   }
 
   private static StoreException givenUp(RedisFailure failure, FailurePhase phase) {
-    return new StoreException("could not claim the key", failure, phase, failure.why());
+    return StoreException.of(phase, failure.why(), "could not claim the key").initCause(failure);
   }
 
   private Answer send() {

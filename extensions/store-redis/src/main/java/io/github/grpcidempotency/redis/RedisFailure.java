@@ -212,6 +212,6 @@ final class RedisFailure extends RuntimeException {
 
   /** Returns the store's exception for an operation that is not a claim. */
   StoreException inStore(String message) {
-    return new StoreException(message, this, FailurePhase.HANDLER_DONE, why);
+    return StoreException.of(FailurePhase.HANDLER_DONE, why, message).initCause(this);
   }
 }

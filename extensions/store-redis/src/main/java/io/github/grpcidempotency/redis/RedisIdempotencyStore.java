@@ -1,14 +1,14 @@
 package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.Experimental;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.CompletionWatch;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.CompletionWatch;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import java.time.Duration;

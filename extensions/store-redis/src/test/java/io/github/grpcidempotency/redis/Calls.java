@@ -7,13 +7,14 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -22,13 +23,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 /** What the tests claim and answer. */
 final class Calls {
   static final RecordedProcedure PROCEDURE =
-      new RecordedProcedure(
-          "things.Things/CreateThing",
-          Optional.empty(),
-          false,
-          Optional.empty(),
-          Optional.empty(),
-          true);
+      RecordedProcedure.of(
+          Procedure.named("things.Things/CreateThing").attach(Duration.ofMinutes(1)).build());
 
   static final RecordedOutcome ANSWER = answer("an answer");
 
@@ -40,24 +36,16 @@ final class Calls {
   }
 
   static ClaimRequest request(String key) {
-    return new ClaimRequest(
-        new IdempotencyKey(Caller.of(UUID.nameUUIDFromBytes(new byte[0])), key),
-        PROCEDURE,
-        new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        Duration.ofHours(1),
-        Optional.empty(),
-        false);
+    return ClaimRequest.of(
+            new IdempotencyKey(Caller.of(UUID.nameUUIDFromBytes(new byte[0])), key),
+            PROCEDURE,
+            new Fingerprint(1, ByteString.copyFrom(new byte[32])))
+        .retainedFor(Duration.ofHours(1));
   }
 
   /** Returns the same request of a call whose record lasts so long. */
   static ClaimRequest withRetention(ClaimRequest request, Duration retention) {
-    return new ClaimRequest(
-        request.key(),
-        request.procedure(),
-        request.fingerprint(),
-        retention,
-        Optional.empty(),
-        false);
+    return request.retainedFor(retention);
   }
 
   static RecordedOutcome answer(String text) {

@@ -10,9 +10,9 @@ import io.github.grpcidempotency.internal.runtime.Stores;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.OutboxQuery;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
@@ -231,8 +231,7 @@ class StartupCheckTest {
   }
 
   private static RecordedProcedure withStatus(OutboxQuery outbox) {
-    return new RecordedProcedure(
-        "jobs/write", Optional.empty(), false, Optional.empty(), Optional.of(outbox), false);
+    return RecordedProcedure.of(Procedure.named("jobs/write").status(outbox).build());
   }
 
   private static List<String> problems(

@@ -96,7 +96,7 @@ public final class KeyFinder {
         return onMalformed(malformed, malformed.keyName().orElse(each.name()));
       } catch (UnauthenticatedKeyException unproven) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAUTHENTICATED, unproven);
-        return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, source.name());
+        return KeyDecision.refuse(RefusalReason.CALLER_REQUIRED, source.name());
       } catch (StoreException unreachable) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
         return new KeyDecision.Refuse(
@@ -111,7 +111,7 @@ public final class KeyFinder {
 
   private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
     if (policy == KeyPolicy.PROHIBITED) {
-      return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED, where);
+      return KeyDecision.refuse(RefusalReason.KEY_PROHIBITED, where);
     }
     if (caller.isEmpty() && !malformed.isOwned() && policy == KeyPolicy.OPTIONAL) {
       return noCaller();
@@ -146,16 +146,16 @@ public final class KeyFinder {
     }
     if (key.isEmpty()) {
       return required
-          ? KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_REQUIRED, keyName)
+          ? KeyDecision.refuse(RefusalReason.KEY_REQUIRED, keyName)
           : new KeyDecision.Unkeyed();
     }
     if (policy == KeyPolicy.PROHIBITED) {
-      return KeyDecision.refuse(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED, keyName);
+      return KeyDecision.refuse(RefusalReason.KEY_PROHIBITED, keyName);
     }
     Optional<Caller> owner = key.get().caller().or(() -> caller);
     if (owner.isEmpty()) {
       return required
-          ? KeyDecision.refuse(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, keyName)
+          ? KeyDecision.refuse(RefusalReason.CALLER_REQUIRED, keyName)
           : new KeyDecision.Unkeyed();
     }
     return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()), keyName);

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.call;
 
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
@@ -17,9 +17,9 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -116,7 +116,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     try {
       result = engine.claim(request, transport::isGone);
     } catch (CancellationException dropped) {
-      waitEnded(WaitEnd.CANCELLED);
+      waitEnded(WaitEvent.End.CANCELLED);
       transport.cancelled();
       return;
     } catch (StoreException outage) {
@@ -168,7 +168,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
 
   private void decide(StoreException outage, Duration took) {
     claimTook = took;
-    waitEnded(WaitEnd.GAVE_UP);
+    waitEnded(WaitEvent.End.GAVE_UP);
     // A call that has waited has found an owner of its key, which may still run.
     OutagePolicy policy = wait.isPresent() ? OutagePolicy.FAIL_CLOSED : transport.outagePolicy();
     FailureDecider.decide(outage, policy)
@@ -179,7 +179,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
   /** Called by the run that owns the claim, before its handler. */
   void won(Claim claim) {
     operationId = Optional.of(claim.operationId());
-    waitEnded(WaitEnd.CLAIMED);
+    waitEnded(WaitEvent.End.CLAIMED);
   }
 
   /** Returns how long the call may wait; empty if there is no limit. */
@@ -212,7 +212,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
       refuse(refused.refusal(), Optional.of(id), refused.getCause());
       return;
     } catch (Throwable unreadable) {
-      refuse(Refusal.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE), Optional.of(id), unreadable);
+      refuse(Refusal.of(RefusalReason.RECORD_UNREADABLE), Optional.of(id), unreadable);
       return;
     }
     events.replayed(recorded, claimTook);
@@ -268,7 +268,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     InFlightWaiter.Waiter own = turn.orElseThrow().waiter();
     try {
       if (gone || transport.isGone()) {
-        waitEnded(WaitEnd.CANCELLED);
+        waitEnded(WaitEvent.End.CANCELLED);
       } else {
         claim();
       }
@@ -283,7 +283,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
     decide(running, Duration.ZERO);
   }
 
-  private void waitEnded(WaitEnd end) {
+  private void waitEnded(WaitEvent.End end) {
     wait.ifPresent(waited -> events.waitEnded(waited.passed(), end));
   }
 
@@ -294,10 +294,10 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
    */
   public boolean cancel() {
     gone = true;
-    return stopWaiting(WaitEnd.CANCELLED);
+    return stopWaiting(WaitEvent.End.CANCELLED);
   }
 
-  private boolean stopWaiting(WaitEnd end) {
+  private boolean stopWaiting(WaitEvent.End end) {
     boolean waited = turn.filter(own -> own.waiter().cancel()).isPresent();
     if (waited) {
       waitEnded(end);
@@ -323,7 +323,7 @@ public final class KeyedCall implements Drain.Call, InFlightWaiter.Waiting {
             own.rest()
                 .execute(
                     () -> {
-                      if (stopWaiting(WaitEnd.GAVE_UP)) {
+                      if (stopWaiting(WaitEvent.End.GAVE_UP)) {
                         refuseBecauseTheServerStops();
                       }
                     }));

@@ -37,8 +37,7 @@ public record Refusal(
   private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(50);
 
   static Refusal reused(String mismatch) {
-    return new Refusal(
-        RefusalReason.IDEMPOTENCY_KEY_REUSED, Map.of(MISMATCH, mismatch), Optional.empty());
+    return new Refusal(RefusalReason.KEY_REUSED, Map.of(MISMATCH, mismatch), Optional.empty());
   }
 
   private Refusal(
@@ -56,7 +55,7 @@ public record Refusal(
 
   private static Refusal invalidKey(KeyProblem problem, String explanation) {
     return new Refusal(
-        RefusalReason.IDEMPOTENCY_KEY_INVALID,
+        RefusalReason.KEY_INVALID,
         Map.of(PROBLEM, problem.name().toLowerCase(Locale.ROOT)),
         Optional.empty(),
         Optional.of(explanation));
@@ -72,7 +71,7 @@ public record Refusal(
    */
   public static Refusal inProgress(Duration leaseLeft) {
     return new Refusal(
-        RefusalReason.IDEMPOTENCY_IN_PROGRESS,
+        RefusalReason.IN_PROGRESS,
         Map.of(),
         Optional.of(between(MIN_RETRY_DELAY, leaseLeft, RETRY_DELAY)));
   }
@@ -83,7 +82,7 @@ public record Refusal(
   static Refusal outcomeUnknown(Optional<Duration> leaseLeft) {
     Duration known = leaseLeft.orElse(RETRY_DELAY);
     return new Refusal(
-        RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN,
+        RefusalReason.OUTCOME_UNKNOWN,
         Map.of(),
         Optional.of(known.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : known));
   }
@@ -110,9 +109,7 @@ public record Refusal(
 
   private static Refusal unavailable(String cause) {
     return new Refusal(
-        RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,
-        Map.of(CAUSE, cause),
-        Optional.of(Duration.ofSeconds(1)));
+        RefusalReason.STORE_UNAVAILABLE, Map.of(CAUSE, cause), Optional.of(Duration.ofSeconds(1)));
   }
 
   /**
@@ -121,8 +118,7 @@ public record Refusal(
    * @param operationId the operation that the call runs or waits for, if it is known
    */
   public static Refusal shuttingDown(Optional<UUID> operationId) {
-    return new Refusal(
-            RefusalReason.IDEMPOTENCY_SHUTTING_DOWN, Map.of(), Optional.of(Duration.ofSeconds(1)))
+    return new Refusal(RefusalReason.SHUTTING_DOWN, Map.of(), Optional.of(Duration.ofSeconds(1)))
         .naming(operationId);
   }
 

@@ -1,22 +1,22 @@
 package io.github.grpcidempotency.internal.event;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.ClaimEvent;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyProblem;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -84,17 +84,17 @@ public record CallEvents(
   }
 
   public void keyFound() {
-    emit(new IdempotencyEvent.KeyFound(call, source.orElse("")));
+    emit(Events.keyFound(call, source.orElse("")));
   }
 
   /** Emits the event of a call without a key whose procedure accepts keys. */
   public void keyMissing(boolean refused) {
-    emit(new IdempotencyEvent.KeyMissing(call, refused));
+    emit(Events.keyMissing(call, refused));
   }
 
   public void keyInvalid(String where, KeyProblem problem) {
     emit(
-        new IdempotencyEvent.KeyInvalid(call, where, problem),
+        Events.keyInvalid(call, where, problem),
         DecisionLine.of(Level.INFO, "key_invalid", "the key is malformed: " + problem.explanation())
             .because(problem)
             .from(where));
@@ -112,10 +112,7 @@ public record CallEvents(
           case UNAVAILABLE -> extraction(Level.WARN, "the key could not be looked up");
           case DEFECT -> extraction(Level.ERROR, "the key could not be looked up");
         };
-    emit(
-        new IdempotencyEvent.ExtractionFailed(call, where, failure),
-        line.because(failure).from(where),
-        why);
+    emit(Events.extractionFailed(call, where, failure), line.because(failure).from(where), why);
   }
 
   private static DecisionLine extraction(Level level, String words) {
@@ -123,13 +120,12 @@ public record CallEvents(
   }
 
   public void claimed(Claim claim, Duration took) {
-    IdempotencyEvent.Claimed event =
-        new IdempotencyEvent.Claimed(
-            call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
+    ClaimEvent event =
+        Events.claimed(call, claim.operationId(), claim.attempt(), claim.takenOverFrom(), took);
     emit(event, lineOf(event));
   }
 
-  static DecisionLine lineOf(IdempotencyEvent.Claimed event) {
+  static DecisionLine lineOf(ClaimEvent event) {
     DecisionLine line =
         event.attempt() > 1
             ? DecisionLine.of(
@@ -145,32 +141,30 @@ public record CallEvents(
     UUID id = recorded.operationId();
     boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
     emit(
-        new IdempotencyEvent.Replayed(call, id, failure, took, recorded.trace()),
+        Events.replayed(call, id, failure, took, recorded.trace()),
         debug("replay", "the recorded outcome is replayed").about(id));
   }
 
   public void attached() {
-    emit(
-        new IdempotencyEvent.Attached(call),
-        debug("attach", "the call waits for the call that holds its key"));
+    emit(Events.attached(call), debug("attach", "the call waits for the call that holds its key"));
   }
 
-  public void waitEnded(Duration waited, WaitEnd end) {
+  public void waitEnded(Duration waited, WaitEvent.End end) {
     emit(
-        new IdempotencyEvent.WaitEnded(call, waited, end),
+        Events.waitEnded(call, waited, end),
         debug("wait_end", "the call waited for " + waited.toMillis() + " ms").because(end));
   }
 
-  public static WaitEnd endOfWait(ClaimResult result) {
+  public static WaitEvent.End endOfWait(ClaimResult result) {
     if (result instanceof ClaimResult.Won) {
-      return WaitEnd.CLAIMED;
+      return WaitEvent.End.CLAIMED;
     }
     if (result instanceof ClaimResult.Recorded) {
-      return WaitEnd.ANSWERED;
+      return WaitEvent.End.ANSWERED;
     }
     return result instanceof ClaimResult.InFlight running && running.outcomeUnknown()
-        ? WaitEnd.OUTCOME_UNKNOWN
-        : WaitEnd.GAVE_UP;
+        ? WaitEvent.End.OUTCOME_UNKNOWN
+        : WaitEvent.End.GAVE_UP;
   }
 
   /** Emits the event of a call that is about to be refused because of the result of its claim. */
@@ -188,17 +182,17 @@ public record CallEvents(
     RefusalReason reason = refusal.reason();
     Level level = levelOf(reason, operationId);
     String advice =
-        reason == RefusalReason.IDEMPOTENCY_CALLER_REQUIRED
+        reason == RefusalReason.CALLER_REQUIRED
             ? "; check that authentication runs before the idempotency interceptor"
             : "";
     emit(
-        new IdempotencyEvent.Refused(call, reason, refusal.detail(), operationId),
+        Events.refused(call, reason, refusal.detail(), operationId),
         DecisionLine.of(
                 why != null && level != Level.ERROR ? Level.WARN : level,
                 "refuse",
-                "the call is refused: " + reason + advice)
+                "the call is refused: " + reason.wireName() + advice)
             .about(operationId)
-            .because(reason)
+            .because(reason.wireName())
             .causedBy(refusal.detail()),
         why);
   }
@@ -206,23 +200,19 @@ public record CallEvents(
   /** A refusal for which another line was written is only a debug line. */
   private static Level levelOf(RefusalReason reason, Optional<UUID> operationId) {
     return switch (reason) {
-      case IDEMPOTENCY_KEY_INVALID,
-          IDEMPOTENCY_IN_PROGRESS,
-          IDEMPOTENCY_KEY_UNKNOWN,
-          IDEMPOTENCY_OPERATION_UNKNOWN,
-          IDEMPOTENCY_OPERATION_UNFINISHED ->
+      case KEY_INVALID, IN_PROGRESS, KEY_UNKNOWN, OPERATION_UNKNOWN, OPERATION_UNFINISHED ->
           Level.DEBUG;
-      case IDEMPOTENCY_KEY_REQUIRED,
-          IDEMPOTENCY_KEY_PROHIBITED,
-          IDEMPOTENCY_CALLER_REQUIRED,
-          IDEMPOTENCY_REPLAY_DENIED,
-          IDEMPOTENCY_RESOURCE_GONE,
-          IDEMPOTENCY_OUTCOME_UNKNOWN,
-          IDEMPOTENCY_SHUTTING_DOWN ->
+      case KEY_REQUIRED,
+          KEY_PROHIBITED,
+          CALLER_REQUIRED,
+          REPLAY_DENIED,
+          RESOURCE_GONE,
+          OUTCOME_UNKNOWN,
+          SHUTTING_DOWN ->
           Level.INFO;
-      case IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_ANSWER_TOO_LARGE -> Level.WARN;
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
-      case IDEMPOTENCY_RECORD_UNREADABLE -> Level.ERROR;
+      case KEY_REUSED, ANSWER_TOO_LARGE -> Level.WARN;
+      case STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
+      case RECORD_UNREADABLE -> Level.ERROR;
     };
   }
 
@@ -235,7 +225,7 @@ public record CallEvents(
                 "the outcome is unknown; the key stays reserved until its lease ends")
             : debug("settle", "the outcome is settled");
     emit(
-        new IdempotencyEvent.ClaimSettled(call, operationId, settlement, handler, took),
+        Events.settled(call, operationId, settlement, handler, took),
         line.about(operationId).because(settlement));
   }
 
@@ -249,7 +239,7 @@ public record CallEvents(
     Optional<StoreException> cause =
         why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
     emit(
-        new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause),
+        Events.settlementFailed(call, operationId, settlement, cause),
         warning(
                 "settlement_failed",
                 rolledBack
@@ -264,14 +254,14 @@ public record CallEvents(
 
   public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
     emit(
-        new IdempotencyEvent.Unprotected(call, cause),
+        Events.unprotected(call, cause),
         warning("unprotected", "a call is not protected: " + cause.words()).because(cause),
         why);
   }
 
   public void leaseLost(UUID operationId) {
     emit(
-        new IdempotencyEvent.LeaseLost(call, operationId),
+        Events.leaseLost(call, operationId),
         warning(
                 "lease_lost",
                 "the call lost its lease while it was running, so its answer is not recorded")
@@ -280,7 +270,7 @@ public record CallEvents(
 
   public void recordingDeferred(UUID operationId, StoreException cause) {
     emit(
-        new IdempotencyEvent.RecordingDeferred(call, operationId, cause),
+        Events.recordingDeferred(call, operationId, cause),
         warning(
                 "recording_deferred",
                 "the answer could not be recorded; trying again in the background")
@@ -291,7 +281,7 @@ public record CallEvents(
 
   public void recordedLate(UUID operationId, Duration late) {
     emit(
-        new IdempotencyEvent.RecordedLate(call, operationId, late),
+        Events.recordedLate(call, operationId, late),
         DecisionLine.of(
                 Level.INFO,
                 "recorded_late",
@@ -301,7 +291,7 @@ public record CallEvents(
 
   public void recordingAbandoned(UUID operationId, StoreException cause) {
     emit(
-        new IdempotencyEvent.RecordingAbandoned(call, operationId, cause),
+        Events.recordingAbandoned(call, operationId, cause),
         DecisionLine.of(
                 Level.ERROR,
                 "recording_abandoned",
@@ -320,7 +310,7 @@ public record CallEvents(
    */
   public void statusUnknown(UUID operationId, Optional<Throwable> why) {
     emit(
-        new IdempotencyEvent.StatusUnknown(call, operationId),
+        Events.statusUnknown(call, operationId),
         DecisionLine.of(
                 why.isPresent() ? Level.WARN : Level.DEBUG,
                 "status_unknown",
@@ -331,7 +321,7 @@ public record CallEvents(
 
   public void retentionFailed(UUID operationId, Throwable cause) {
     emit(
-        new IdempotencyEvent.RetentionFailed(call, operationId, cause),
+        Events.retentionFailed(call, operationId, cause),
         warning(
                 "retention_failed",
                 "the record's retention could not be extended, so the record expires earlier than"

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.internal.event;
 import com.google.common.hash.HashFunction;
 import com.google.common.hash.Hashing;
 import io.github.grpcidempotency.background.RateLimitedLog;
-import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;

@@ -25,13 +25,17 @@ public final class Listeners {
     this.all = List.copyOf(all);
   }
 
+  public boolean isEmpty() {
+    return all.isEmpty();
+  }
+
   public void emit(IdempotencyEvent event) {
     each(listener -> listener.onEvent(event));
   }
 
   /** Captures the context of the call that arrives on the current thread, for every listener. */
   SafeScope capture() {
-    if (all.isEmpty()) {
+    if (isEmpty()) {
       return SafeScope.NONE;
     }
     List<CallScope> scopes = new ArrayList<>();

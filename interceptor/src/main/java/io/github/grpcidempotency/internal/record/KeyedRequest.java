@@ -5,9 +5,9 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -84,6 +84,9 @@ public record KeyedRequest(
   }
 
   private ClaimRequest claimRequest(Fingerprint under) {
-    return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention, trace, retry);
+    return ClaimRequest.of(key, RecordedProcedure.of(procedure), under)
+        .retainedFor(retention)
+        .tracedBy(trace)
+        .markedAsRetry(retry);
   }
 }

@@ -10,8 +10,8 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -29,11 +29,11 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
   /** The encryption may be temporarily unavailable, like a store. */
   private static RecordedOutcome notSealed(Throwable failure) {
-    throw new StoreException(
-        "the answer could not be encrypted",
-        failure,
-        FailurePhase.HANDLER_DONE,
-        FailureCause.NO_CONNECTION);
+    throw StoreException.of(
+            FailurePhase.HANDLER_DONE,
+            FailureCause.NO_CONNECTION,
+            "the answer could not be encrypted")
+        .initCause(failure);
   }
 
   /**
@@ -54,7 +54,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
   private static ByteString notOpened(Throwable failure) {
     throw failure instanceof IllegalStateException
-        ? RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure)
+        ? RefusedException.of(RefusalReason.RECORD_UNREADABLE, failure)
         : RefusedException.temporary(failure);
   }
 

@@ -20,7 +20,7 @@ public final class RefusedException extends RuntimeException {
   }
 
   public RefusedException(Refusal refusal, @Nullable Throwable cause) {
-    super(refusal.reason().name(), cause, false, false);
+    super(refusal.reason().wireName(), cause, false, false);
     this.refusal = refusal;
   }
 

@@ -12,9 +12,9 @@ import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.procedure.ResponseRebuilder;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -75,14 +75,14 @@ public sealed interface Replay {
         && !ServiceFunction.call(
             () -> guard.get().mayReplay(caller, recorded.outcome().resourceId()),
             Replay::undecided)) {
-      throw RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+      throw RefusedException.of(RefusalReason.REPLAY_DENIED);
     }
   }
 
   private static boolean undecided(Throwable thrown) {
     throw thrown instanceof StoreException
         ? RefusedException.temporary(thrown)
-        : RefusedException.of(RefusalReason.IDEMPOTENCY_REPLAY_DENIED, thrown);
+        : RefusedException.of(RefusalReason.REPLAY_DENIED, thrown);
   }
 
   private static Replay read(
@@ -109,7 +109,7 @@ public sealed interface Replay {
     ResponseRebuilder rebuilder =
         procedure
             .responseRebuilder()
-            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.ANSWER_TOO_LARGE));
     return resource
         .<Message>flatMap(
             id ->
@@ -122,6 +122,6 @@ public sealed interface Replay {
                       throw RefusedException.temporary(failure);
                     }))
         .map(message -> FieldPath.without(message, procedure.omittedFields()).toByteString())
-        .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_RESOURCE_GONE));
+        .orElseThrow(() -> RefusedException.of(RefusalReason.RESOURCE_GONE));
   }
 }

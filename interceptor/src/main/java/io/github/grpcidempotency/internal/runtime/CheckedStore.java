@@ -3,13 +3,13 @@ package io.github.grpcidempotency.internal.runtime;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.TransactionalStore;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -138,6 +138,6 @@ final class CheckedStore {
   }
 
   private StoreException failure(String problem, @Nullable Throwable why, FailureCause cause) {
-    return new StoreException(named(problem), why, FailurePhase.NOTHING_SENT, cause);
+    return StoreException.of(FailurePhase.NOTHING_SENT, cause, named(problem)).initCause(why);
   }
 }

@@ -8,10 +8,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Settlement;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -246,7 +246,8 @@ final class LateSettler implements AutoCloseable {
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable unexpected) {
-        onFailure(new StoreException("cannot be recorded", unexpected, HANDLER_DONE, OTHER));
+        onFailure(
+            StoreException.of(HANDLER_DONE, OTHER, "cannot be recorded").initCause(unexpected));
       }
     }
 

@@ -7,13 +7,13 @@ import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.background.RepeatedWhile;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.internal.event.Events;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -128,12 +128,12 @@ final class LeaseKeeper {
     try {
       renewed = store.renew(kept.stream().map(Operation::claim).toList());
     } catch (Throwable failure) {
-      listeners.emit(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
+      listeners.emit(Events.renewalFailed(kept.size(), failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     int lost = dropLost(kept, renewed);
-    listeners.emit(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
+    listeners.emit(Events.leasesRenewed(kept.size(), lost, took, shard));
   }
 
   /** Drops operations that have another owner now, and returns how many there were. */

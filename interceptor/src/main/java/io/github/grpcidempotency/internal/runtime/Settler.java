@@ -6,14 +6,14 @@ import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -234,11 +234,11 @@ public final class Settler {
     } catch (StoreException | TransactionMisuseException foreseen) {
       throw foreseen;
     } catch (RuntimeException | Error defect) {
-      throw new StoreException(
-          "the store threw an unexpected exception",
-          defect,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.OTHER);
+      throw StoreException.of(
+              FailurePhase.HANDLER_DONE,
+              FailureCause.OTHER,
+              "the store threw an unexpected exception")
+          .initCause(defect);
     } finally {
       operation.settling = false;
     }

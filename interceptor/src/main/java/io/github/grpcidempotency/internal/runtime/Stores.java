@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.shard.Shards;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

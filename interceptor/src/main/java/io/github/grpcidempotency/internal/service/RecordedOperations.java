@@ -24,9 +24,9 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.spi.OperationAccess;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.StoredOperation;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.StoredOperation;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.Map;
@@ -104,8 +104,7 @@ public final class RecordedOperations implements OperationAccess {
 
     @Override
     public Caller caller() {
-      Caller caller =
-          callers.resolve().orElseThrow(() -> refusal(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
+      Caller caller = callers.resolve().orElseThrow(() -> refusal(RefusalReason.CALLER_REQUIRED));
       events = events.of(Optional.of(caller));
       Engine own = engines.of(caller);
       engine = Optional.of(own);

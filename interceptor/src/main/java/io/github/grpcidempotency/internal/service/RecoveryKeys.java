@@ -72,9 +72,9 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
     FoundKey found =
         Objects.requireNonNull(
                 source.find(call), () -> "the key source " + source.name() + " returned null")
-            .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED));
+            .orElseThrow(() -> RefusedException.of(RefusalReason.KEY_REQUIRED));
     if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
-      throw RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
+      throw RefusedException.of(RefusalReason.KEY_UNKNOWN);
     }
     return found.value();
   }

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.service;
 import com.google.protobuf.Timestamp;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
@@ -24,10 +24,10 @@ import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.proto.v1.Unfinished;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -73,9 +73,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     Found found;
     try {
       Caller caller =
-          callers
-              .resolve()
-              .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED));
+          callers.resolve().orElseThrow(() -> RefusedException.of(RefusalReason.CALLER_REQUIRED));
       events = events.of(Optional.of(caller));
       Engine engine = engines.of(caller);
       events = events.onShard(engine.shard());
@@ -163,24 +161,24 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       this.key = key;
       this.events = events;
       this.observer = observer;
-      observer.setOnCancelHandler(() -> stopWaiting(WaitEnd.CANCELLED, () -> {}));
+      observer.setOnCancelHandler(() -> stopWaiting(WaitEvent.End.CANCELLED, () -> {}));
     }
 
     @Override
     public void stopWaiting() {
       stopWaiting(
-          WaitEnd.GAVE_UP,
+          WaitEvent.End.GAVE_UP,
           () -> fail(new RefusedException(Refusal.shuttingDown(awaited)), awaited));
     }
 
-    private void stopWaiting(WaitEnd end, Runnable answer) {
+    private void stopWaiting(WaitEvent.End end, Runnable answer) {
       if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
         engines.drain().remove(this);
         events.within(() -> endWait(end, answer));
       }
     }
 
-    private void endWait(WaitEnd end, Runnable answer) {
+    private void endWait(WaitEvent.End end, Runnable answer) {
       events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
       answer.run();
     }
@@ -219,15 +217,15 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
     @Override
     public void free() {
-      resume(Optional.empty(), WaitEnd.ANSWERED);
+      resume(Optional.empty(), WaitEvent.End.ANSWERED);
     }
 
     @Override
     public void over(ClaimResult.InFlight met) {
-      resume(Optional.of(met), WaitEnd.GAVE_UP);
+      resume(Optional.of(met), WaitEvent.End.GAVE_UP);
     }
 
-    private void resume(Optional<ClaimResult> found, WaitEnd end) {
+    private void resume(Optional<ClaimResult> found, WaitEvent.End end) {
       engines.drain().remove(this);
       Runnable step = () -> endWait(end, () -> answer(ours(found)));
       engines.executor().execute(context.wrap(() -> events.within(step)));
@@ -241,7 +239,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       try {
         response =
             ours.map(this::responseOf)
-                .orElseThrow(() -> RefusedException.of(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN));
+                .orElseThrow(() -> RefusedException.of(RefusalReason.KEY_UNKNOWN));
       } catch (Throwable failure) { // after a wait, no other code answers the call
         fail(failure, recorded);
         return;
@@ -292,13 +290,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
     private Instant expires(ClaimResult.Recorded recorded) {
       ClaimRequest request =
-          new ClaimRequest(
-              key,
-              RecordedProcedure.of(procedure),
-              recorded.fingerprint(),
-              procedure.retention(),
-              Optional.empty(),
-              false);
+          ClaimRequest.of(key, RecordedProcedure.of(procedure), recorded.fingerprint())
+              .retainedFor(procedure.retention());
       return engine.retain(procedure, request, recorded, events);
     }
   }

@@ -45,10 +45,10 @@ final class ServiceError {
       return new RefusedException(Refusal.invalidKey(malformed), malformed);
     }
     if (failure instanceof UnauthenticatedKeyException unproven) {
-      return RefusedException.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED, unproven);
+      return RefusedException.of(RefusalReason.CALLER_REQUIRED, unproven);
     }
     return failure instanceof StoreException outage
         ? RefusedException.temporary(outage)
-        : RefusedException.of(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE, failure);
+        : RefusedException.of(RefusalReason.RECORD_UNREADABLE, failure);
   }
 }

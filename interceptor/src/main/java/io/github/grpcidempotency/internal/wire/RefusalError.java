@@ -34,11 +34,11 @@ public final class RefusalError {
             .addDetails(
                 Any.pack(
                     ErrorInfo.newBuilder()
-                        .setReason(refusal.reason().name())
+                        .setReason(refusal.reason().wireName())
                         .setDomain(WireNames.ERROR_DOMAIN)
                         .putAllMetadata(refusal.metadata())
                         .build()));
-    if (refusal.reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
+    if (refusal.reason() == RefusalReason.KEY_INVALID) {
       status.addDetails(Any.pack(badKey(refusal, keyName)));
     }
     StatusRuntimeException error = withRetry(status, retryAfter);
@@ -72,55 +72,49 @@ public final class RefusalError {
    */
   private static Duration jittered(RefusalReason reason, Duration delay) {
     long jitter = ThreadLocalRandom.current().nextLong(delay.toMillis() / 2 + 1);
-    return delay.plusMillis(reason == RefusalReason.IDEMPOTENCY_IN_PROGRESS ? -jitter : jitter);
+    return delay.plusMillis(reason == RefusalReason.IN_PROGRESS ? -jitter : jitter);
   }
 
   private static Code code(RefusalReason reason) {
     return switch (reason) {
-      case IDEMPOTENCY_KEY_INVALID,
-          IDEMPOTENCY_KEY_REQUIRED,
-          IDEMPOTENCY_KEY_PROHIBITED,
-          IDEMPOTENCY_KEY_REUSED ->
-          Code.INVALID_ARGUMENT;
-      case IDEMPOTENCY_KEY_UNKNOWN, IDEMPOTENCY_OPERATION_UNKNOWN, IDEMPOTENCY_RESOURCE_GONE ->
-          Code.NOT_FOUND;
-      case IDEMPOTENCY_OPERATION_UNFINISHED -> Code.FAILED_PRECONDITION;
-      case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
-      case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
-      case IDEMPOTENCY_RECORD_UNREADABLE, IDEMPOTENCY_ANSWER_TOO_LARGE -> Code.INTERNAL;
-      case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN -> Code.ABORTED;
-      case IDEMPOTENCY_STORE_UNAVAILABLE, IDEMPOTENCY_SHUTTING_DOWN -> Code.UNAVAILABLE;
+      case KEY_INVALID, KEY_REQUIRED, KEY_PROHIBITED, KEY_REUSED -> Code.INVALID_ARGUMENT;
+      case KEY_UNKNOWN, OPERATION_UNKNOWN, RESOURCE_GONE -> Code.NOT_FOUND;
+      case OPERATION_UNFINISHED -> Code.FAILED_PRECONDITION;
+      case CALLER_REQUIRED -> Code.UNAUTHENTICATED;
+      case REPLAY_DENIED -> Code.PERMISSION_DENIED;
+      case RECORD_UNREADABLE, ANSWER_TOO_LARGE -> Code.INTERNAL;
+      case IN_PROGRESS, OUTCOME_UNKNOWN -> Code.ABORTED;
+      case STORE_UNAVAILABLE, SHUTTING_DOWN -> Code.UNAVAILABLE;
     };
   }
 
   private static String message(Refusal refusal, String keyName) {
     return switch (refusal.reason()) {
-      case IDEMPOTENCY_KEY_INVALID -> keyName + " is malformed: " + explanation(refusal);
-      case IDEMPOTENCY_KEY_REQUIRED -> "this method needs a key: " + keyName;
-      case IDEMPOTENCY_KEY_PROHIBITED ->
-          "this method is not idempotent and takes no key: " + keyName;
-      case IDEMPOTENCY_CALLER_REQUIRED -> "this method needs an authenticated caller";
-      case IDEMPOTENCY_REPLAY_DENIED -> "this caller is not allowed to get the recorded answer";
-      case IDEMPOTENCY_RECORD_UNREADABLE ->
+      case KEY_INVALID -> keyName + " is malformed: " + explanation(refusal);
+      case KEY_REQUIRED -> "this method needs a key: " + keyName;
+      case KEY_PROHIBITED -> "this method is not idempotent and takes no key: " + keyName;
+      case CALLER_REQUIRED -> "this method needs an authenticated caller";
+      case REPLAY_DENIED -> "this caller is not allowed to get the recorded answer";
+      case RECORD_UNREADABLE ->
           "the call was answered before, but its recorded answer cannot be read";
-      case IDEMPOTENCY_ANSWER_TOO_LARGE ->
+      case ANSWER_TOO_LARGE ->
           "the call was answered before, but its answer was not recorded: it was too large, or"
               + " this server cannot rebuild it";
-      case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for another request or method";
-      case IDEMPOTENCY_RESOURCE_GONE ->
+      case KEY_REUSED -> keyName + " was used for another request or method";
+      case RESOURCE_GONE ->
           "the call was answered before, but its resource does not exist any more";
-      case IDEMPOTENCY_KEY_UNKNOWN -> "there is no record of a call with this " + keyName;
-      case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation with this name";
-      case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation is not done";
-      case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
-      case IDEMPOTENCY_OUTCOME_UNKNOWN ->
+      case KEY_UNKNOWN -> "there is no record of a call with this " + keyName;
+      case OPERATION_UNKNOWN -> "there is no operation with this name";
+      case OPERATION_UNFINISHED -> "the operation is not done";
+      case IN_PROGRESS -> "a call with this " + keyName + " is in progress";
+      case OUTCOME_UNKNOWN ->
           "a call with this " + keyName + " has ended, but its outcome is not known yet";
-      case IDEMPOTENCY_STORE_UNAVAILABLE ->
+      case STORE_UNAVAILABLE ->
           "the database is temporarily unavailable"
               + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
                   .map(cause -> ": " + cause.replace('_', ' '))
                   .orElse("");
-      case IDEMPOTENCY_SHUTTING_DOWN ->
+      case SHUTTING_DOWN ->
           "the server is shutting down: send the same request with the same key again";
     };
   }

@@ -72,9 +72,7 @@ class KeyFinderTest {
     assertThat(KeyFinder.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), "request_id"));
     assertThat(KeyFinder.decide(KeyPolicy.REQUIRED, Optional.of(key), Optional.empty(), SOURCE))
-        .isEqualTo(
-            new KeyDecision.Refuse(
-                Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), "request_id"));
+        .isEqualTo(new KeyDecision.Refuse(Refusal.of(RefusalReason.CALLER_REQUIRED), "request_id"));
   }
 
   /** Every decision that there is. */
@@ -89,12 +87,11 @@ class KeyFinderTest {
       return switch (this) {
         case KEYED -> new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), SOURCE);
         case UNKEYED -> new KeyDecision.Unkeyed();
-        case KEY_REQUIRED ->
-            new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_REQUIRED), SOURCE);
+        case KEY_REQUIRED -> new KeyDecision.Refuse(Refusal.of(RefusalReason.KEY_REQUIRED), SOURCE);
         case KEY_PROHIBITED ->
-            new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED), SOURCE);
+            new KeyDecision.Refuse(Refusal.of(RefusalReason.KEY_PROHIBITED), SOURCE);
         case CALLER_REQUIRED ->
-            new KeyDecision.Refuse(Refusal.of(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED), SOURCE);
+            new KeyDecision.Refuse(Refusal.of(RefusalReason.CALLER_REQUIRED), SOURCE);
       };
     }
   }

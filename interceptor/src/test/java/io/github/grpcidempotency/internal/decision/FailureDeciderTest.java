@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.FailureRemedy;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -89,7 +89,7 @@ class FailureDeciderTest {
   }
 
   private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
-    StoreException failure = new StoreException("out", null, phase, cause);
+    StoreException failure = StoreException.of(phase, cause, "out");
     Optional<Refusal> refused = Optional.of(Refusal.storeUnavailable(cause));
     Optional<Refusal> inProgress = Optional.of(Refusal.inProgress(Optional.empty()));
 

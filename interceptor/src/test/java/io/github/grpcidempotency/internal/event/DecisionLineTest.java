@@ -2,9 +2,7 @@ package io.github.grpcidempotency.internal.event;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -30,8 +28,7 @@ class DecisionLineTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty());
-    return CallEvents.lineOf(
-            new IdempotencyEvent.Claimed(call, UUID.randomUUID(), 2, from, Duration.ZERO))
+    return CallEvents.lineOf(Events.claimed(call, UUID.randomUUID(), 2, from, Duration.ZERO))
         .words();
   }
 }

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimResult;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;

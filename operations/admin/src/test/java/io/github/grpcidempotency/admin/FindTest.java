@@ -6,10 +6,10 @@ import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -77,13 +77,9 @@ class FindTest {
   void theServerAndTheTraceOfARunAreReturned() {
     ClaimRequest untraced = Shop.request(user, KEY);
     ClaimRequest request =
-        new ClaimRequest(
-            untraced.key(),
-            untraced.procedure(),
-            untraced.fingerprint(),
-            untraced.retention(),
-            Optional.of(ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")),
-            false);
+        untraced.tracedBy(
+            Optional.of(
+                ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")));
     UUID id =
         ((ClaimResult.Won)
                 PostgresIdempotencyStore.builder(shop.as(Shop.APP)).build().claim(request))

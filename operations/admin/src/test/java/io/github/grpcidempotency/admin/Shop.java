@@ -6,13 +6,14 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.io.InputStream;
@@ -157,13 +158,11 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
   }
 
   static RecordedProcedure procedure(String name) {
-    return new RecordedProcedure(
-        name,
-        Optional.of(ResourceType.of("order")),
-        false,
-        Optional.empty(),
-        Optional.empty(),
-        true);
+    return RecordedProcedure.of(
+        Procedure.named(name)
+            .resource(ResourceType.of("order"), "id")
+            .attach(Duration.ofMinutes(1))
+            .build());
   }
 
   static ClaimRequest request(Caller caller, String key) {
@@ -171,13 +170,11 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
   }
 
   static ClaimRequest request(Caller caller, String key, String procedure, Duration retention) {
-    return new ClaimRequest(
-        new IdempotencyKey(caller, key),
-        procedure(procedure),
-        new Fingerprint(1, ByteString.copyFrom(new byte[32])),
-        retention,
-        Optional.empty(),
-        false);
+    return ClaimRequest.of(
+            new IdempotencyKey(caller, key),
+            procedure(procedure),
+            new Fingerprint(1, ByteString.copyFrom(new byte[32])))
+        .retainedFor(retention);
   }
 
   Claim claim(ClaimRequest request) {

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.cli;
 
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;

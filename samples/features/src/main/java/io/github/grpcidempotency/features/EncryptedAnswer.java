@@ -10,7 +10,7 @@ import io.github.grpcidempotency.features.shop.v1.CreateTokenRequest;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.features.shop.v1.Token;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.tink.TinkProtection;
 import io.grpc.stub.StreamObserver;
@@ -25,7 +25,7 @@ final class EncryptedAnswer extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createToken(CreateTokenRequest request, StreamObserver<Token> observer) {
     long id =
-        ClaimTransaction.handle()
+        ClaimJdbi.handle()
             .createQuery("INSERT INTO shop.tokens DEFAULT VALUES RETURNING id")
             .mapTo(Long.class)
             .one();

@@ -7,7 +7,7 @@ import io.github.grpcidempotency.features.shop.v1.CreateOrderRequest;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.Status;
@@ -32,7 +32,7 @@ final class Errors extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createOrder(CreateOrderRequest request, StreamObserver<Order> observer) {
     UUID id = UuidCreator.getTimeOrderedEpoch();
-    ClaimTransaction.handle().execute("INSERT INTO shop.orders VALUES (?, 'book')", id);
+    ClaimJdbi.handle().execute("INSERT INTO shop.orders VALUES (?, 'book')", id);
     if (state.isOk()) {
       Shop.answer(observer, Order.newBuilder().setId(id.toString()).build());
     } else {

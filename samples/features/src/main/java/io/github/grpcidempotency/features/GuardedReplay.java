@@ -5,7 +5,7 @@ import io.github.grpcidempotency.features.shop.v1.CreateTokenRequest;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.features.shop.v1.Token;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -19,7 +19,7 @@ final class GuardedReplay extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createToken(CreateTokenRequest request, StreamObserver<Token> observer) {
     long id =
-        ClaimTransaction.handle()
+        ClaimJdbi.handle()
             .createQuery("INSERT INTO shop.tokens DEFAULT VALUES RETURNING id")
             .mapTo(Long.class)
             .one();

@@ -5,7 +5,7 @@ import io.github.grpcidempotency.features.shop.v1.Invitation;
 import io.github.grpcidempotency.features.shop.v1.InviteMemberRequest;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.util.List;
@@ -18,7 +18,7 @@ import javax.sql.DataSource;
 final class KeyFromRequest extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void inviteMember(InviteMemberRequest request, StreamObserver<Invitation> observer) {
-    ClaimTransaction.handle()
+    ClaimJdbi.handle()
         .execute(
             "INSERT INTO shop.invitations VALUES (?, ?)", request.getEmail(), request.getRole());
     Shop.answer(observer, Invitation.newBuilder().setEmail(request.getEmail()).build());

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.features.shop.v1.ImportOrdersResponse;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderLine;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -50,7 +50,7 @@ final class ManyKeysInOneCall extends OrderServiceGrpc.OrderServiceImplBase {
 
   private static Order add(OrderLine line) {
     UUID id = UuidCreator.getTimeOrderedEpoch();
-    ClaimTransaction.handle().execute("INSERT INTO shop.orders VALUES (?, ?)", id, line.getItem());
+    ClaimJdbi.handle().execute("INSERT INTO shop.orders VALUES (?, ?)", id, line.getItem());
     return Order.newBuilder().setId(id.toString()).setItem(line.getItem()).build();
   }
 

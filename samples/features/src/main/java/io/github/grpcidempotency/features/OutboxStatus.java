@@ -7,7 +7,7 @@ import io.github.grpcidempotency.features.shop.v1.CreateOrderRequest;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
@@ -35,7 +35,7 @@ final class OutboxStatus extends OrderServiceGrpc.OrderServiceImplBase {
 
   @Override
   public void createOrder(CreateOrderRequest request, StreamObserver<Order> observer) {
-    Handle database = ClaimTransaction.handle();
+    Handle database = ClaimJdbi.handle();
     UUID id = UuidCreator.getTimeOrderedEpoch();
     database.execute("INSERT INTO shop.orders (id, item) VALUES (?, ?)", id, request.getItem());
     database.execute("INSERT INTO shop.outbox (order_id) VALUES (?)", id);

@@ -9,7 +9,7 @@ import io.github.grpcidempotency.features.shop.v1.CreateOrderRequest;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
@@ -48,8 +48,7 @@ final class RetryingClient {
     @Override
     public void createOrder(CreateOrderRequest request, StreamObserver<Order> observer) {
       UUID id = UuidCreator.getTimeOrderedEpoch();
-      ClaimTransaction.handle()
-          .execute("INSERT INTO shop.orders VALUES (?, ?)", id, request.getItem());
+      ClaimJdbi.handle().execute("INSERT INTO shop.orders VALUES (?, ?)", id, request.getItem());
       if (calls.incrementAndGet() <= 2) {
         observer.onError(Status.UNAVAILABLE.asRuntimeException());
       } else {

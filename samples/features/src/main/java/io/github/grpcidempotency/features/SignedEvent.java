@@ -13,7 +13,7 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
@@ -27,7 +27,7 @@ import javax.sql.DataSource;
 final class SignedEvent extends EventServiceGrpc.EventServiceImplBase {
   @Override
   public void ingest(IngestRequest request, StreamObserver<Event> observer) {
-    ClaimTransaction.handle()
+    ClaimJdbi.handle()
         .execute(
             "INSERT INTO shop.events VALUES (?, ?)",
             request.getDelivery(),

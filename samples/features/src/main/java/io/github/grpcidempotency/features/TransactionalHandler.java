@@ -7,7 +7,7 @@ import io.github.grpcidempotency.features.shop.v1.CreateOrderRequest;
 import io.github.grpcidempotency.features.shop.v1.Order;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.jdbi.v3.core.Handle;
 final class TransactionalHandler extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createOrder(CreateOrderRequest request, StreamObserver<Order> observer) {
-    Handle database = ClaimTransaction.handle(); // for JDBC: ClaimTransaction.connection()
+    Handle database = ClaimJdbi.handle(); // for JDBC: ClaimTransaction.connection()
     UUID id = UuidCreator.getTimeOrderedEpoch();
     database.execute("INSERT INTO shop.orders (id, item) VALUES (?, ?)", id, request.getItem());
     // The interceptor commits before it sends the answer, and rolls back if the handler fails.

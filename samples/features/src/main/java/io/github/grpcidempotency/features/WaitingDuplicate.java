@@ -34,7 +34,7 @@ final class WaitingDuplicate extends PaymentServiceGrpc.PaymentServiceImplBase
 
   @Override
   public void onEvent(IdempotencyEvent event) {
-    if (event instanceof IdempotencyEvent.Attached) {
+    if (event.kind() == IdempotencyEvent.Kind.ATTACHED) {
       untilTwoWait.countDown();
     }
   }

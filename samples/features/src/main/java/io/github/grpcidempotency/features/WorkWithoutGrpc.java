@@ -3,7 +3,7 @@ package io.github.grpcidempotency.features;
 import com.google.protobuf.Int64Value;
 import com.google.protobuf.StringValue;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -37,7 +37,7 @@ final class WorkWithoutGrpc {
         "job:close-month:" + due, // every scheduler computes the same key
         StringValue.of(due.toString()), // the input of the job
         Int64Value.parser(),
-        () -> Int64Value.of(ClaimTransaction.handle().execute("DELETE FROM shop.orders")));
+        () -> Int64Value.of(ClaimJdbi.handle().execute("DELETE FROM shop.orders")));
   }
 
   static List<WorkResult<Int64Value>> run(DataSource pool) throws Exception {

@@ -21,7 +21,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
   /** Transactional: order, outbox entry and recorded answer are one commit. */
   @Override
   public void createOrder(CreateOrderRequest request, StreamObserver<Order> observer) {
-    Handle database = ClaimTransaction.handle(); // begun and committed for you
+    Handle database = ClaimJdbi.handle(); // begun and committed for you
     UUID id = UuidCreator.getTimeOrderedEpoch();
     database.execute("INSERT INTO shop.orders (id, item) VALUES (?, ?)", id, request.getItem());
     database.execute("INSERT INTO shop.outbox (order_id) VALUES (?)", id);

@@ -39,7 +39,7 @@ class BackgroundFailuresTest extends CallTest {
     ThingService.Running losing = server.things().nextRunning();
     leases.advance(SHORT_LEASE);
     keyed(other).end().first();
-    await().until(() -> fatal.kinds().contains("LeaseLost"));
+    await().until(() -> fatal.kinds().contains("LEASE_LOST"));
 
     String key = UUID.randomUUID().toString();
     TestCall.Started call = call(server, "a thing").as(ALICE).key(key).start();
@@ -86,7 +86,7 @@ class BackgroundFailuresTest extends CallTest {
     await().until(() -> keyed(server).end().isReplayed());
 
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(fatal.kinds()).contains("RecordingDeferred", "RecordedLate");
+    assertThat(fatal.kinds()).contains("RECORDING_DEFERRED", "RECORDED_LATE");
   }
 
   @Test

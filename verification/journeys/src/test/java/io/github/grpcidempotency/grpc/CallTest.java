@@ -2,8 +2,9 @@ package io.github.grpcidempotency.grpc;
 
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.GrpcCleanupExtension;
@@ -138,6 +139,6 @@ abstract class CallTest {
   }
 
   private int attached() {
-    return journal.all(IdempotencyEvent.Attached.class).size();
+    return journal.all(Kind.ATTACHED, CallEvent.class).size();
   }
 }

@@ -101,7 +101,7 @@ class CancellationsTest extends CallTest {
     await().until(() -> server.things().runs() == 1);
     call.cancel();
     server.things().succeed();
-    await().until(() -> journal.kinds().contains("ClaimSettled"));
+    await().until(() -> journal.kinds().contains("SETTLED"));
 
     Seen retried =
         await().until(() -> keyed(server).end(), end -> end.code() == Status.Code.OK).first();

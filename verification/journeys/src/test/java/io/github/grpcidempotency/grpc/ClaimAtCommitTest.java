@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.ClaimEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.SettlementEvent;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
@@ -125,10 +127,11 @@ class ClaimAtCommitTest extends CallTest {
 
     Seen first = keyed(server).end().first();
 
-    assertThat(eventsSeenByHandlers).containsExactly(List.of("KeyFound"));
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
+    assertThat(eventsSeenByHandlers).containsExactly(List.of("KEY_FOUND"));
+    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
     assertThat(first.trailer(IdempotencyMetadata.OPERATION))
-        .contains(journal.only(IdempotencyEvent.Claimed.class).operationId().toString());
+        .contains(
+            journal.only(Kind.CLAIMED, ClaimEvent.class).operationId().orElseThrow().toString());
     assertThat(commits.asked()).containsExactly("at commit");
     assertThat(commits.effects()).containsExactly("an effect");
   }
@@ -145,7 +148,7 @@ class ClaimAtCommitTest extends CallTest {
 
     assertThat(commits.effects()).containsExactly("an effect");
     assertThat(commits.asked()).containsExactly("at commit", "at commit", "after a look");
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Replayed");
+    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "REPLAYED");
   }
 
   @Test
@@ -173,11 +176,11 @@ class ClaimAtCommitTest extends CallTest {
     keyed(server).end().first();
 
     assertThat(commits.effects()).containsExactly("an effect");
-    assertThat(journal.all(IdempotencyEvent.ClaimSettled.class))
-        .extracting(IdempotencyEvent.ClaimSettled::settlement)
+    assertThat(journal.all(Kind.SETTLED, SettlementEvent.class))
+        .extracting(SettlementEvent::settlement)
         .containsExactly(
             Settlement.RELEASE, Settlement.RELEASE, Settlement.RELEASE, Settlement.COMPLETE);
-    assertThat(journal.all(IdempotencyEvent.Claimed.class)).hasSize(4);
+    assertThat(journal.all(Kind.CLAIMED, ClaimEvent.class)).hasSize(4);
   }
 
   @Test
@@ -231,7 +234,7 @@ class ClaimAtCommitTest extends CallTest {
     Started first = keyed(server).start();
     written.await();
     Started reused = call(server, "something else").as(ALICE).key(KEY).start();
-    await().until(() -> journal.kinds().contains("Attached"));
+    await().until(() -> journal.kinds().contains("ATTACHED"));
     mayEnd.countDown();
 
     first.end().first();
@@ -286,7 +289,7 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(answers).filteredOn(seen -> !seen.isReplayed()).hasSize(1);
     answers.stream().filter(Seen::isReplayed).forEach(seen -> seen.replays(first));
     assertThat(commits.effects()).containsExactly("an effect");
-    assertThat(journal.all(IdempotencyEvent.Claimed.class)).hasSize(1);
+    assertThat(journal.all(Kind.CLAIMED, ClaimEvent.class)).hasSize(1);
   }
 
   @Test
@@ -335,7 +338,7 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(seenByHandlers).containsExactly("as it came", "as it came");
     assertThat(commits.effects()).containsExactly("an effect");
     assertThat(commits.asked()).containsExactly("at commit", "after a look");
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
+    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
   }
 
   /** The handler may have failed because of another call's effect. */
@@ -367,7 +370,7 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
 
     assertThat(server.things().runs()).isEqualTo(2);
-    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "ClaimSettled");
+    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
   }
 
   @Test
@@ -439,9 +442,9 @@ class ClaimAtCommitTest extends CallTest {
     await().until(() -> forgotten.size() == 1);
     call.cancel();
 
-    await().until(() -> journal.kinds().contains("SettlementFailed"));
+    await().until(() -> journal.kinds().contains("SETTLEMENT_FAILED"));
 
-    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
+    assertThat(journal.only(Kind.SETTLEMENT_FAILED, SettlementEvent.class).settlement())
         .isEqualTo(Settlement.MARK_UNKNOWN);
     ThingHandler.answer(forgotten.remove(), Thing.getDefaultInstance());
     server.things().handle(ClaimAtCommitTest::write);
@@ -466,7 +469,7 @@ class ClaimAtCommitTest extends CallTest {
     hold(written);
     call.cancel();
 
-    await().until(() -> journal.kinds().contains("SettlementFailed"));
+    await().until(() -> journal.kinds().contains("SETTLEMENT_FAILED"));
     mayEnd.countDown();
 
     server.things().handle(ClaimAtCommitTest::write);

@@ -3,18 +3,18 @@ package io.github.grpcidempotency.grpc;
 import static java.util.stream.Collectors.toSet;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
-import io.github.grpcidempotency.store.TransactionalStore;
-import io.github.grpcidempotency.store.handler.CurrentHandler;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.store.spi.TransactionalStore;
+import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
@@ -116,8 +116,7 @@ final class CommitStore extends ForwardingStore implements TransactionalStore {
 
   private void checkReachable() {
     if (unreachable) {
-      throw new StoreException(
-          "cut off", null, FailurePhase.NOTHING_SENT, FailureCause.NO_CONNECTION);
+      throw StoreException.of(FailurePhase.NOTHING_SENT, FailureCause.NO_CONNECTION, "cut off");
     }
   }
 

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import java.time.Duration;
 
 /**

@@ -163,7 +163,7 @@ class OneOwnerTest extends CallTest {
 
     cancelled.cancel();
 
-    await().until(() -> journal.kinds().contains("ClaimSettled"));
+    await().until(() -> journal.kinds().contains("SETTLED"));
     others.forEach(TestCall.Started::cancel);
   }
 

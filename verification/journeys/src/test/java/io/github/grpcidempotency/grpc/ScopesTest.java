@@ -3,10 +3,11 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyEvent.Attached;
-import io.github.grpcidempotency.event.IdempotencyEvent.ClaimSettled;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.SettlementEvent;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -84,7 +85,7 @@ class ScopesTest extends CallTest {
 
     assertThat(eventsRanIn)
         .containsExactly(
-            "KeyFound in outer inner", "Claimed in outer inner", "ClaimSettled in outer inner");
+            "KEY_FOUND in outer inner", "CLAIMED in outer inner", "SETTLED in outer inner");
   }
 
   @Test
@@ -140,7 +141,7 @@ class ScopesTest extends CallTest {
               throw new IllegalStateException("on purpose");
             });
     running.fail(Status.NOT_FOUND);
-    await().until(() -> inner.all(ClaimSettled.class).size() == 2);
+    await().until(() -> inner.all(Kind.SETTLED, SettlementEvent.class).size() == 2);
 
     duplicate.cancel();
 
@@ -163,14 +164,14 @@ class ScopesTest extends CallTest {
     // The waiting call goes on once the first is settled, beside the event that says so.
     assertThat(inner.kinds())
         .containsExactlyInAnyOrder(
-            "KeyFound",
-            "Claimed",
-            "KeyFound",
-            "Attached",
-            "ClaimSettled",
-            "WaitEnded",
-            "Claimed",
-            "ClaimSettled");
+            "KEY_FOUND",
+            "CLAIMED",
+            "KEY_FOUND",
+            "ATTACHED",
+            "SETTLED",
+            "WAIT_ENDED",
+            "CLAIMED",
+            "SETTLED");
     assertThat(outer.kinds()).containsExactlyInAnyOrderElementsOf(inner.kinds());
   }
 
@@ -204,12 +205,12 @@ class ScopesTest extends CallTest {
 
   private TestCall.Started attach(ThingServer server) {
     TestCall.Started duplicate = keyed(server).start();
-    await().until(() -> !inner.all(Attached.class).isEmpty());
+    await().until(() -> !inner.all(Kind.ATTACHED, CallEvent.class).isEmpty());
     return duplicate;
   }
 
   private static String name(IdempotencyEvent event) {
-    return event.getClass().getSimpleName();
+    return event.kind().name();
   }
 
   private static String current() {

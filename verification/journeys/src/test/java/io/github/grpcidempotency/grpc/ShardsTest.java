@@ -7,17 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.shard.Shards;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -308,10 +308,10 @@ class ShardsTest {
                     .build())
             .listener(
                 event -> {
-                  if (event instanceof IdempotencyEvent.RenewalFailed failed) {
-                    renewalsFailed.add(failed.shard().orElse("none"));
-                  } else if (event instanceof IdempotencyEvent.ClaimSettled settled) {
-                    settledOn.add(settled.call().shard().orElse("none"));
+                  if (event.kind() == Kind.RENEWAL_FAILED) {
+                    renewalsFailed.add(event.shard().orElse("none"));
+                  } else if (event.kind() == Kind.SETTLED) {
+                    settledOn.add(event.shard().orElse("none"));
                   }
                 })
             .start();
@@ -324,7 +324,7 @@ class ShardsTest {
   }
 
   private static StoreException outOfReach() {
-    return new StoreException("out of reach", null, NOTHING_SENT, NO_CONNECTION);
+    return StoreException.of(NOTHING_SENT, NO_CONNECTION, "out of reach");
   }
 
   /** A store whose check at start-up fails until a test says otherwise. */

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.SettlementEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.UnprotectedEvent;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -108,7 +111,7 @@ class ThreadBoundTest extends CallTest {
 
     assertThat(end.code()).isEqualTo(Status.Code.INTERNAL);
     assertThat(end.messages()).isEmpty();
-    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).cause()).isEmpty();
+    assertThat(journal.only(Kind.SETTLEMENT_FAILED, SettlementEvent.class).thrown()).isEmpty();
   }
 
   @Test
@@ -149,7 +152,7 @@ class ThreadBoundTest extends CallTest {
     await().until(() -> bound.steps().contains("returned"));
 
     call.cancel();
-    await().until(() -> journal.kinds().contains("SettlementFailed"));
+    await().until(() -> journal.kinds().contains("SETTLEMENT_FAILED"));
     ThingHandler.answer(late.join(), Thing.getDefaultInstance());
     server.things().succeed();
     Seen retried = keyed(server).end().first();
@@ -157,7 +160,7 @@ class ThreadBoundTest extends CallTest {
     assertThat(retried.thing()).isNotEqualTo(Thing.getDefaultInstance());
     assertThat(bound.steps())
         .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
-    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
+    assertThat(journal.only(Kind.SETTLEMENT_FAILED, SettlementEvent.class).settlement())
         .isEqualTo(Settlement.MARK_UNKNOWN);
   }
 
@@ -258,11 +261,11 @@ class ThreadBoundTest extends CallTest {
     assertThat(server.things().runs()).isEqualTo(2);
     assertThat(bound.steps())
         .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
-    assertThat(journal.all(IdempotencyEvent.Attached.class)).hasSize(10);
+    assertThat(journal.all(Kind.ATTACHED, CallEvent.class)).hasSize(10);
     // Ten duplicates met the first call in this process; only the head of the queue claims.
     assertThat(bound.claims()).isEqualTo(2);
-    assertThat(ends()).hasSize(10).containsOnlyOnce(WaitEnd.CLAIMED);
-    assertThat(ends()).filteredOn(WaitEnd.ANSWERED::equals).hasSize(9);
+    assertThat(ends()).hasSize(10).containsOnlyOnce(WaitEvent.End.CLAIMED);
+    assertThat(ends()).filteredOn(WaitEvent.End.ANSWERED::equals).hasSize(9);
   }
 
   @Test
@@ -285,7 +288,9 @@ class ThreadBoundTest extends CallTest {
     answers.stream()
         .filter(end -> end.code() != Status.Code.OK)
         .forEach(end -> end.refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS"));
-    assertThat(ends()).containsExactlyInAnyOrder(WaitEnd.CLAIMED, WaitEnd.GAVE_UP, WaitEnd.GAVE_UP);
+    assertThat(ends())
+        .containsExactlyInAnyOrder(
+            WaitEvent.End.CLAIMED, WaitEvent.End.GAVE_UP, WaitEvent.End.GAVE_UP);
   }
 
   @Test
@@ -296,12 +301,12 @@ class ThreadBoundTest extends CallTest {
 
     keyed(server).end().first();
 
-    assertThat(journal.all(IdempotencyEvent.Unprotected.class))
-        .extracting(IdempotencyEvent.Unprotected::cause)
+    assertThat(journal.all(Kind.UNPROTECTED, UnprotectedEvent.class))
+        .extracting(UnprotectedEvent::cause)
         .containsExactly(
             UnprotectedCause.TRANSACTION_NOT_TAKEN, UnprotectedCause.TRANSACTION_SUSPENDED);
     assertThat(journal.kinds())
-        .containsExactly("KeyFound", "Claimed", "ClaimSettled", "Unprotected", "Unprotected");
+        .containsExactly("KEY_FOUND", "CLAIMED", "SETTLED", "UNPROTECTED", "UNPROTECTED");
   }
 
   @Test
@@ -314,7 +319,7 @@ class ThreadBoundTest extends CallTest {
 
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
 
-    assertThat(journal.only(IdempotencyEvent.Unprotected.class).cause())
+    assertThat(journal.only(Kind.UNPROTECTED, UnprotectedEvent.class).cause())
         .isEqualTo(UnprotectedCause.TRANSACTION_SUSPENDED);
   }
 
@@ -349,14 +354,12 @@ class ThreadBoundTest extends CallTest {
     for (int duplicate = 0; duplicate < duplicates; duplicate++) {
       started.add(elsewhere(keyed(server)));
     }
-    await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == duplicates);
+    await().until(() -> journal.all(Kind.ATTACHED, CallEvent.class).size() == duplicates);
     return started;
   }
 
-  private List<WaitEnd> ends() {
-    return journal.all(IdempotencyEvent.WaitEnded.class).stream()
-        .map(IdempotencyEvent.WaitEnded::end)
-        .toList();
+  private List<WaitEvent.End> ends() {
+    return journal.all(Kind.WAIT_ENDED, WaitEvent.class).stream().map(WaitEvent::end).toList();
   }
 
   /** Every call is over once the test says so. */

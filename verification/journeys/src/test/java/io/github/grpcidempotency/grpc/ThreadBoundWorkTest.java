@@ -6,8 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -77,7 +78,7 @@ class ThreadBoundWorkTest {
     for (int other = 1; other <= 5; other++) {
       others.add(threads.submit(() -> run(this::closed)));
     }
-    await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == 5);
+    await().until(() -> journal.all(Kind.ATTACHED, CallEvent.class).size() == 5);
 
     mayEnd.countDown();
 
@@ -91,12 +92,12 @@ class ThreadBoundWorkTest {
     assertThat(replayed).containsOnlyOnce(false);
     assertThat(bound.steps()).containsExactly("begin", "rollback", "begin", "returned", "commit");
     assertThat(bound.claims()).isEqualTo(2);
-    assertThat(journal.all(IdempotencyEvent.Attached.class)).hasSize(5);
-    assertThat(journal.all(IdempotencyEvent.WaitEnded.class))
-        .extracting(IdempotencyEvent.WaitEnded::end)
+    assertThat(journal.all(Kind.ATTACHED, CallEvent.class)).hasSize(5);
+    assertThat(journal.all(Kind.WAIT_ENDED, WaitEvent.class))
+        .extracting(WaitEvent::end)
         .hasSize(5)
-        .containsOnlyOnce(WaitEnd.CLAIMED)
-        .contains(WaitEnd.ANSWERED);
+        .containsOnlyOnce(WaitEvent.End.CLAIMED)
+        .contains(WaitEvent.End.ANSWERED);
   }
 
   private StringValue closed() {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.base.Splitter;
 import com.google.rpc.BadRequest;
-import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.UnprotectedEvent;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
@@ -38,8 +38,8 @@ class UnprotectedTest extends CallTest {
   private final List<UnprotectedCause> causes = new CopyOnWriteArrayList<>();
   private final IdempotencyListener listener =
       event -> {
-        if (event instanceof IdempotencyEvent.Unprotected unprotected) {
-          assertThat(unprotected.call().procedure().name())
+        if (event instanceof UnprotectedEvent unprotected) {
+          assertThat(unprotected.procedure().name())
               .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
           causes.add(unprotected.cause());
         }

@@ -4,16 +4,16 @@ import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;
@@ -49,7 +49,7 @@ final class UnreliableStore extends ForwardingStore {
 
   /** Lets every claim, look and renewal fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
-    beforeClaim = throwing(() -> new StoreException("cut off", null, phase, cause));
+    beforeClaim = throwing(() -> StoreException.of(phase, cause, "cut off"));
   }
 
   /** Lets every claim fail from now on, but no look. */
@@ -111,7 +111,7 @@ final class UnreliableStore extends ForwardingStore {
   }
 
   private static StoreException cutOff() {
-    return new StoreException("cut off", null, HANDLER_DONE, NO_CONNECTION);
+    return StoreException.of(HANDLER_DONE, NO_CONNECTION, "cut off");
   }
 
   private static void nothing() {}

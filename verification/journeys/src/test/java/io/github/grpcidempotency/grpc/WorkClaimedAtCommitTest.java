@@ -62,7 +62,7 @@ class WorkClaimedAtCommitTest {
     assertThat(store.effects()).containsExactly("closed");
     assertThat(store.asked()).containsExactly("at commit", "at commit", "after a look");
     assertThat(journal.kinds())
-        .containsExactly("KeyFound", "Claimed", "ClaimSettled", "KeyFound", "Replayed");
+        .containsExactly("KEY_FOUND", "CLAIMED", "SETTLED", "KEY_FOUND", "REPLAYED");
   }
 
   @Test

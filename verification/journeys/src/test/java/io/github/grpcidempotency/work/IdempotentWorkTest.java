@@ -7,10 +7,13 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.event.RefusalEvent;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.event.ReplayEvent;
+import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
@@ -18,8 +21,8 @@ import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ReplayGuard;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -93,13 +96,13 @@ class IdempotentWorkTest {
 
     assertThat(journal.kinds())
         .containsExactly(
-            "KeyFound", "Claimed", "ClaimSettled", "KeyFound", "Replayed", "KeyFound", "Refused")
+            "KEY_FOUND", "CLAIMED", "SETTLED", "KEY_FOUND", "REPLAYED", "KEY_FOUND", "REFUSED")
         .isEqualTo(second.kinds());
-    IdempotencyEvent.Replayed replayed = journal.only(IdempotencyEvent.Replayed.class);
-    assertThat(replayed.operationId()).isEqualTo(first.operationId());
+    ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
+    assertThat(replayed.operationId()).contains(first.operationId());
     assertThat(replayed.took()).isPositive();
-    assertThat(replayed.call().procedure().entry()).isEqualTo(Entry.WORK);
-    assertThat(journal.only(IdempotencyEvent.Refused.class).operationId())
+    assertThat(replayed.procedure().entry()).isEqualTo(Entry.WORK);
+    assertThat(journal.only(Kind.REFUSED, RefusalEvent.class).operationId())
         .contains(first.operationId());
     assertThat(journal.live()).isPresent();
     work.close();
@@ -122,15 +125,15 @@ class IdempotentWorkTest {
                     }));
     running.await();
     Future<?> duplicate = threads.submit(() -> run(this::closed));
-    await().until(() -> !journal.all(IdempotencyEvent.Attached.class).isEmpty());
+    await().until(() -> !journal.all(Kind.ATTACHED, CallEvent.class).isEmpty());
 
     mayEnd.countDown();
     first.get();
     duplicate.get();
 
-    IdempotencyEvent.WaitEnded ended = journal.only(IdempotencyEvent.WaitEnded.class);
-    assertThat(ended.end()).isEqualTo(WaitEnd.ANSWERED);
-    assertThat(ended.waited()).isPositive();
+    WaitEvent ended = journal.only(Kind.WAIT_ENDED, WaitEvent.class);
+    assertThat(ended.end()).isEqualTo(WaitEvent.End.ANSWERED);
+    assertThat(ended.took()).isPositive();
     threads.shutdown();
   }
 
@@ -184,12 +187,12 @@ class IdempotentWorkTest {
     assertThat(run(guarded, this::closed).replayed()).isTrue();
 
     guard = (caller, resource) -> false;
-    assertRefused(guarded, RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+    assertRefused(guarded, RefusalReason.REPLAY_DENIED);
     guard =
         (caller, resource) -> {
           throw new IllegalStateException("the rights cannot be read");
         };
-    assertRefused(guarded, RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+    assertRefused(guarded, RefusalReason.REPLAY_DENIED);
     assertThat(runs).hasValue(1);
   }
 
@@ -265,7 +268,7 @@ class IdempotentWorkTest {
 
     assertRefused(
         Procedure.named("jobs/open-month").execution(Execution.RESERVED).build(),
-        RefusalReason.IDEMPOTENCY_KEY_REUSED);
+        RefusalReason.KEY_REUSED);
   }
 
   @Test

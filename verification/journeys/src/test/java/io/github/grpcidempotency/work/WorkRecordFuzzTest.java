@@ -14,8 +14,8 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecordedError;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import java.util.Optional;
 import java.util.UUID;
@@ -69,7 +69,7 @@ class WorkRecordFuzzTest {
   }
 
   private static void assertUnreadable(WorkRefusedException refused) {
-    assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
+    assertThat(refused.reason()).isEqualTo(RefusalReason.RECORD_UNREADABLE);
   }
 
   private static WorkResult<StringValue> run(IdempotentWork work, String token) throws Exception {

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.pages;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;

@@ -6,13 +6,14 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -33,13 +34,10 @@ final class Records {
   static final ByteString ANSWER = ByteString.copyFromUtf8("the order");
 
   private static final RecordedProcedure CREATE =
-      new RecordedProcedure(
-          "shop.v1.Orders/CreateOrder",
-          Optional.of(ResourceType.of("order")),
-          false,
-          Optional.empty(),
-          Optional.empty(),
-          false);
+      RecordedProcedure.of(
+          Procedure.named("shop.v1.Orders/CreateOrder")
+              .resource(ResourceType.of("order"), "id")
+              .build());
 
   private Records() {}
 
@@ -87,13 +85,11 @@ final class Records {
 
   private static Claim claim(PostgresIdempotencyStore store, IdempotencyKey key) {
     ClaimRequest request =
-        new ClaimRequest(
-            key,
-            CREATE,
-            Fingerprinter.wholeRequest().fingerprint(StringValue.getDefaultInstance()),
-            Duration.ofDays(1),
-            Optional.empty(),
-            false);
+        ClaimRequest.of(
+                key,
+                CREATE,
+                Fingerprinter.wholeRequest().fingerprint(StringValue.getDefaultInstance()))
+            .retainedFor(Duration.ofDays(1));
     return ((ClaimResult.Won) store.claim(request)).claim();
   }
 

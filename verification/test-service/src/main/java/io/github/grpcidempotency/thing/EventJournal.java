@@ -2,6 +2,7 @@ package io.github.grpcidempotency.thing;
 
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import java.util.List;
@@ -55,19 +56,19 @@ public final class EventJournal {
 
   /** Returns the names of the events so far. */
   public List<String> kinds() {
-    return events.stream().map(event -> event.getClass().getSimpleName()).toList();
+    return events.stream().map(event -> event.kind().name()).toList();
   }
 
   /** Returns the events of one kind so far. */
-  public <E extends IdempotencyEvent> List<E> all(Class<E> kind) {
-    return events.stream().filter(kind::isInstance).map(kind::cast).toList();
+  public <E extends IdempotencyEvent> List<E> all(Kind kind, Class<E> type) {
+    return events.stream().filter(event -> event.kind() == kind).map(type::cast).toList();
   }
 
   /** Returns the only event of a kind. */
-  public <E extends IdempotencyEvent> E only(Class<E> kind) {
-    List<E> found = all(kind);
+  public <E extends IdempotencyEvent> E only(Kind kind, Class<E> type) {
+    List<E> found = all(kind, type);
     if (found.size() != 1) {
-      throw new AssertionError("not one " + kind.getSimpleName() + ": " + events);
+      throw new AssertionError("not one " + kind + ": " + events);
     }
     return found.get(0);
   }

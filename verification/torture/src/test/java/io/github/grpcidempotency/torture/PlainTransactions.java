@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import java.sql.SQLException;
@@ -27,7 +27,7 @@ final class PlainTransactions implements HandlerTransactions {
 
   @Override
   public void write(EffectRun run, Rest rest) {
-    Handle handle = ClaimTransaction.handle();
+    Handle handle = ClaimJdbi.handle();
     if (run.way() == Way.AT_COMMIT_AFTER_A_FAILURE) {
       fail(handle);
       HandlerTransactions.unlessFailed(() -> insert(handle, server, run));

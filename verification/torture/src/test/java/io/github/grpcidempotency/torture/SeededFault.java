@@ -210,11 +210,7 @@ enum SeededFault {
                           try {
                             store.retain(request.claimRequest(), read);
                           } catch (StoreException failed) {
-                            throw new StoreException(
-                                "could not retain",
-                                failed,
-                                io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
-                                io.github.grpcidempotency.store.FailureCause.NO_CONNECTION);
+                            throw StoreException.of(io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT, io.github.grpcidempotency.store.FailureCause.NO_CONNECTION, "could not retain").initCause(failed);
                           }
                         }
                         return met;
@@ -420,7 +416,7 @@ enum SeededFault {
           .of(Form.FAIL_OPEN)
           .by(
               interceptor(
-                  "store/FailureRemedy",
+                  "store/spi/FailureRemedy",
                   "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? FIND",
                   "case READ_ONLY, BROKEN -> phase == null ? FIND"))
           .during(FaultKind.READ_ONLY)),
@@ -443,7 +439,7 @@ enum SeededFault {
                       log,
                       () -> {
                         listeners.emit(
-                            new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO, shard));
+                            Events.leasesRenewed(0, 0, Duration.ZERO, shard));
                         renew();
                       })\
                   """),
@@ -755,7 +751,7 @@ enum SeededFault {
                   """
                           if (statement.kind() == BatchStatement.Kind.SETTLE) {
                             @SuppressWarnings("unchecked")
-                            T done = (T) io.github.grpcidempotency.store.Claim.Settled.DONE;
+                            T done = (T) io.github.grpcidempotency.store.spi.Claim.Settled.DONE;
                             batch.forEach(entry -> entry.result = Optional.of(done));
                             return;
                           }

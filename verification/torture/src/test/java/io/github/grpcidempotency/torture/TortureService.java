@@ -271,12 +271,11 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   private static RuntimeException refusal(RefusalReason reason) {
-    Code code =
-        reason == RefusalReason.IDEMPOTENCY_KEY_REUSED ? Code.INVALID_ARGUMENT : Code.ABORTED;
+    Code code = reason == RefusalReason.KEY_REUSED ? Code.INVALID_ARGUMENT : Code.ABORTED;
     return StatusProto.toStatusRuntimeException(
         com.google.rpc.Status.newBuilder()
             .setCode(code.getNumber())
-            .addDetails(Any.pack(ErrorInfo.newBuilder().setReason(reason.name()).build()))
+            .addDetails(Any.pack(ErrorInfo.newBuilder().setReason(reason.wireName()).build()))
             .build());
   }
 

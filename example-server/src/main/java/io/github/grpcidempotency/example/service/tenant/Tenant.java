@@ -5,7 +5,6 @@ import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.outbox.Outbox;
 import io.github.grpcidempotency.example.service.outbox.OutboxEntry;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -19,11 +18,18 @@ public final class Tenant {
   private static final String BE_CALLER = "SELECT set_config('app.current_user_id', :userId, true)";
 
   private final Jdbi jdbi;
+  private final Jdbi claims;
   private final Outbox outbox;
 
   /** Creates the view on a pool of the application's role. */
-  public Tenant(Jdbi jdbi, Outbox outbox) {
+  /**
+   * Creates it.
+   *
+   * @param claims opens the transaction of the current call
+   */
+  public Tenant(Jdbi jdbi, Jdbi claims, Outbox outbox) {
     this.jdbi = jdbi;
+    this.claims = claims;
     this.outbox = outbox;
   }
 
@@ -67,7 +73,7 @@ public final class Tenant {
 
   /** Runs work in the transaction of the call, without an outbox entry. */
   public <T> T withinClaim(Function<CallerHandle, T> work) {
-    return work.apply(new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get()));
+    return work.apply(new CallerHandle(claims.open(), CurrentCaller.get()));
   }
 
   /**

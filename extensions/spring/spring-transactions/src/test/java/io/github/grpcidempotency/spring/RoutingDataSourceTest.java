@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;

@@ -6,8 +6,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.UnprotectedEvent;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -223,8 +224,8 @@ class TransactionalHandlersTest extends SpringServerTest {
   }
 
   private List<UnprotectedCause> unprotected() {
-    return server.journal().all(IdempotencyEvent.Unprotected.class).stream()
-        .map(IdempotencyEvent.Unprotected::cause)
+    return server.journal().all(Kind.UNPROTECTED, UnprotectedEvent.class).stream()
+        .map(UnprotectedEvent::cause)
         .toList();
   }
 }

@@ -8,7 +8,7 @@ import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpcKt.OrderService
 import io.github.grpcidempotency.hosts.orders.v1.Shipment
 import io.github.grpcidempotency.hosts.orders.v1.order
 import io.github.grpcidempotency.hosts.orders.v1.shipment
-import io.github.grpcidempotency.postgres.ClaimTransaction
+import io.github.grpcidempotency.postgres.ClaimJdbi
 import io.github.grpcidempotency.postgres.TransactionalCompletion
 import io.grpc.Status
 import io.grpc.StatusException
@@ -29,7 +29,7 @@ open class OrderService(pool: DataSource) : OrderServiceCoroutineImplBase() {
             item = request.item
         }
         withContext(Dispatchers.IO) {
-            ClaimTransaction.handle() // begun and committed for you
+            ClaimJdbi.handle() // begun and committed for you
                 .execute(
                     "INSERT INTO shop.orders (id, item) VALUES (?, ?)",
                     UUID.fromString(order.id),

@@ -5,7 +5,7 @@ import io.github.grpcidempotency.hosts.orders.v1.Order
 import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpcKt.OrderServiceCoroutineStub
 import io.github.grpcidempotency.hosts.orders.v1.createOrderRequest
 import io.github.grpcidempotency.hosts.orders.v1.createShipmentRequest
-import io.github.grpcidempotency.postgres.ClaimTransaction
+import io.github.grpcidempotency.postgres.ClaimJdbi
 import io.github.grpcidempotency.postgres.IdempotencySchema
 import io.github.grpcidempotency.testing.PostgresFixture
 import io.grpc.Grpc
@@ -199,7 +199,7 @@ class OrderServiceTest {
                 .create()
 
         private fun transaction(): String =
-            ClaimTransaction.handle()
+            ClaimJdbi.handle()
                 .createQuery("SELECT pg_current_xact_id()::text")
                 .mapTo(String::class.java)
                 .one()

@@ -8,7 +8,7 @@ import io.github.grpcidempotency.hosts.orders.v1.Note;
 import io.github.grpcidempotency.hosts.orders.v1.Order;
 import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.hosts.orders.v1.Shipment;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import jakarta.inject.Singleton;
@@ -43,7 +43,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
   @Override
   public void createNote(CreateNoteRequest request, StreamObserver<Note> observer) {
     long number =
-        ClaimTransaction.handle()
+        ClaimJdbi.handle()
             .createQuery("INSERT INTO shop.notes (note) VALUES (:note) RETURNING number")
             .bind("note", request.getText())
             .mapTo(Long.class)

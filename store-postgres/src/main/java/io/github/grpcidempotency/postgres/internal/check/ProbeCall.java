@@ -16,18 +16,19 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.ClaimResult.InFlight;
-import io.github.grpcidempotency.store.ClaimResult.Recorded;
-import io.github.grpcidempotency.store.ClaimResult.Won;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.ClaimResult.InFlight;
+import io.github.grpcidempotency.store.spi.ClaimResult.Recorded;
+import io.github.grpcidempotency.store.spi.ClaimResult.Won;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.TransactionalStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,8 +66,8 @@ final class ProbeCall {
   private static final Logger logger = LoggerFactory.getLogger(ProbeCall.class);
 
   private static final RecordedProcedure PROCEDURE =
-      new RecordedProcedure(
-          "idempotency/probe", Optional.empty(), false, Optional.empty(), Optional.empty(), true);
+      RecordedProcedure.of(
+          Procedure.named("idempotency/probe").attach(Duration.ofMinutes(1)).build());
 
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
@@ -77,13 +78,11 @@ final class ProbeCall {
   private final List<String> problems = new ArrayList<>();
 
   private final ClaimRequest request =
-      new ClaimRequest(
-          new IdempotencyKey(Caller.of(UUID.randomUUID()), UUID.randomUUID().toString()),
-          PROCEDURE,
-          new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY),
-          Duration.ofMinutes(1),
-          Optional.empty(),
-          false);
+      ClaimRequest.of(
+              new IdempotencyKey(Caller.of(UUID.randomUUID()), UUID.randomUUID().toString()),
+              PROCEDURE,
+              new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY))
+          .retainedFor(Duration.ofMinutes(1));
 
   /** The current step, for the error message. */
   private String step = "";

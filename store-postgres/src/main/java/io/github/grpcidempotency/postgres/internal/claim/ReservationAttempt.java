@@ -6,12 +6,12 @@ import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.FailureRemedy;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.FailureRemedy;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -142,11 +142,10 @@ public final class ReservationAttempt {
     if (step instanceof Found other && !other.row().expired()) {
       return other.row().inFlight();
     }
-    throw new StoreException(
-        "the key changed its owner too often during one claim; the client can retry",
-        null,
+    throw StoreException.of(
         step.known(),
-        FailureCause.CONTENTION);
+        FailureCause.CONTENTION,
+        "the key changed its owner too often during one claim; the client can retry");
   }
 
   private Step next(Step step) {

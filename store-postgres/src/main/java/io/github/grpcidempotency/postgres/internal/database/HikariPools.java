@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres.internal.database;
 
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

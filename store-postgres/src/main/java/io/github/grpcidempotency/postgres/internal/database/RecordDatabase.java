@@ -9,11 +9,11 @@ import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
-import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.ResourceIdType;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -160,7 +160,7 @@ public final class RecordDatabase {
 
   /** Returns the store's exception for a failure of the database. */
   public StoreException failed(String message, JdbiException failure, FailurePhase phase) {
-    return new StoreException(message, failure, phase, outage.causeOf(failure));
+    return StoreException.of(phase, outage.causeOf(failure), message).initCause(failure);
   }
 
   /**

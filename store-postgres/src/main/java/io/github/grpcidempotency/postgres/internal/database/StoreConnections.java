@@ -4,7 +4,7 @@ import com.google.common.collect.EnumMultiset;
 import com.google.common.collect.Multiset;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;

@@ -22,7 +22,6 @@ public record StoreSettings(
     DataSource pool,
     StoreConnections connections,
     Optional<HostTransactions> hosts,
-    Handles handles,
     Function<UUID, ClaimLostException> lost,
     String schema,
     String serverName,

@@ -64,7 +64,8 @@ public final class Failures {
 
   /** Returns the store's exception for an operation that is not a claim. */
   public static StoreException of(String message, JdbiException failure) {
-    return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
+    return StoreException.of(FailurePhase.HANDLER_DONE, causeOf(failure), message)
+        .initCause(failure);
   }
 
   /**

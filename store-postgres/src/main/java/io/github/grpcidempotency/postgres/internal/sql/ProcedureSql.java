@@ -2,9 +2,9 @@ package io.github.grpcidempotency.postgres.internal.sql;
 
 import static java.util.stream.Collectors.joining;
 
-import io.github.grpcidempotency.resource.ResourceIdType;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.spi.ResourceIdType;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

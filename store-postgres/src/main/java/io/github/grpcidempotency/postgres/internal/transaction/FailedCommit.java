@@ -2,11 +2,11 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.transaction.TransactionException;
 import org.slf4j.Logger;
@@ -79,10 +79,9 @@ final class FailedCommit {
   }
 
   static StoreException closed() {
-    return new StoreException(
-        "the transaction's connection is closed",
-        null,
+    return StoreException.of(
         FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
+        FailureCause.CONNECTION_LOST,
+        "the transaction's connection is closed");
   }
 }

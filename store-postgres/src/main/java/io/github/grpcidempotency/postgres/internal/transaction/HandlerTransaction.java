@@ -1,20 +1,18 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.HostTransactions;
-import io.github.grpcidempotency.postgres.internal.database.Handles;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
-import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
 import java.sql.Connection;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Handle;
 
 /** A transaction that a handler writes through, until it is committed or rolled back. */
 public abstract sealed class HandlerTransaction implements StoreTransaction
@@ -22,16 +20,14 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   private final Connection connection;
   private final Connection driver;
   final GuardedConnection guard;
-  private final Handles handles;
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
   private volatile boolean begunByHandler;
 
-  HandlerTransaction(Connection connection, Handles handles) {
+  HandlerTransaction(Connection connection) {
     this.connection = connection;
     this.driver = Driver.behind(connection);
     this.guard = new GuardedConnection(connection);
-    this.handles = handles;
   }
 
   /** Opens a transaction, which the host may show by a name. Its first statements are not sent. */
@@ -104,11 +100,6 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
   public final Connection guardedConnection() {
     taken = true;
     return guard.proxy();
-  }
-
-  /** Returns {@link #guardedConnection} as a handle of Jdbi. */
-  public final Handle guardedHandle() {
-    return handles.on(guardedConnection());
   }
 
   /** Returns the connection for the store's own statements. */

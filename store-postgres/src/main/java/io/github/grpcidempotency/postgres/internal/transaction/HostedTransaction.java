@@ -9,7 +9,7 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
-import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -44,7 +44,7 @@ public final class HostedTransaction extends HandlerTransaction {
   private volatile boolean mayBeUsed = true;
 
   private HostedTransaction(RecordDatabase database, HostTransaction host, Connection connection) {
-    super(connection, database.settings().handles());
+    super(connection);
     this.database = database;
     this.host = host;
   }

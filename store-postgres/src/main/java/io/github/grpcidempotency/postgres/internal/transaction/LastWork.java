@@ -2,11 +2,11 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.store.spi.Claim.Settled;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 import org.jspecify.annotations.Nullable;
@@ -100,10 +100,10 @@ final class LastWork implements Runnable {
   }
 
   private static StoreException unknown(@Nullable Throwable cause) {
-    return new StoreException(
-        "the host's transaction manager does not know whether the transaction was committed",
-        cause,
-        FailurePhase.HANDLER_DONE,
-        FailureCause.CONNECTION_LOST);
+    return StoreException.of(
+            FailurePhase.HANDLER_DONE,
+            FailureCause.CONNECTION_LOST,
+            "the host's transaction manager does not know whether the transaction was committed")
+        .initCause(cause);
   }
 }

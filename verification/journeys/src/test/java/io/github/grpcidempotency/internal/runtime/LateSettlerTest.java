@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.internal.decision.HandlerError;
@@ -18,11 +19,11 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -225,16 +226,22 @@ class LateSettlerTest {
   }
 
   private StoreException failure() {
-    return new StoreException("cut off", null, HANDLER_DONE, outage.orElseThrow());
+    return StoreException.of(HANDLER_DONE, outage.orElseThrow(), "cut off");
   }
 
   private void note(IdempotencyEvent event) {
-    if (event instanceof IdempotencyEvent.RecordingDeferred deferred) {
-      events.add("deferred " + deferred.operationId());
-    } else if (event instanceof IdempotencyEvent.RecordedLate late) {
-      events.add("late " + late.operationId());
-    } else if (event instanceof IdempotencyEvent.RecordingAbandoned abandoned) {
-      events.add("abandoned " + abandoned.operationId());
+    if (event instanceof CallEvent ofCall) {
+      ofCall
+          .operationId()
+          .ifPresent(
+              id -> {
+                switch (event.kind()) {
+                  case RECORDING_DEFERRED -> events.add("deferred " + id);
+                  case RECORDED_LATE -> events.add("late " + id);
+                  case RECORDING_ABANDONED -> events.add("abandoned " + id);
+                  default -> {}
+                }
+              });
     }
   }
 

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerServiceDefinition;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.spring.boot;
 
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

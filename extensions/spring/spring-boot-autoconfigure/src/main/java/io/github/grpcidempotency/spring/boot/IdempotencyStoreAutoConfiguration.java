@@ -2,11 +2,11 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.github.grpcidempotency.spring.SpringTransactions;
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.Shards;
+import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.postgres.IdempotencySchema;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

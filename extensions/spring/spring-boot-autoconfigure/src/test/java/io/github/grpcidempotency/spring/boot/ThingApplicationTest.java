@@ -11,9 +11,9 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -348,7 +348,7 @@ class ThingApplicationTest {
 
     @Override
     public void onEvent(IdempotencyEvent event) {
-      if (event instanceof IdempotencyEvent.Swept) {
+      if (event.kind() == IdempotencyEvent.Kind.SWEPT) {
         count = 1;
       }
     }

@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.resource;
+package io.github.grpcidempotency.store.spi;
 
+import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;

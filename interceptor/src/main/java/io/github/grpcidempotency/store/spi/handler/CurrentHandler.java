@@ -1,11 +1,11 @@
-package io.github.grpcidempotency.store.handler;
+package io.github.grpcidempotency.store.spi.handler;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.spi.StoreTransaction;
 import java.util.Optional;
 
 /**

@@ -1,4 +1,7 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
+
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 
 /**
  * A transaction that a store has opened for a handler. The store's module defines how a handler

@@ -1,7 +1,8 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.SetupException;
+import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 
 /**

@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
 
+import io.github.grpcidempotency.store.StoreException;
 import java.util.Collection;
 
 /** A store in which callers find their own operations by id. Thread-safe. */

@@ -1,8 +1,9 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.store.StoreException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

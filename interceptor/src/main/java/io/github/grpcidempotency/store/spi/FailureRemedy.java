@@ -1,4 +1,7 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
+
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 
 /** How a store handles the failure of a claim before it reports the failure to the caller. */
 public enum FailureRemedy {

@@ -1,7 +1,9 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -24,8 +26,8 @@ public interface IdempotencyStore {
    *
    * @param shard the name of the store's shard, if it is one of several. If the database contains
    *     the name of another shard, the databases are swapped, and the check fails
-   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot serve them; it
-   *     lists every problem
+   * @throws io.github.grpcidempotency.store.SetupException if the store cannot serve them; it lists
+   *     every problem
    * @throws StoreException if the store cannot be reached
    */
   void verify(Collection<RecordedProcedure> procedures, Optional<String> shard);

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.resource.ResourceId;

@@ -1,5 +1,6 @@
-package io.github.grpcidempotency.event;
+package io.github.grpcidempotency.internal.event;
 
+import io.github.grpcidempotency.event.ProcedureInfo;
 import java.util.Optional;
 
 /**

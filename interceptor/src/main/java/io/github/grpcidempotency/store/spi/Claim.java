@@ -1,6 +1,7 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.store.spi;
 
-import io.github.grpcidempotency.resource.ResourceIdType;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
