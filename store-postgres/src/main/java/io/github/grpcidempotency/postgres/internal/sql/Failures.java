@@ -25,6 +25,9 @@ import org.postgresql.util.ServerErrorMessage;
 
 /** Classifies failures of the database, by SQLSTATE and by the step that failed. */
 public final class Failures {
+  /** {@code in_failed_sql_transaction}. */
+  public static final String FAILED_TRANSACTION = "25P02";
+
   private static final String FOREIGN_KEY_VIOLATION = "23503";
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String INVALID_TEXT = "22P02";
@@ -207,6 +210,11 @@ public final class Failures {
    */
   public static boolean isSerializationFailure(JdbiException failure) {
     return sqlState(failure).equals(SERIALIZATION_FAILURE);
+  }
+
+  /** Returns whether the transaction can only be rolled back, because a statement had failed. */
+  public static boolean isOfFailedTransaction(JdbiException failure) {
+    return sqlState(failure).equals(FAILED_TRANSACTION);
   }
 
   /** Returns whether another claim of the key won, or the transaction can be retried. */

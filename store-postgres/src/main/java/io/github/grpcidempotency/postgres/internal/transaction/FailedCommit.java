@@ -7,8 +7,8 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.spi.Claim.Settled;
+import java.sql.SQLException;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.transaction.TransactionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +22,13 @@ final class FailedCommit {
   static Settled settlementOf(JdbiException failure) {
     if (CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)) {
       throw endedByHandler();
+    }
+    if (Failures.isOfFailedTransaction(failure)) {
+      logger.warn(
+          "the handler answered OK although a statement of its transaction had failed: the"
+              + " transaction was rolled back. Answer with an error, or use a savepoint around a"
+              + " statement that may fail");
+      return Settled.ROLLED_BACK;
     }
     if (Failures.isLostRace(failure)) {
       return Settled.LOST;
@@ -71,11 +78,10 @@ final class FailedCommit {
             + " COPY, before it answers");
   }
 
-  /** Returns the exception for a handler that answered OK after a failed statement. */
-  static TransactionException failedStatement() {
-    return new TransactionException(
-        "the handler answered OK although a statement of its transaction had failed: answer with an"
-            + " error, or use a savepoint around a statement that may fail");
+  /** Returns the exception that the next statement of the transaction would get. */
+  static JdbiException failedStatement() {
+    return Failures.asJdbiException(
+        new SQLException("a statement of the transaction has failed", Failures.FAILED_TRANSACTION));
   }
 
   static StoreException closed() {
