@@ -140,15 +140,13 @@ final class OperationWait {
 
   /** Runs all steps that depend on the caller, within the caller's own call. */
   private void considerAgain(Optional<StoredOperation> found) {
-    VisibleOperation seen;
     try {
-      seen =
-          VisibleOperation.of(request, found.orElseThrow(() -> OperationsService.unknown(request)));
+      begin(
+          VisibleOperation.of(
+              request, found.orElseThrow(() -> OperationsService.unknown(request))));
     } catch (Throwable failure) { // no other code would answer the call
       fail(failure);
-      return;
     }
-    begin(seen);
   }
 
   private void answer(VisibleOperation seen) {
