@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -315,19 +314,5 @@ class BatchedReservationsTest {
           .allSatisfy(won -> assertThat(won.join()).isInstanceOf(ClaimResult.Won.class));
     }
     assertThat(table.rowsOf(gone.key().caller().userId())).isEmpty();
-  }
-
-  @Test
-  void theStartUpCheckTriesABatch() {
-    Things.verify(server(), Things.CREATE_THING);
-    database.execute("DROP POLICY rows_of_batch ON idempotency.idempotency_keys");
-    try {
-      assertThat(catchThrowable(() -> Things.verify(server(), Things.CREATE_THING)))
-          .hasMessageContaining("several calls");
-    } finally {
-      database.execute(
-          "CREATE POLICY rows_of_batch ON idempotency.idempotency_keys FOR ALL USING"
-              + " (user_uuid = ANY ((SELECT idempotency.current_user_ids())::uuid[]))");
-    }
   }
 }

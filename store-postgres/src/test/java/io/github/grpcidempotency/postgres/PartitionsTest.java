@@ -446,7 +446,7 @@ class PartitionsTest {
                 "transaction/find_owner",
                 "transaction/delete_ended",
                 "transaction/record_failure",
-                "check/probe_state")
+                "check/probe_forget")
             .flatMap(name -> Stream.of(load(name).split(";")))
             .filter(statement -> statement.contains("k.idempotency_key = :key"));
     return Stream.concat(

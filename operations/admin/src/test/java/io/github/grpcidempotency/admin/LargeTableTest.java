@@ -142,6 +142,21 @@ class LargeTableTest {
     shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_operations");
   }
 
+  /** A plan that is switched off has a cost at which PostgreSQL would compile it, which is slow. */
+  @Test
+  void aFunctionThatSwitchesPlansOffIsNotCompiled() {
+    assertThat(
+            shop.rows(
+                """
+                SELECT p.proname
+                  FROM pg_proc AS p
+                 WHERE p.pronamespace = 'idempotency'::regnamespace
+                   AND 'enable_seqscan=off' = ANY (p.proconfig)
+                   AND NOT 'jit=off' = ANY (p.proconfig)
+                """))
+        .isEmpty();
+  }
+
   /** Returns how many pages a statement of the operator reads, once its catalogs are cached. */
   private static int pages(String sql) {
     try (Handle handle = Jdbi.create(shop.as(Shop.OPERATOR)).open()) {

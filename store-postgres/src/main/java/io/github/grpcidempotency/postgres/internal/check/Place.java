@@ -5,6 +5,8 @@ import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -25,8 +27,29 @@ record Place(String name, String id, String role, String searchPath, boolean rea
         row.getBoolean("read_only"));
   }
 
-  boolean isDatabaseOf(Place other) {
-    return name.equals(other.name) && id.equals(other.id);
+  /** Returns the problems of a place of handlers' transactions beside that of the store. */
+  List<String> problemsBeside(Place store) {
+    List<String> problems = new ArrayList<>();
+    if (!name.equals(store.name) || !id.equals(store.id)) {
+      problems.add(
+          ("handlers' transactions are on another database (%s) than the store's pool (%s), so the"
+                  + " handler's writes and the record cannot be committed together: use the same"
+                  + " database for both")
+              .formatted(name, store.name));
+    }
+    if (!role.equals(store.role)) {
+      problems.add(
+          ("handlers' transactions have the role %s, and the store's pool has the role %s;"
+                  + " row-level security must apply to both in the same way: use the same role for"
+                  + " both")
+              .formatted(role, store.role));
+    }
+    if (readOnly && !store.readOnly) {
+      problems.add(
+          "handlers' transactions are read-only: configure the data source or the host's"
+              + " transaction manager to begin transactions that can write");
+    }
+    return problems;
   }
 
   /**

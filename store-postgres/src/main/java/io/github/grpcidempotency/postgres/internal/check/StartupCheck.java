@@ -6,6 +6,7 @@ import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import io.github.grpcidempotency.store.spi.TransactionalStore;
@@ -90,8 +91,9 @@ public final class StartupCheck {
   }
 
   private List<String> problemsOfHost() {
-    try {
-      return HostCheck.problems(database);
+    Place store = database.onConnection(Place::of);
+    try (HandlerTransaction transaction = HandlerTransaction.open(database, "idempotency/check")) {
+      return transaction.begin(Place::of).problemsBeside(store);
     } catch (TransactionException failure) {
       if (Failures.causeOf(failure).isTemporary()) {
         throw failure;

@@ -57,11 +57,6 @@ public final class Reservation extends PostgresClaim {
     this.takenOverFrom = takenOverFrom;
   }
 
-  /** Creates a claim of a row that was inserted. */
-  public Reservation(RecordDatabase database, ClaimRequest request, Inserted row) {
-    this(database, request, row.id(), 1, row.expires(), row.timeLine(), Optional.empty());
-  }
-
   @Override
   public Optional<String> takenOverFrom() {
     return takenOverFrom;

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * Records the answers of several calls, or deletes their reservations. Skips a row that is not its
  * call's any more, or that another transaction has locked; then the call's own statement decides.
  */
-public record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call, Settled> {
+record SettleBatch(String sql) implements BatchStatement<SettleBatch.Call, Settled> {
   /**
    * A call, and its answer if it has one.
    *
    * @param outcome empty if the reservation is deleted
    */
-  public record Call(Reservation claim, Optional<RecordedOutcome> outcome) {
+  record Call(Reservation claim, Optional<RecordedOutcome> outcome) {
     int bytes() {
       return response().or(this::error).map(ByteString::size).orElse(0);
     }
