@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
@@ -213,7 +214,8 @@ class AttachTest {
   }
 
   private static void awaitAttached(ThingServer server, int duplicates) {
-    await().until(() -> server.events().stream().filter("Attached"::equals).count() == duplicates);
+    await()
+        .until(() -> server.events().stream().filter(Kind.ATTACHED::equals).count() == duplicates);
   }
 
   private static long polls(FaultProxy proxy) {

@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -115,7 +116,7 @@ class DriverSettingsTest {
         assertThat(replayed.operationStatus()).isEqualTo(Optional.of("processing"));
         assertThat(table.thingsOf(client.user())).hasSize(call);
       }
-      assertThat(server.events()).doesNotContain("Unprotected");
+      assertThat(server.events()).doesNotContain(Kind.UNPROTECTED);
     }
   }
 }

@@ -5,6 +5,7 @@ import static io.github.grpcidempotency.postgres.OperationsClient.refused;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Any;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
@@ -41,7 +42,7 @@ class KeySourcesTest {
       assertThat(server.runs()).isEqualTo(1);
       assertThat(client.createThing(Things.named("a\0b")).reason())
           .isEqualTo("IDEMPOTENCY_KEY_INVALID");
-      assertThat(server.events()).doesNotContain("Unprotected");
+      assertThat(server.events()).doesNotContain(Kind.UNPROTECTED);
     }
   }
 

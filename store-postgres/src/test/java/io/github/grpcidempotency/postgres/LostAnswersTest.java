@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.FaultProxy.Trap;
 import io.github.grpcidempotency.store.FailurePhase;
@@ -70,7 +71,7 @@ class LostAnswersTest {
     // The first calls may still be given connections that have just died.
     await().until(() -> client.createThing(REQUEST).isOk());
 
-    assertThat(server.events()).contains("Unprotected").doesNotContain("Claimed");
+    assertThat(server.events()).contains(Kind.UNPROTECTED).doesNotContain(Kind.CLAIMED);
   }
 
   @ParameterizedTest
@@ -233,8 +234,8 @@ class LostAnswersTest {
     assertThat(reply.isOk()).isTrue();
     assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.bytes());
     assertThat(server.events())
-        .containsSubsequence("Claimed", "ClaimSettled", "Replayed")
-        .doesNotContain("Unprotected");
+        .containsSubsequence(Kind.CLAIMED, Kind.SETTLED, Kind.REPLAYED)
+        .doesNotContain(Kind.UNPROTECTED);
   }
 
   private void assertIsRefusedWithoutRunning(Trap cut, String reason) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -66,7 +67,7 @@ class MissingDatabaseFeaturesTest {
       CompletableFuture<Reply> first = toLeft.startThing(request);
       gate.awaitWaiting(1);
       CompletableFuture<Reply> duplicate = toRight.startThing(request);
-      await().until(() -> right.events().contains("Attached"));
+      await().until(() -> right.events().contains(Kind.ATTACHED));
       gate.open();
 
       assertThat(first.join().isOk()).as(first.join().toString()).isTrue();

@@ -53,7 +53,7 @@ class ServiceEventsTest {
     refused(() -> recover(client.withNewKey()));
     refused(() -> recover(client.withKey("malformed")));
 
-    assertThat(journal.kinds()).containsExactly("REPLAYED", "REFUSED", "REFUSED");
+    assertThat(journal.kinds()).containsExactly(Kind.REPLAYED, Kind.REFUSED, Kind.REFUSED);
     ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
     assertThat(replayed.operationId()).map(UUID::toString).contains(nameOf(first));
     assertThat(replayed.took()).isPositive();
@@ -85,7 +85,7 @@ class ServiceEventsTest {
 
     assertThat(waiting.join().getDone()).isTrue();
 
-    assertThat(journal.kinds()).containsExactly("REPLAYED");
+    assertThat(journal.kinds()).containsExactly(Kind.REPLAYED);
   }
 
   @Test
@@ -93,7 +93,7 @@ class ServiceEventsTest {
     refused(() -> operations.get(UUID.randomUUID().toString()));
     refused(() -> operations.delete(nameOf(first)));
 
-    assertThat(journal.kinds()).containsExactly("REFUSED", "REFUSED");
+    assertThat(journal.kinds()).containsExactly(Kind.REFUSED, Kind.REFUSED);
     RefusalEvent unknown = journal.all(Kind.REFUSED, RefusalEvent.class).get(0);
     assertThat(unknown.reason()).isEqualTo(RefusalReason.OPERATION_UNKNOWN);
     assertThat(unknown.operationId()).isEmpty();

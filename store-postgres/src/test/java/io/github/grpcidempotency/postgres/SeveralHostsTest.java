@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -75,7 +76,7 @@ class SeveralHostsTest {
           .isEqualTo(Things.STORE_UNAVAILABLE);
     }
     assertThat(server.runs()).isZero();
-    assertThat(server.events()).doesNotContain("Unprotected");
+    assertThat(server.events()).doesNotContain(Kind.UNPROTECTED);
   }
 
   @Test
@@ -84,7 +85,7 @@ class SeveralHostsTest {
 
     await().until(() -> client.createThing(REQUEST).isOk());
 
-    assertThat(server.events()).contains("Unprotected").doesNotContain("Claimed");
+    assertThat(server.events()).contains(Kind.UNPROTECTED).doesNotContain(Kind.CLAIMED);
   }
 
   private static void alter(String role) {

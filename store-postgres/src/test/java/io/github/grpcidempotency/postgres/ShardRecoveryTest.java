@@ -95,7 +95,7 @@ class ShardRecoveryTest {
     CompletableFuture<Reply> inWest = start(bob, "a thing");
     await().until(() -> a.runs() == 2);
     CompletableFuture<Reply> waitingInEast = start(aliceToB, "a thing");
-    await().until(() -> b.events().contains("Attached"));
+    await().until(() -> b.events().contains(Kind.ATTACHED));
     String running = OperationsClient.of(bobToB).list("").get(0).getName();
     assertThat(state(OperationsClient.of(bob).get(running))).isEqualTo(State.STATE_RUNNING);
     server.kill();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -126,7 +127,7 @@ class StrictCompletionTest {
       assertThat(toOther.createThing(REQUEST).bytes()).isEqualTo(first.join().bytes());
       assertThat(table.thingsOf(client.user())).containsExactly(first.join().thingId());
       assertThat(table.joined(client.user())).isTrue();
-      assertThat(server.events()).doesNotContain("LeaseLost");
+      assertThat(server.events()).doesNotContain(Kind.LEASE_LOST);
     }
   }
 

@@ -112,7 +112,7 @@ class SweepTest {
     assertThat(swept.took()).isPositive();
     assertThat(swept.lag().orElseThrow()).isPositive();
     assertThat(swept.shard()).contains("east");
-    assertThat(second.kinds()).containsExactly("SWEPT", "SWEEP_FAILED");
+    assertThat(second.kinds()).containsExactly(Kind.SWEPT, Kind.SWEEP_FAILED);
     SweepEvent failed = second.only(Kind.SWEEP_FAILED, SweepEvent.class);
     assertThat(failed.thrown()).containsInstanceOf(StoreException.class);
     assertThat(failed.shard()).contains("west");

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.spi.Claim;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -176,7 +177,7 @@ class TransactionalCompletionTest {
       CompletableFuture<Reply> first = client.startThing(request);
       gate.awaitWaiting(1);
 
-      await().during(SHORT_LEASE).until(() -> !server.events().contains("LeaseLost"));
+      await().during(SHORT_LEASE).until(() -> !server.events().contains(Kind.LEASE_LOST));
       gate.open();
 
       assertThat(first.join().isOk()).isTrue();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
@@ -84,7 +85,7 @@ class JtaCallsTest {
       assertThat(server.runs()).isOne();
       assertThat(thingsOf(client)).containsExactly(first.thingId());
       assertThat(joined(client)).isTrue();
-      assertThat(server.events()).noneMatch(event -> event.equals("Unprotected"));
+      assertThat(server.events()).doesNotContain(Kind.UNPROTECTED);
     }
   }
 

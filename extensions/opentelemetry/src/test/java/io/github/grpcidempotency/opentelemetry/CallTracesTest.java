@@ -3,6 +3,7 @@ package io.github.grpcidempotency.opentelemetry;
 import static io.opentelemetry.sdk.testing.assertj.OpenTelemetryAssertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -120,7 +121,7 @@ class CallTracesTest {
       CompletableFuture<Reply> first = client.startThing(REQUEST);
       await().until(() -> server.runs() == 1);
       CompletableFuture<Reply> second = client.startThing(REQUEST);
-      await().until(() -> server.events().contains("Attached"));
+      await().until(() -> server.events().contains(Kind.ATTACHED));
       open.countDown();
 
       assertThat(first.join().isOk()).isFalse();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -39,7 +40,7 @@ class BackgroundFailuresTest extends CallTest {
     ThingService.Running losing = server.things().nextRunning();
     leases.advance(SHORT_LEASE);
     keyed(other).end().first();
-    await().until(() -> fatal.kinds().contains("LEASE_LOST"));
+    await().until(() -> fatal.kinds().contains(Kind.LEASE_LOST));
 
     String key = UUID.randomUUID().toString();
     TestCall.Started call = call(server, "a thing").as(ALICE).key(key).start();
@@ -86,7 +87,7 @@ class BackgroundFailuresTest extends CallTest {
     await().until(() -> keyed(server).end().isReplayed());
 
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(fatal.kinds()).contains("RECORDING_DEFERRED", "RECORDED_LATE");
+    assertThat(fatal.kinds()).contains(Kind.RECORDING_DEFERRED, Kind.RECORDED_LATE);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
@@ -101,7 +102,7 @@ class CancellationsTest extends CallTest {
     await().until(() -> server.things().runs() == 1);
     call.cancel();
     server.things().succeed();
-    await().until(() -> journal.kinds().contains("SETTLED"));
+    await().until(() -> journal.kinds().contains(Kind.SETTLED));
 
     Seen retried =
         await().until(() -> keyed(server).end(), end -> end.code() == Status.Code.OK).first();

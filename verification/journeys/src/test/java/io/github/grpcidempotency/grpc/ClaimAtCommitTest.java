@@ -115,7 +115,7 @@ class ClaimAtCommitTest extends CallTest {
   @Test
   void theClaimIsReportedWhenItIsCommitted() {
     ThingServer server = start(atCommit());
-    List<List<String>> eventsSeenByHandlers = new ArrayList<>();
+    List<List<Kind>> eventsSeenByHandlers = new ArrayList<>();
     server
         .things()
         .handle(
@@ -127,8 +127,8 @@ class ClaimAtCommitTest extends CallTest {
 
     Seen first = keyed(server).end().first();
 
-    assertThat(eventsSeenByHandlers).containsExactly(List.of("KEY_FOUND"));
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
+    assertThat(eventsSeenByHandlers).containsExactly(List.of(Kind.KEY_FOUND));
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED);
     assertThat(first.trailer(IdempotencyMetadata.OPERATION))
         .contains(
             journal.only(Kind.CLAIMED, ClaimEvent.class).operationId().orElseThrow().toString());
@@ -148,7 +148,7 @@ class ClaimAtCommitTest extends CallTest {
 
     assertThat(commits.effects()).containsExactly("an effect");
     assertThat(commits.asked()).containsExactly("at commit", "at commit", "after a look");
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "REPLAYED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.REPLAYED);
   }
 
   @Test
@@ -234,7 +234,7 @@ class ClaimAtCommitTest extends CallTest {
     Started first = keyed(server).start();
     written.await();
     Started reused = call(server, "something else").as(ALICE).key(KEY).start();
-    await().until(() -> journal.kinds().contains("ATTACHED"));
+    await().until(() -> journal.kinds().contains(Kind.ATTACHED));
     mayEnd.countDown();
 
     first.end().first();
@@ -338,7 +338,7 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(seenByHandlers).containsExactly("as it came", "as it came");
     assertThat(commits.effects()).containsExactly("an effect");
     assertThat(commits.asked()).containsExactly("at commit", "after a look");
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED);
   }
 
   /** The handler may have failed because of another call's effect. */
@@ -370,7 +370,7 @@ class ClaimAtCommitTest extends CallTest {
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
 
     assertThat(server.things().runs()).isEqualTo(2);
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED);
   }
 
   @Test
@@ -442,7 +442,7 @@ class ClaimAtCommitTest extends CallTest {
     await().until(() -> forgotten.size() == 1);
     call.cancel();
 
-    await().until(() -> journal.kinds().contains("SETTLEMENT_FAILED"));
+    await().until(() -> journal.kinds().contains(Kind.SETTLEMENT_FAILED));
 
     assertThat(journal.only(Kind.SETTLEMENT_FAILED, SettlementEvent.class).settlement())
         .isEqualTo(Settlement.MARK_UNKNOWN);
@@ -469,7 +469,7 @@ class ClaimAtCommitTest extends CallTest {
     hold(written);
     call.cancel();
 
-    await().until(() -> journal.kinds().contains("SETTLEMENT_FAILED"));
+    await().until(() -> journal.kinds().contains(Kind.SETTLEMENT_FAILED));
     mayEnd.countDown();
 
     server.things().handle(ClaimAtCommitTest::write);

@@ -70,7 +70,7 @@ class EventsTest extends CallTest {
 
     UUID operation = operationOf(call(server, "a thing").as(ALICE, "acme/apollo").key(KEY).end());
 
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED);
     KeyEvent found = journal.only(Kind.KEY_FOUND, KeyEvent.class);
     assertThat(found.source()).isEqualTo(HEADER);
     assertThat(found.tenant()).contains("acme");
@@ -139,7 +139,7 @@ class EventsTest extends CallTest {
 
     keyed(server).end();
 
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "REPLAYED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.REPLAYED);
     ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
     assertThat(replayed.operationId()).contains(operation);
     assertThat(replayed.failure()).isFalse();
@@ -160,13 +160,13 @@ class EventsTest extends CallTest {
   @Test
   void aCallWithoutARequiredKeyIsReportedAndThenItsRefusal() {
     call(listening(), "a thing").as(ALICE).end().untouched();
-    assertThat(journal.kinds()).containsExactly("KEY_MISSING");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_MISSING);
     journal.clear();
     ThingServer server = listening(thing -> thing.keyPolicy(KeyPolicy.REQUIRED));
 
     call(server, "a thing").as(ALICE).end();
 
-    assertThat(journal.kinds()).containsExactly("KEY_REQUIRED", "REFUSED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_REQUIRED, Kind.REFUSED);
     assertThat(journal.only(Kind.REFUSED, RefusalEvent.class).reason())
         .isEqualTo(RefusalReason.KEY_REQUIRED);
   }
@@ -214,7 +214,7 @@ class EventsTest extends CallTest {
 
     keyed(start(server().bare().inside(unresolved))).end();
 
-    assertThat(journal.kinds()).containsExactly("EXTRACTION_FAILED");
+    assertThat(journal.kinds()).containsExactly(Kind.EXTRACTION_FAILED);
     assertThat(journal.only(Kind.EXTRACTION_FAILED, KeyEvent.class).source()).isEqualTo("caller");
     assertThat(journal.only(Kind.EXTRACTION_FAILED, KeyEvent.class).failure())
         .contains(ExtractionFailure.DEFECT);
@@ -240,7 +240,7 @@ class EventsTest extends CallTest {
 
     keyed(server).end();
 
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "REFUSED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.REFUSED);
     assertThat(journal.only(Kind.REFUSED, RefusalEvent.class).detail()).contains("timeout");
   }
 
@@ -274,7 +274,7 @@ class EventsTest extends CallTest {
     duplicate.end();
 
     assertThat(journal.kinds())
-        .containsSubsequence("KEY_FOUND", "ATTACHED", "WAIT_ENDED", "REPLAYED");
+        .containsSubsequence(Kind.KEY_FOUND, Kind.ATTACHED, Kind.WAIT_ENDED, Kind.REPLAYED);
     assertWaitEnded(WaitEvent.End.ANSWERED);
     assertThat(journal.only(Kind.REPLAYED, ReplayEvent.class).took()).isPositive();
     assertThat(live.callsWaiting()).isZero();
@@ -292,7 +292,7 @@ class EventsTest extends CallTest {
     running.fail(Status.NOT_FOUND);
     duplicate.end();
 
-    assertThat(journal.kinds()).containsSubsequence("WAIT_ENDED", "CLAIMED", "SETTLED");
+    assertThat(journal.kinds()).containsSubsequence(Kind.WAIT_ENDED, Kind.CLAIMED, Kind.SETTLED);
     assertWaitEnded(WaitEvent.End.CLAIMED);
     assertThat(journal.all(Kind.CLAIMED, ClaimEvent.class))
         .hasSize(2)
@@ -306,7 +306,7 @@ class EventsTest extends CallTest {
 
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
 
-    assertThat(journal.kinds()).containsSubsequence("ATTACHED", "WAIT_ENDED", "REFUSED");
+    assertThat(journal.kinds()).containsSubsequence(Kind.ATTACHED, Kind.WAIT_ENDED, Kind.REFUSED);
     assertWaitEnded(WaitEvent.End.GAVE_UP);
     assertThat(journal.only(Kind.WAIT_ENDED, WaitEvent.class).took())
         .isGreaterThanOrEqualTo(Duration.ofMillis(100));
@@ -337,7 +337,8 @@ class EventsTest extends CallTest {
 
     keyed(server).end();
 
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "CLAIMED", "SETTLEMENT_FAILED");
+    assertThat(journal.kinds())
+        .containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLEMENT_FAILED);
     SettlementEvent failed = journal.only(Kind.SETTLEMENT_FAILED, SettlementEvent.class);
     assertThat(failed.settlement()).isEqualTo(Settlement.RELEASE);
     assertThat(failed.thrown()).isPresent();
@@ -350,7 +351,7 @@ class EventsTest extends CallTest {
     keyed(server).end();
     LiveCounts live = journal.live().orElseThrow();
     assertThat(journal.kinds())
-        .containsExactly("KEY_FOUND", "CLAIMED", "RECORDING_DEFERRED", "REFUSED");
+        .containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.RECORDING_DEFERRED, Kind.REFUSED);
     assertThat(live.lateAnswers()).isEqualTo(1);
 
     store.recover();
@@ -414,7 +415,7 @@ class EventsTest extends CallTest {
 
     keyed(server).end();
 
-    assertThat(journal.kinds()).containsExactly("KEY_FOUND", "UNPROTECTED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_FOUND, Kind.UNPROTECTED);
     assertThat(journal.only(Kind.UNPROTECTED, UnprotectedEvent.class).cause())
         .isEqualTo(UnprotectedCause.FAILED_OPEN);
   }
@@ -434,7 +435,7 @@ class EventsTest extends CallTest {
 
     assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).operationId())
         .contains(operation);
-    assertThat(journal.kinds()).endsWith("STATUS_UNKNOWN", "REPLAYED");
+    assertThat(journal.kinds()).endsWith(Kind.STATUS_UNKNOWN, Kind.REPLAYED);
   }
 
   @Test
@@ -467,7 +468,7 @@ class EventsTest extends CallTest {
 
     assertThat(journal.kinds())
         .isEqualTo(second.kinds())
-        .containsExactly("KEY_FOUND", "CLAIMED", "SETTLED", "KEY_FOUND", "REPLAYED");
+        .containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED, Kind.KEY_FOUND, Kind.REPLAYED);
   }
 
   private ThingServer listening() {
@@ -521,7 +522,7 @@ class EventsTest extends CallTest {
   }
 
   private KeyProblem onlyProblem(String source) {
-    assertThat(journal.kinds()).containsExactly("KEY_INVALID", "REFUSED");
+    assertThat(journal.kinds()).containsExactly(Kind.KEY_INVALID, Kind.REFUSED);
     KeyEvent invalid = journal.only(Kind.KEY_INVALID, KeyEvent.class);
     assertThat(invalid.source()).isEqualTo(source);
     return invalid.problem().orElseThrow();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -163,7 +164,7 @@ class OneOwnerTest extends CallTest {
 
     cancelled.cancel();
 
-    await().until(() -> journal.kinds().contains("SETTLED"));
+    await().until(() -> journal.kinds().contains(Kind.SETTLED));
     others.forEach(TestCall.Started::cancel);
   }
 

@@ -164,14 +164,14 @@ class ScopesTest extends CallTest {
     // The waiting call goes on once the first is settled, beside the event that says so.
     assertThat(inner.kinds())
         .containsExactlyInAnyOrder(
-            "KEY_FOUND",
-            "CLAIMED",
-            "KEY_FOUND",
-            "ATTACHED",
-            "SETTLED",
-            "WAIT_ENDED",
-            "CLAIMED",
-            "SETTLED");
+            Kind.KEY_FOUND,
+            Kind.CLAIMED,
+            Kind.KEY_FOUND,
+            Kind.ATTACHED,
+            Kind.SETTLED,
+            Kind.WAIT_ENDED,
+            Kind.CLAIMED,
+            Kind.SETTLED);
     assertThat(outer.kinds()).containsExactlyInAnyOrderElementsOf(inner.kinds());
   }
 

@@ -157,7 +157,7 @@ class ShardsTest {
     running.succeed();
 
     assertThat(slow.join().isOk()).isTrue();
-    assertThat(server.events()).noneMatch(event -> event.equals("LeaseLost"));
+    assertThat(server.events()).doesNotContain(Kind.LEASE_LOST);
     assertThat(renewalsFailed).containsExactly("west");
   }
 

@@ -152,7 +152,7 @@ class ThreadBoundTest extends CallTest {
     await().until(() -> bound.steps().contains("returned"));
 
     call.cancel();
-    await().until(() -> journal.kinds().contains("SETTLEMENT_FAILED"));
+    await().until(() -> journal.kinds().contains(Kind.SETTLEMENT_FAILED));
     ThingHandler.answer(late.join(), Thing.getDefaultInstance());
     server.things().succeed();
     Seen retried = keyed(server).end().first();
@@ -306,7 +306,8 @@ class ThreadBoundTest extends CallTest {
         .containsExactly(
             UnprotectedCause.TRANSACTION_NOT_TAKEN, UnprotectedCause.TRANSACTION_SUSPENDED);
     assertThat(journal.kinds())
-        .containsExactly("KEY_FOUND", "CLAIMED", "SETTLED", "UNPROTECTED", "UNPROTECTED");
+        .containsExactly(
+            Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED, Kind.UNPROTECTED, Kind.UNPROTECTED);
   }
 
   @Test

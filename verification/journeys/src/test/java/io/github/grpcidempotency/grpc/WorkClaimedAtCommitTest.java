@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
@@ -62,7 +63,7 @@ class WorkClaimedAtCommitTest {
     assertThat(store.effects()).containsExactly("closed");
     assertThat(store.asked()).containsExactly("at commit", "at commit", "after a look");
     assertThat(journal.kinds())
-        .containsExactly("KEY_FOUND", "CLAIMED", "SETTLED", "KEY_FOUND", "REPLAYED");
+        .containsExactly(Kind.KEY_FOUND, Kind.CLAIMED, Kind.SETTLED, Kind.KEY_FOUND, Kind.REPLAYED);
   }
 
   @Test

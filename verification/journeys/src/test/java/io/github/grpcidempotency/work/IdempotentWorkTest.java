@@ -96,7 +96,13 @@ class IdempotentWorkTest {
 
     assertThat(journal.kinds())
         .containsExactly(
-            "KEY_FOUND", "CLAIMED", "SETTLED", "KEY_FOUND", "REPLAYED", "KEY_FOUND", "REFUSED")
+            Kind.KEY_FOUND,
+            Kind.CLAIMED,
+            Kind.SETTLED,
+            Kind.KEY_FOUND,
+            Kind.REPLAYED,
+            Kind.KEY_FOUND,
+            Kind.REFUSED)
         .isEqualTo(second.kinds());
     ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
     assertThat(replayed.operationId()).contains(first.operationId());

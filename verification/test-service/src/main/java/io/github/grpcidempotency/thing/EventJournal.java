@@ -54,9 +54,9 @@ public final class EventJournal {
     this.then = action;
   }
 
-  /** Returns the names of the events so far. */
-  public List<String> kinds() {
-    return events.stream().map(event -> event.kind().name()).toList();
+  /** Returns the kinds of the events so far. */
+  public List<Kind> kinds() {
+    return events.stream().map(IdempotencyEvent::kind).toList();
   }
 
   /** Returns the events of one kind so far. */

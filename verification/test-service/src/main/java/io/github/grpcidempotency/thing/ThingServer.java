@@ -2,6 +2,7 @@ package io.github.grpcidempotency.thing;
 
 import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Empty;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
@@ -121,8 +122,8 @@ public final class ThingServer implements AutoCloseable {
     return things.runs();
   }
 
-  /** Returns the names of the events so far. */
-  public List<String> events() {
+  /** Returns the kinds of the events so far. */
+  public List<Kind> events() {
     return journal.kinds();
   }
 
