@@ -20,9 +20,9 @@ import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.call.Transport;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
-import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.internal.runtime.Settler;
+import io.github.grpcidempotency.internal.settling.OwnedClaim;
+import io.github.grpcidempotency.internal.settling.Settler;
+import io.github.grpcidempotency.internal.waiting.InFlightWaiter;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -88,9 +88,8 @@ class LayersTest {
                             ROOT + ".grpc",
                             ROOT + ".client",
                             ROOT + ".internal.context",
-                            ROOT + ".internal.schema",
-                            ROOT + ".internal.service",
-                            ROOT + ".internal.wire",
+                            ROOT + ".grpc.internal",
+                            ROOT + ".procedure.internal",
                             ROOT + ".procedure",
                             ROOT + ".spi"))))
         .should()
@@ -110,7 +109,7 @@ class LayersTest {
                 ClaimResult.class,
                 ClaimDecider.class,
                 OutcomeDecider.class,
-                Operation.class,
+                OwnedClaim.class,
                 Settler.class,
                 InFlightWaiter.class))
         .check(MAIN);
@@ -121,8 +120,7 @@ class LayersTest {
     noClasses()
         .that(resideInAPackage(ROOT + ".internal.call"))
         .should()
-        .dependOnClassesThat(
-            resideInAnyPackage(ROOT + ".grpc", ROOT + ".work", ROOT + ".internal.wire"))
+        .dependOnClassesThat(resideInAnyPackage(ROOT + ".grpc..", ROOT + ".work"))
         .check(MAIN);
   }
 
@@ -152,7 +150,9 @@ class LayersTest {
                 ROOT + ".internal.call",
                 ROOT + ".internal.decision",
                 ROOT + ".internal.record",
-                ROOT + ".internal.runtime",
+                ROOT + ".internal.engine",
+                ROOT + ".internal.settling",
+                ROOT + ".internal.waiting",
                 ROOT + ".internal.context",
                 ROOT + ".grpc"))
         .check(MAIN);

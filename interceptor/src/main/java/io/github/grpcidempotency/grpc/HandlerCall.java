@@ -4,10 +4,10 @@ import static com.google.common.base.Preconditions.checkState;
 
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.grpc.internal.TerminalError;
 import io.github.grpcidempotency.internal.call.Answer;
 import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.decision.HandlerError;
-import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.store.spi.RecordedOutcome;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.grpc;
 
-import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
+import static io.github.grpcidempotency.grpc.internal.WireMetadata.ascii;
 
-import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.grpc.internal.WireMetadata;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.grpc.Metadata;

@@ -2,9 +2,9 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.internal.MethodSchema;
 import io.grpc.MethodDescriptor;
 import java.util.List;
 import java.util.Map;

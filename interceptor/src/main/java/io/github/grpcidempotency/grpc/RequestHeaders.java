@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
-import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
+import static io.github.grpcidempotency.grpc.internal.WireMetadata.ascii;
 
 import com.google.common.base.Splitter;
 import com.google.common.collect.ImmutableList;

@@ -4,10 +4,10 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OMITTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.RECONSTRUCTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 
+import io.github.grpcidempotency.grpc.internal.RefusalError;
+import io.github.grpcidempotency.grpc.internal.TerminalError;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.Replay;
-import io.github.grpcidempotency.internal.wire.RefusalError;
-import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
-import io.github.grpcidempotency.internal.runtime.Drain;
+import io.github.grpcidempotency.internal.engine.Drain;
 import io.grpc.Server;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.key;
 
-import io.github.grpcidempotency.internal.base.HashedUuid;
+import io.github.grpcidempotency.key.internal.HashedUuid;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;

@@ -4,7 +4,7 @@ import com.google.common.hash.Hashing;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnsafeByteOperations;
-import io.github.grpcidempotency.internal.schema.FieldPath;
+import io.github.grpcidempotency.key.internal.FieldPath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -5,7 +5,7 @@ import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
-import io.github.grpcidempotency.internal.schema.FieldPath;
+import io.github.grpcidempotency.key.internal.FieldPath;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;

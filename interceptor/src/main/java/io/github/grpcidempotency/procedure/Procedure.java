@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.internal.MethodSchema;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.resource.StatusSource;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
-import io.github.grpcidempotency.internal.schema.FieldPath;
-import io.github.grpcidempotency.internal.schema.MethodSchema;
+import io.github.grpcidempotency.key.internal.FieldPath;
+import io.github.grpcidempotency.procedure.internal.MethodSchema;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.schema.MethodSchema;
+import io.github.grpcidempotency.procedure.internal.MethodSchema;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.resource.StatusResolver;
 import io.github.grpcidempotency.resource.StatusSource;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.procedure;
 
-import io.github.grpcidempotency.internal.base.ServiceFunction;
+import io.github.grpcidempotency.procedure.internal.ServiceFunction;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;

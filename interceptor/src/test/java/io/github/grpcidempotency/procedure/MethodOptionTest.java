@@ -6,7 +6,6 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
-import io.github.grpcidempotency.internal.schema.MethodSchema;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
@@ -14,6 +13,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.internal.MethodSchema;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;

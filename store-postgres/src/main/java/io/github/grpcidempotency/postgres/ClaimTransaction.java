@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.grpc.CurrentHandler;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
-import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import java.sql.Connection;
 
 /**

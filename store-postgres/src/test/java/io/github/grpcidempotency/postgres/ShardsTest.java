@@ -3,8 +3,8 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.grpcidempotency.internal.runtime.Setup;
-import io.github.grpcidempotency.internal.runtime.Stores;
+import io.github.grpcidempotency.internal.engine.Setup;
+import io.github.grpcidempotency.internal.engine.Stores;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;

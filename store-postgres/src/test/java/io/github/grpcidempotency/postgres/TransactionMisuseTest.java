@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.base.Throwables;
+import io.github.grpcidempotency.grpc.CurrentHandler;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
-import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;

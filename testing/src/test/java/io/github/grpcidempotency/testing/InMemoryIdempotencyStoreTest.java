@@ -2,8 +2,8 @@ package io.github.grpcidempotency.testing;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.grpcidempotency.internal.runtime.Setup;
-import io.github.grpcidempotency.internal.runtime.Stores;
+import io.github.grpcidempotency.internal.engine.Setup;
+import io.github.grpcidempotency.internal.engine.Stores;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.github.grpcidempotency.internal.runtime.Setup;
-import io.github.grpcidempotency.internal.runtime.Stores;
+import io.github.grpcidempotency.internal.engine.Setup;
+import io.github.grpcidempotency.internal.engine.Stores;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.call;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
-import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.internal.settling.OwnedClaim;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.store.spi.Claim;
@@ -19,9 +19,9 @@ import java.util.UUID;
 final class KeyedRun extends Run {
   private final KeyedCall call;
   private final Duration claimTook;
-  private final Operation operation;
+  private final OwnedClaim operation;
 
-  private KeyedRun(KeyedCall call, Operation operation, Duration claimTook) {
+  private KeyedRun(KeyedCall call, OwnedClaim operation, Duration claimTook) {
     super(call.transport, call.engine, operation.procedure(), OperationContext.of(operation));
     this.call = call;
     this.claimTook = claimTook;

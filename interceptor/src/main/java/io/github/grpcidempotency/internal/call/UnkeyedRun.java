@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.call;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.engine.Engine;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.StoreException;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.context;
 
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.internal.settling.OwnedClaim;
 import io.github.grpcidempotency.store.spi.StoreTransaction;
 import io.grpc.Context;
 import java.util.Optional;
@@ -12,14 +12,14 @@ import java.util.concurrent.Callable;
  * transaction of the handler. The static methods read the context of the current thread.
  */
 public record OperationContext(Context context) {
-  private static final Context.Key<Operation> OPERATION = Context.key("idempotency-operation");
+  private static final Context.Key<OwnedClaim> OPERATION = Context.key("idempotency-operation");
   private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
   private static final Context.Key<Boolean> INTERCEPTED = Context.key("idempotency-intercepted");
 
   /** Returns the context of a handler with a claim. */
-  public static OperationContext of(Operation operation) {
+  public static OperationContext of(OwnedClaim operation) {
     Context running = keyed(operation.request()).withValue(OPERATION, operation);
     return new OperationContext(
         operation.claim().transaction().map(open -> with(running, open)).orElse(running));
@@ -57,7 +57,7 @@ public record OperationContext(Context context) {
   }
 
   /** Returns the operation of the handler; empty without a key. */
-  public static Optional<Operation> operation() {
+  public static Optional<OwnedClaim> operation() {
     return Optional.ofNullable(OPERATION.get());
   }
 

@@ -2,8 +2,8 @@ package io.github.grpcidempotency.internal.record;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
-import io.github.grpcidempotency.internal.base.HashedUuid;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.internal.HashedUuid;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;

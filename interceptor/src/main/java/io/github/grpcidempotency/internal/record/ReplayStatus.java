@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.record;
 
-import io.github.grpcidempotency.internal.base.ServiceFunction;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.internal.ServiceFunction;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.StatusResolver;

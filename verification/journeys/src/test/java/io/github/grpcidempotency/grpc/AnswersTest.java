@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.google.rpc.Code;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.grpc.internal.WireMetadata;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.testing.v1.Thing;

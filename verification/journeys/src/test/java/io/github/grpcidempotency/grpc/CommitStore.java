@@ -14,7 +14,6 @@ import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import io.github.grpcidempotency.store.spi.StoreTransaction;
 import io.github.grpcidempotency.store.spi.TransactionalStore;
-import io.github.grpcidempotency.store.spi.handler.CurrentHandler;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.grpc.internal.WireMetadata;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;

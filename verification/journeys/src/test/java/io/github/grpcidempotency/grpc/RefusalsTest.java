@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.grpc.internal.WireMetadata;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;

@@ -9,7 +9,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.grpc.internal.WireMetadata;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.grpc.Metadata;
 import io.grpc.Status;

@@ -7,7 +7,7 @@ import com.google.rpc.BadRequest;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.UnprotectedEvent;
-import io.github.grpcidempotency.internal.wire.WireMetadata;
+import io.github.grpcidempotency.grpc.internal.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.FoundKey;

@@ -38,7 +38,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/settling/Settler",
                   "return settle(operation, settlement, () -> record(operation, answer));",
                   "      return settle(operation, settlement, () -> record(operation, answer))"
                       + " == Settled.ROLLED_BACK\n"
@@ -59,7 +59,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/LateSettler",
+                  "internal/settling/LateSettler",
                   "Settler.record(operation, outcome)",
                   "claim.release()"))
           .during(FaultKind.CUT_BEFORE)
@@ -202,7 +202,7 @@ enum SeededFault {
           .of(Form.FAIL_OPEN)
           .by(
               interceptor(
-                  "internal/runtime/Engine",
+                  "internal/engine/Engine",
                   "return older.isPresent() ? claim(request.procedure(), older.get()) : met;",
                   """
                         if (met instanceof ClaimResult.Recorded read
@@ -224,12 +224,12 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/settling/Settler",
                   "catch (StoreException | TransactionMisuseException foreseen)",
                   "catch (StoreException | TransactionMisuseException | IllegalStateException"
                       + " foreseen)"),
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/settling/Settler",
                   "} catch (TransactionMisuseException misuse) { end(operation, settlement,",
                   "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
                       + "      end(operation, settlement,"))
@@ -242,7 +242,7 @@ enum SeededFault {
           .by(
               sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/settling/Settler",
                   "? persist(operation, settlement, record.get())",
                   "? (persist(operation, settlement, record.get()) == null ? null : Settled.DONE)"))
           .running(plan -> plan.mixing(new Plan.Mix(0, 0, 100, 100)))),
@@ -253,7 +253,7 @@ enum SeededFault {
           .of(Form.JOINED)
           .by(
               interceptor(
-                  "internal/runtime/Settler",
+                  "internal/settling/Settler",
                   "return settled == Settled.LOST || settled == Settled.PREEMPTED ? settled : Settled.DONE;",
                   "return settled == Settled.PREEMPTED ? settled : Settled.DONE;"))
           .during(FaultKind.STOP)),
@@ -264,7 +264,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/RunningCalls",
+                  "internal/settling/RunningCalls",
                   "boolean over = call.isOver();",
                   """
                   if (call != null) {
@@ -279,11 +279,11 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/RunningCalls",
+                  "internal/settling/RunningCalls",
                   "if (!over || !call.hasReturned()) {",
                   "if (!over) {"),
               interceptor(
-                  "internal/runtime/RunningCalls",
+                  "internal/settling/RunningCalls",
                   "if (!state.over || call.isAwaited()) {",
                   "if (!state.over) {"))
           .running(plan -> plan.calling(16).mixing(new Plan.Mix(80, 0, 0, 0).hurrying(70)))),
@@ -294,7 +294,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/Operation",
+                  "internal/settling/OwnedClaim",
                   "} catch (Throwable wrong) { warnOfMissingId(",
                   "    } catch (RuntimeException wrong) {\n      warnOfMissingId("))
           .running(
@@ -401,7 +401,7 @@ enum SeededFault {
   OPEN_BESIDE_ITS_OWN_HOLDER(
       breaking(Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER)
           .of(Form.FAIL_OPEN)
-          .by(interceptor("internal/runtime/Engine", "if (own.isPresent()) {", "if (false) {"))
+          .by(interceptor("internal/engine/Engine", "if (own.isPresent()) {", "if (false) {"))
           .during(FaultKind.REFUSE)
           .running(
               plan ->
@@ -431,7 +431,7 @@ enum SeededFault {
                   "catch (Throwable thrown)",
                   "catch (RuntimeException thrown)"),
               interceptor(
-                  "internal/runtime/LeaseKeeper",
+                  "internal/settling/LeaseKeeper",
                   "RepeatedTask.of(task, log, this::renew)",
                   """
                   RepeatedTask.of(
@@ -460,11 +460,11 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               interceptor(
-                  "internal/runtime/LateSettler",
+                  "internal/settling/LateSettler",
                   "permanentFailures += permanent ? 1 : 0;",
                   "permanentFailures += 0;"),
               interceptor(
-                  "internal/runtime/LateSettler",
+                  "internal/settling/LateSettler",
                   "Duration doubled = delay.multipliedBy(2);",
                   "Duration doubled = delay;"))
           .after(
@@ -490,7 +490,7 @@ enum SeededFault {
           .of(Form.JOINED_ATTACHED)
           .by(
               interceptor(
-                  "internal/runtime/Engines",
+                  "internal/engine/Engines",
                   "new CallerRunsExecutor(settings.executor())",
                   "settings.executor()"))
           .running(
@@ -505,7 +505,7 @@ enum SeededFault {
           .of(Form.JOINED_ATTACHED)
           .by(
               interceptor(
-                  "internal/runtime/InFlightWaiter",
+                  "internal/waiting/InFlightWaiter",
                   "queues.close().forEach(this::resumeWithWhatItMet);",
                   "var unused = queues.close();"))
           .during(FaultKind.CLOSE)),
@@ -628,7 +628,7 @@ enum SeededFault {
           .of(Form.TRANSACTIONAL)
           .by(
               interceptor(
-                  "internal/runtime/RunningCalls",
+                  "internal/settling/RunningCalls",
                   "if (!state.givenUp && isDue(call, state, now)) {",
                   "if (false) {"))
           .running(
@@ -669,7 +669,7 @@ enum SeededFault {
           .of(Form.GUARDED_ATTACHED)
           .by(
               interceptor(
-                  "internal/runtime/InFlightWaiter",
+                  "internal/waiting/InFlightWaiter",
                   """
                         all.stream()
                             .collect(groupingBy(waiter -> waiter.procedure))

@@ -1,0 +1,5 @@
+/** Duplicates that wait for a running call. */
+@NullMarked
+package io.github.grpcidempotency.internal.waiting;
+
+import org.jspecify.annotations.NullMarked;
