@@ -55,11 +55,11 @@ class StoreConnectionsTest {
   void renewalsDoNotWaitForOtherStatements() {
     StoreConnections connections = connections(Duration.ofMinutes(1));
     for (int call = 0; call < 2 * StoreConnections.SIZE; call++) {
-      threads.execute(() -> connections.use(none -> true));
+      start(() -> connections.use(none -> true));
     }
     await().until(() -> waiting.get() == StoreConnections.SIZE - 1);
 
-    threads.execute(() -> connections.useForRenewal(none -> true));
+    start(() -> connections.useForRenewal(none -> true));
 
     await().until(() -> waiting.get() == StoreConnections.SIZE);
   }
@@ -68,7 +68,7 @@ class StoreConnectionsTest {
   void aThreadDoesNotWaitForEver() {
     StoreConnections connections = connections(Duration.ofMillis(50));
     for (int call = 0; call < StoreConnections.SIZE - 1; call++) {
-      threads.execute(() -> connections.use(none -> true));
+      start(() -> connections.use(none -> true));
     }
     await().until(() -> waiting.get() == StoreConnections.SIZE - 1);
 
@@ -76,6 +76,11 @@ class StoreConnectionsTest {
         .isInstanceOf(ConnectionException.class)
         .hasRootCauseMessage("all connections of the store's pool are in use");
     assertThat(waiting).hasValue(StoreConnections.SIZE - 1);
+  }
+
+  /** Keeps what the call throws at the end of its test from the next test. */
+  private void start(Runnable call) {
+    CompletableFuture<Void> unused = CompletableFuture.runAsync(call, threads);
   }
 
   private StoreConnections connections(Duration maxWait) {
