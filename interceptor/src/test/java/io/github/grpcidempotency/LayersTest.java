@@ -27,11 +27,11 @@ import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimResult;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import java.sql.SQLException;
@@ -143,7 +143,7 @@ class LayersTest {
   @Test
   void theStoreInterfaceDoesNotDependOnTheRunningCall() {
     noClasses()
-        .that(resideInAnyPackage(ROOT + ".store", ROOT + ".store.spi"))
+        .that(resideInAnyPackage(ROOT + ".store", ROOT + ".spi"))
         .should()
         .dependOnClassesThat(
             resideInAnyPackage(

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.event;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimRequest;
 import java.util.Optional;
 
 /**

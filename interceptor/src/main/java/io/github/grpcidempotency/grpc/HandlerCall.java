@@ -10,7 +10,7 @@ import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;

@@ -5,7 +5,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.proto.Experimental;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Objects;

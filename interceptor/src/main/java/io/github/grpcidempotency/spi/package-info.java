@@ -1,4 +1,7 @@
-/** For authors of modules that extend the interceptor. Not for users. */
+/**
+ * For authors of stores: claim, settle, renew, find. One contract test checks that all stores
+ * behave in the same way. Depends on neither gRPC nor SQL.
+ */
 @NullMarked
 package io.github.grpcidempotency.spi;
 

@@ -24,7 +24,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.shard.Shards;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.grpc.CurrentHandler;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import java.sql.Connection;
 

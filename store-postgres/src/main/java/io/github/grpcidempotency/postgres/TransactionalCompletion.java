@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.grpc.CurrentHandler;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import io.github.grpcidempotency.store.spi.Claim;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;

@@ -2,10 +2,10 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.grpc.CurrentHandler;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.procedure.Execution;

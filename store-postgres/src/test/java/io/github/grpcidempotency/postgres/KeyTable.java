@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimRequest;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;

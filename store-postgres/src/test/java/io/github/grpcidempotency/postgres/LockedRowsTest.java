@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;

@@ -20,7 +20,7 @@ import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.resource.OutboxQuery;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.store.spi.OperationStore;
+import io.github.grpcidempotency.spi.OperationStore;
 import java.time.Duration;
 import org.junit.jupiter.api.extension.RegisterExtension;
 

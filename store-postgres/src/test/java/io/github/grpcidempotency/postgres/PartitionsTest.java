@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.grpcidempotency.postgres.internal.check.SchemaCheck;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.RecordedProcedure;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;

@@ -4,7 +4,7 @@ import static io.github.grpcidempotency.test.Program.PGBOUNCER;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
-import io.github.grpcidempotency.store.spi.OperationStore;
+import io.github.grpcidempotency.spi.OperationStore;
 import io.github.grpcidempotency.test.NeedsProgram;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

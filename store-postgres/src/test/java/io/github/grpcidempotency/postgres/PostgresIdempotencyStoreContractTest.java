@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.spi.OperationStore;
+import io.github.grpcidempotency.spi.OperationStore;
 import io.github.grpcidempotency.testing.OperationStoreContract;
 import java.time.Duration;
 import java.util.UUID;

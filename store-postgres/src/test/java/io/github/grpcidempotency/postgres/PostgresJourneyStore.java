@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.JourneyStore;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.time.Duration;
 import org.jdbi.v3.core.Jdbi;

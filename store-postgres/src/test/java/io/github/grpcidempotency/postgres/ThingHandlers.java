@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.grpc.CurrentHandler;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
+import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.base.Throwables;
-import io.github.grpcidempotency.grpc.CurrentHandler;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;

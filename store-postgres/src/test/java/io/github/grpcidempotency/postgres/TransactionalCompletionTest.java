@@ -10,7 +10,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.testing;
 
-import static io.github.grpcidempotency.store.spi.Claim.Settled.DONE;
-import static io.github.grpcidempotency.store.spi.Claim.Settled.LOST;
+import static io.github.grpcidempotency.spi.Claim.Settled.DONE;
+import static io.github.grpcidempotency.spi.Claim.Settled.LOST;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.hash.Hashing;
@@ -12,13 +12,13 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.CompletionWatch;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.CompletionWatch;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.RecordedProcedure;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;

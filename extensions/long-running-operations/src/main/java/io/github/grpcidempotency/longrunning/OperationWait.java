@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.longrunning;
 
 import com.google.longrunning.Operation;
+import io.github.grpcidempotency.grpc.spi.OperationAccess;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
-import io.github.grpcidempotency.spi.OperationAccess;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.OperationCatalog.OwnedResource;
-import io.github.grpcidempotency.store.spi.StoredOperation;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.OperationCatalog.OwnedResource;
+import io.github.grpcidempotency.spi.StoredOperation;
 import io.grpc.Context;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;

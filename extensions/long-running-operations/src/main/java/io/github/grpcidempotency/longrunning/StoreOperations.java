@@ -2,13 +2,13 @@ package io.github.grpcidempotency.longrunning;
 
 import com.google.common.base.Suppliers;
 import io.github.grpcidempotency.background.RateLimitedLog;
-import io.github.grpcidempotency.spi.OperationAccess;
+import io.github.grpcidempotency.grpc.spi.OperationAccess;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.OperationCatalog;
+import io.github.grpcidempotency.spi.OperationStore;
+import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
-import io.github.grpcidempotency.store.spi.OperationCatalog;
-import io.github.grpcidempotency.store.spi.OperationStore;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.longrunning;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.spi.OperationCatalog;
+import io.github.grpcidempotency.spi.OperationCatalog;
 import java.lang.reflect.Proxy;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;

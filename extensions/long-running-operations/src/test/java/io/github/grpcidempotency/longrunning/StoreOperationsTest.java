@@ -2,9 +2,9 @@ package io.github.grpcidempotency.longrunning;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.grpcidempotency.spi.OperationAccess;
+import io.github.grpcidempotency.grpc.spi.OperationAccess;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.store.SetupException;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import java.lang.reflect.Proxy;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.spi.OperationCatalog.OwnedResource;
+import io.github.grpcidempotency.spi.OperationCatalog.OwnedResource;
 import java.time.Duration;
 import java.util.Map;
 import java.util.UUID;

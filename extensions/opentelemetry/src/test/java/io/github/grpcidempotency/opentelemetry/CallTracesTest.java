@@ -4,7 +4,7 @@ import static io.opentelemetry.sdk.testing.assertj.OpenTelemetryAssertions.asser
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;

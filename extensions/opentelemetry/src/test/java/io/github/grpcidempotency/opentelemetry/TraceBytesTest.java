@@ -3,7 +3,7 @@ package io.github.grpcidempotency.opentelemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimRequest;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;

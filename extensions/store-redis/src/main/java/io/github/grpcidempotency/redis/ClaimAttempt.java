@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.redis;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.FailureRemedy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

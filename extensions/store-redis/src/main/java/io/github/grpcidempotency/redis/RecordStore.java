@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;

@@ -5,7 +5,7 @@ import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.spi.CompletionWatch;
+import io.github.grpcidempotency.spi.CompletionWatch;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

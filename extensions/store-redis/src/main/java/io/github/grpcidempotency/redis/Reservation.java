@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.resource.ResourceId;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,10 +2,10 @@ package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.ShardMark;
 import io.github.grpcidempotency.store.SetupException;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
-import io.github.grpcidempotency.store.spi.ShardMark;
 import io.lettuce.core.Value;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;

@@ -4,10 +4,10 @@ import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.test.NeedsProgram;
 import java.time.Duration;
 import java.util.UUID;

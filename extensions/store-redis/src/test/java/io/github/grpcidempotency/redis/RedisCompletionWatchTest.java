@@ -4,11 +4,11 @@ import static io.github.grpcidempotency.test.Program.REDIS;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.CompletionWatch;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.CompletionWatch;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.KillArgs;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.redis;
 
 import static io.github.grpcidempotency.test.Program.REDIS;
 
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.IdempotencyStoreContract;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.redis;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.github.grpcidempotency.grpc.JourneyStore;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import java.time.Duration;
 import java.util.UUID;
 

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import io.lettuce.core.RedisURI;

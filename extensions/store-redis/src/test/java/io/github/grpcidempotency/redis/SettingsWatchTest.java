@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.lettuce.core.KillArgs;

@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.redis;
 
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

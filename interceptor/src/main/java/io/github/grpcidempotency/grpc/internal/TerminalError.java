@@ -5,7 +5,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.proto.v1.RecordedError;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.nio.charset.StandardCharsets;

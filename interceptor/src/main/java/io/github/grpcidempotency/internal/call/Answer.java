@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.call;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;

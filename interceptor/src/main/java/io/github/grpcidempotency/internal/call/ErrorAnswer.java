@@ -5,7 +5,7 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;

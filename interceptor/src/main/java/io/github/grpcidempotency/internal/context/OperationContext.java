@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.context;
 
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
-import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.spi.StoreTransaction;
 import io.grpc.Context;
 import java.util.Optional;
 import java.util.concurrent.Callable;

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.decision;
 
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.time.Duration;
 
 /** What to do with a call whose claim was not won. */

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.engine;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.shard.Shards;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.event;
 import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallScope;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimRequest;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;

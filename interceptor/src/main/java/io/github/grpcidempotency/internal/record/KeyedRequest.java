@@ -5,9 +5,9 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.RecordedProcedure;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -8,10 +8,10 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.internal.ServiceFunction;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
 import java.util.Objects;
 import java.util.Optional;
 

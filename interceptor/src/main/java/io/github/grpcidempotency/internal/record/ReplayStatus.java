@@ -5,7 +5,7 @@ import io.github.grpcidempotency.procedure.internal.ServiceFunction;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.StatusResolver;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;

@@ -3,10 +3,10 @@ package io.github.grpcidempotency.internal.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.FailureRemedy;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.internal.waiting;
 
 import io.github.grpcidempotency.internal.settling.LeaseKeeper;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;

@@ -4,9 +4,9 @@ import static io.github.grpcidempotency.admin.Shop.ACT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.spi.Claim;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.admin.AdministrationException.Problem;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.spi.Claim;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.spi.Claim;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.grpc.TestCall.Started;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;

@@ -4,7 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.GrpcCleanupExtension;

@@ -2,18 +2,19 @@ package io.github.grpcidempotency.grpc;
 
 import static java.util.stream.Collectors.toSet;
 
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.StoreTransaction;
+import io.github.grpcidempotency.spi.TransactionalStore;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
-import io.github.grpcidempotency.store.spi.StoreTransaction;
-import io.github.grpcidempotency.store.spi.TransactionalStore;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;
 import io.grpc.Context;

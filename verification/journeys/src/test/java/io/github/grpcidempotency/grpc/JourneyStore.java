@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import java.time.Duration;
 
 /**

@@ -6,8 +6,8 @@ import static io.github.grpcidempotency.test.Program.PG_RESTORE;
 import static io.github.grpcidempotency.test.Program.POSTGRES;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.github.grpcidempotency.test.NeedsProgram;
 import java.nio.file.Path;
 import java.sql.Connection;

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.thing;
 
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
-import io.github.grpcidempotency.store.spi.ResourceIdType;
-import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.ResourceIdType;
+import io.github.grpcidempotency.spi.StoreTransaction;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;

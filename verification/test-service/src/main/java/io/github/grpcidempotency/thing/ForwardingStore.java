@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.thing;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ClaimResult;
-import io.github.grpcidempotency.store.spi.CompletionWatch;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.CompletionWatch;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.RecordedProcedure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.common.base.Stopwatch;
-import io.github.grpcidempotency.grpc.CurrentHandler;
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.github.grpcidempotency.store.spi.Claim;
+import io.github.grpcidempotency.grpc.spi.CurrentHandler;
+import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;

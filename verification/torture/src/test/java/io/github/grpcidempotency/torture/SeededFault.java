@@ -751,7 +751,7 @@ enum SeededFault {
                   """
                           if (statement.kind() == BatchStatement.Kind.SETTLE) {
                             @SuppressWarnings("unchecked")
-                            T done = (T) io.github.grpcidempotency.store.spi.Claim.Settled.DONE;
+                            T done = (T) io.github.grpcidempotency.spi.Claim.Settled.DONE;
                             batch.forEach(entry -> entry.result = Optional.of(done));
                             return;
                           }

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.postgres.internal.batch.BatchStatement;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ClaimRequest;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.ClaimRequest;
-import io.github.grpcidempotency.store.spi.ResourceIdType;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.ClaimRequest;
+import io.github.grpcidempotency.spi.ResourceIdType;
 import java.time.Instant;
 import java.util.UUID;
 

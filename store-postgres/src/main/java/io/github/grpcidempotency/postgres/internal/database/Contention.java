@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.spi.FailureRemedy;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;

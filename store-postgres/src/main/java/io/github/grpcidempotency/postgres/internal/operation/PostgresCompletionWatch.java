@@ -11,7 +11,7 @@ import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
-import io.github.grpcidempotency.store.spi.CompletionWatch;
+import io.github.grpcidempotency.spi.CompletionWatch;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

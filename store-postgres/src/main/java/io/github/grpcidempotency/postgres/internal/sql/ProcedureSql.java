@@ -3,8 +3,8 @@ package io.github.grpcidempotency.postgres.internal.sql;
 import static java.util.stream.Collectors.joining;
 
 import io.github.grpcidempotency.resource.ResourceType;
-import io.github.grpcidempotency.store.spi.RecordedProcedure;
-import io.github.grpcidempotency.store.spi.ResourceIdType;
+import io.github.grpcidempotency.spi.RecordedProcedure;
+import io.github.grpcidempotency.spi.ResourceIdType;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -2,11 +2,11 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 import org.jspecify.annotations.Nullable;

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
-import io.github.grpcidempotency.store.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.shard.Shards;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;

@@ -6,7 +6,7 @@ import static io.github.grpcidempotency.spring.boot.Runners.withService;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.PostgresFixture;

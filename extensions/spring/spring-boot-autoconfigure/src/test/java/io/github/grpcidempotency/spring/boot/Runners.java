@@ -2,8 +2,8 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.store.SetupException;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.util.Arrays;

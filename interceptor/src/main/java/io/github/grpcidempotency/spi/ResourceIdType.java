@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store.spi;
+package io.github.grpcidempotency.spi;
 
 import io.github.grpcidempotency.resource.ResourceId;
 import java.util.Arrays;

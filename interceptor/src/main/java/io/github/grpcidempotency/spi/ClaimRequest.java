@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store.spi;
+package io.github.grpcidempotency.spi;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Fingerprint;

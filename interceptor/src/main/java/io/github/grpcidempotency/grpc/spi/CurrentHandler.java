@@ -1,11 +1,11 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.grpc.spi;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
-import io.github.grpcidempotency.store.spi.Claim;
-import io.github.grpcidempotency.store.spi.RecordedOutcome;
-import io.github.grpcidempotency.store.spi.StoreTransaction;
+import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.spi.RecordedOutcome;
+import io.github.grpcidempotency.spi.StoreTransaction;
 import java.util.Optional;
 
 /**

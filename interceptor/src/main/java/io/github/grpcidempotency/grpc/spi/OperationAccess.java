@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.spi;
+package io.github.grpcidempotency.grpc.spi;
 
 import com.google.protobuf.Duration;
 import io.github.grpcidempotency.event.RefusalReason;
@@ -6,8 +6,8 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
-import io.github.grpcidempotency.store.spi.IdempotencyStore;
-import io.github.grpcidempotency.store.spi.StoredOperation;
+import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.spi.StoredOperation;
 import io.grpc.StatusRuntimeException;
 import java.util.Map;
 import java.util.Optional;
