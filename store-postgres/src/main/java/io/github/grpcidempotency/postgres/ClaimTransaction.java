@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import java.sql.Connection;
 
 /**

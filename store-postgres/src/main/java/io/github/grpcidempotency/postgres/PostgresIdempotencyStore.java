@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.postgres.internal.database.ServerName;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.OperationStore;
 import io.github.grpcidempotency.spi.TransactionalStore;
@@ -166,7 +167,6 @@ public abstract sealed class PostgresIdempotencyStore
                   .orElseGet(() -> StoreConnections.deriveFrom(dataSource))
                   .through(wrapper),
               hostTransactions,
-              ClaimLostException::new,
               schema,
               serverName.get(),
               listen,

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.spi.Claim;
+import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;

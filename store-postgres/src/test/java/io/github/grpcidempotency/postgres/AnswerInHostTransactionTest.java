@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.TransactionMisuseException;

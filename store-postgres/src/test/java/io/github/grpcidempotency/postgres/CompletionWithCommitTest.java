@@ -14,6 +14,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.resource.ResourceType;
+import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.work.IdempotentWork;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.store.StoreException;

@@ -10,6 +10,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.resource.IdempotencyStatus;

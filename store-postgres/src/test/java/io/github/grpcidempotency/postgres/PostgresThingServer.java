@@ -7,6 +7,7 @@ import static io.github.grpcidempotency.resource.IdempotencyStatus.PROCESSING;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.test.RepositoryRoot;

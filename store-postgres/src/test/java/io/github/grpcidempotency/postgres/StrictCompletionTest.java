@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;

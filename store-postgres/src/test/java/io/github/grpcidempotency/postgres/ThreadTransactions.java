@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.jta;
 
-import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import jakarta.transaction.HeuristicMixedException;
 import jakarta.transaction.HeuristicRollbackException;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.jta;
 
-import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import jakarta.transaction.InvalidTransactionException;
 import jakarta.transaction.NotSupportedException;
 import jakarta.transaction.Status;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.base.Throwables;
-import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransaction.Completion;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;

@@ -7,7 +7,7 @@ import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.postgres.ClaimLostException;
+import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;

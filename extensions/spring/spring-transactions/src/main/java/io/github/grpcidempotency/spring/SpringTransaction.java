@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.spring;
 
-import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

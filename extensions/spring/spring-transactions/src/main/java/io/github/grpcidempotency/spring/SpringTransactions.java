@@ -2,8 +2,8 @@ package io.github.grpcidempotency.spring;
 
 import static java.util.Objects.requireNonNull;
 
-import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import java.sql.Connection;
 import java.util.Optional;
 import javax.sql.DataSource;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.base.Throwables;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransaction.Completion;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import io.github.grpcidempotency.store.StoreException;

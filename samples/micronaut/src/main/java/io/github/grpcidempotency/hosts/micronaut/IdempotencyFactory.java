@@ -4,7 +4,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
-import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.micronaut.context.annotation.Bean;

@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
-import io.github.grpcidempotency.postgres.ClaimLostException;
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.spi.RecordedOutcome;
+import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.util.Optional;
@@ -105,7 +105,7 @@ public final class JoinedCompletion {
 
   private ClaimLostException claimLost() {
     lost = true;
-    return reservation.database().settings().lost().apply(reservation.operationId());
+    return new ClaimLostException(reservation.operationId());
   }
 
   /** Returns whether a transaction has recorded the answer, or has tried to. */

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import io.github.grpcidempotency.store.StoreException;

@@ -1,14 +1,14 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.HostTransaction;
-import io.github.grpcidempotency.postgres.HostTransaction.Completion;
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch.RowReader;
+import io.github.grpcidempotency.postgres.spi.HostTransaction;
+import io.github.grpcidempotency.postgres.spi.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import java.sql.Connection;
 import java.sql.SQLException;

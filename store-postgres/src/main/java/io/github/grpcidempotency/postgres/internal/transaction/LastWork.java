@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.spi.HostTransaction.Completion;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;

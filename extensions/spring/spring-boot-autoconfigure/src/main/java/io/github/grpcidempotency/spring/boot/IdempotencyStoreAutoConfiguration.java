@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.spring.boot;
 
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.spring.JoinedAttributes;

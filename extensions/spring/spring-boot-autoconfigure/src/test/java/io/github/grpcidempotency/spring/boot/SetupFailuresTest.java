@@ -9,8 +9,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.spi.HostTransactions;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;

@@ -1,4 +1,6 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.spi;
+
+import io.github.grpcidempotency.postgres.ClaimTransaction;
 
 /**
  * The transactions of the host: Spring's, JTA's, or those of another framework. With an

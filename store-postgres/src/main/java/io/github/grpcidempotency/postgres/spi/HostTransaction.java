@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.postgres.spi;
 
 import java.sql.Connection;
 

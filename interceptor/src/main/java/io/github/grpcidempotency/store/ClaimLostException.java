@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres;
+package io.github.grpcidempotency.store;
 
 import java.util.UUID;
 
@@ -10,7 +10,8 @@ import java.util.UUID;
 public final class ClaimLostException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  ClaimLostException(UUID operationId) {
+  /** Creates the exception for a reservation that another server has taken over. */
+  public ClaimLostException(UUID operationId) {
     super("operation " + operationId + " was taken over; its transaction must roll back");
   }
 }

@@ -1,0 +1,5 @@
+/** For authors of hosts: the transactions of a framework in which handlers run. */
+@NullMarked
+package io.github.grpcidempotency.postgres.spi;
+
+import org.jspecify.annotations.NullMarked;
