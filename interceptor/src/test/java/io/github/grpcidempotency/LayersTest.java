@@ -85,10 +85,9 @@ class LayersTest {
                 .and(
                     not(
                         resideInAnyPackage(
-                            ROOT + ".grpc",
+                            ROOT + ".grpc..",
                             ROOT + ".client",
                             ROOT + ".internal.context",
-                            ROOT + ".grpc.internal",
                             ROOT + ".procedure.internal",
                             ROOT + ".procedure",
                             ROOT + ".spi"))))

@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.postgres.spi;
 
-import io.github.grpcidempotency.postgres.ClaimTransaction;
-
 /**
  * The transactions of the host: Spring's, JTA's, or those of another framework. With an
  * implementation, the claim of a transactional call is a transaction of the host, and everything
@@ -14,7 +12,7 @@ import io.github.grpcidempotency.postgres.ClaimTransaction;
  * waits for it.
  *
  * <p>Without an implementation, the store uses transactions of its own pool, which handlers reach
- * by {@link ClaimTransaction}. Implementations are thread-safe, and throw the host's own
+ * by {@code ClaimTransaction}. Implementations are thread-safe, and throw the host's own
  * exceptions: the store looks for the {@link java.sql.SQLException} among the causes.
  */
 public interface HostTransactions {
