@@ -89,8 +89,7 @@ class LayersTest {
                             ROOT + ".client",
                             ROOT + ".internal.context",
                             ROOT + ".procedure.internal",
-                            ROOT + ".procedure",
-                            ROOT + ".spi"))))
+                            ROOT + ".procedure"))))
         .should()
         .dependOnClassesThat(resideInAPackage("io.grpc.."))
         .check(MAIN);
