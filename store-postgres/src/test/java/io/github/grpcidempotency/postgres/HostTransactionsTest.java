@@ -36,8 +36,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -643,6 +645,35 @@ class HostTransactionsTest {
     } else {
       assertNothingIsLeft();
     }
+  }
+
+  /** Without the look-up, the handler's error may be the doing of a quicker twin. */
+  @ParameterizedTest
+  @ValueSource(classes = {IllegalStateException.class, NoSuchMethodError.class})
+  void aClaimAtCommitIsPreemptedIfThePoolThrowsAtItsLookUp(Class<? extends Throwable> kind)
+      throws ReflectiveOperationException {
+    Throwable defect = kind.getConstructor().newInstance();
+    AtomicBoolean broken = new AtomicBoolean();
+    DataSource defective =
+        (DataSource)
+            Proxy.newProxyInstance(
+                HostTransactionsTest.class.getClassLoader(),
+                new Class<?>[] {DataSource.class},
+                (self, method, arguments) -> {
+                  if (broken.get()) {
+                    throw defect;
+                  }
+                  return method.invoke(database.app(), arguments);
+                });
+    Claim claim =
+        PostgresIdempotencyStore.builder(database.app())
+            .connections(defective)
+            .hostTransactions(host)
+            .build()
+            .claimAtCommit(request);
+    broken.set(true);
+
+    assertThat(claim.release()).isEqualTo(Settled.PREEMPTED);
   }
 
   // What the tests say

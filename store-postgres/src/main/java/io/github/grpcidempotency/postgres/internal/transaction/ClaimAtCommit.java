@@ -9,7 +9,6 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
-import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -106,7 +105,7 @@ public final class ClaimAtCommit extends TransactionalClaim {
                       row -> row.getBoolean("owned"),
                       row -> true));
       return found.first() || found.last().isPresent();
-    } catch (JdbiException failure) {
+    } catch (RuntimeException | Error failure) {
       logger.debug("could not find out who owns the key of operation {}", operationId(), failure);
       return true;
     }
