@@ -250,7 +250,7 @@ public final class OwnedClaim implements AutoCloseable {
         .warn(
             problem,
             null,
-            ("%s: cannot read the id of its resource: %s. OwnedClaim %s is recorded without a"
+            ("%s: cannot read the id of its resource: %s. Operation %s is recorded without a"
                     + " reference%s")
                 .formatted(
                     procedure().name(),

@@ -83,7 +83,7 @@ class TransactionalClaim extends PostgresClaim {
                       values -> values,
                       row -> row.getBoolean("may_record")))
           .orElse(false);
-    } catch (JdbiException unreachable) {
+    } catch (RuntimeException | Error unreachable) {
       return false;
     }
   }
