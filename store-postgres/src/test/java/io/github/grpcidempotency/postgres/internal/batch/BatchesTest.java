@@ -249,6 +249,21 @@ class BatchesTest {
   }
 
   @Test
+  void aSecondClaimWaitsWhileManySettlementsAreUnderWay() {
+    batches = batches(3, BatchesTest::withoutConnection);
+    CompletableFuture<String> second;
+    try (Busy first = new Busy(settle);
+        Busy unused = new Busy(claim)) {
+      try (Busy next = new Busy(settle);
+          Busy last = new Busy(settle)) {
+        second = start(claim, "a");
+        assertThat(second).isNotDone();
+      }
+      assertThat(second).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("alone a");
+    }
+  }
+
+  @Test
   void callsThatCannotShareAStatementDoNotWaitForEachOther() {
     batches = batches(3, BatchesTest::withoutConnection);
     Echo other = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
