@@ -416,7 +416,7 @@ enum SeededFault {
           .of(Form.FAIL_OPEN)
           .by(
               interceptor(
-                  "store/spi/FailureRemedy",
+                  "spi/FailureRemedy",
                   "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? FIND",
                   "case READ_ONLY, BROKEN -> phase == null ? FIND"))
           .during(FaultKind.READ_ONLY)),
