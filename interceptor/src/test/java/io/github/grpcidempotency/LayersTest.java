@@ -15,9 +15,9 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.github.grpcidempotency.call.internal.Answer;
+import io.github.grpcidempotency.call.internal.Transport;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.internal.call.Answer;
-import io.github.grpcidempotency.internal.call.Transport;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
@@ -116,7 +116,7 @@ class LayersTest {
   @Test
   void theMachineDependsOnNoTransport() {
     noClasses()
-        .that(resideInAPackage(ROOT + ".internal.call"))
+        .that(resideInAPackage(ROOT + ".call.internal"))
         .should()
         .dependOnClassesThat(resideInAnyPackage(ROOT + ".grpc..", ROOT + ".work"))
         .check(MAIN);
@@ -145,7 +145,7 @@ class LayersTest {
         .should()
         .dependOnClassesThat(
             resideInAnyPackage(
-                ROOT + ".internal.call",
+                ROOT + ".call.internal",
                 ROOT + ".internal.decision",
                 ROOT + ".internal.record",
                 ROOT + ".internal.engine",

@@ -4,9 +4,9 @@ import static com.google.common.base.Preconditions.checkState;
 
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.call.internal.Answer;
+import io.github.grpcidempotency.call.internal.Run;
 import io.github.grpcidempotency.grpc.internal.TerminalError;
-import io.github.grpcidempotency.internal.call.Answer;
-import io.github.grpcidempotency.internal.call.Run;
 import io.github.grpcidempotency.internal.decision.HandlerError;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.resource.IdempotencyStatus;

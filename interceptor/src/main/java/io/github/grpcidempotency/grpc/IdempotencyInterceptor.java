@@ -4,6 +4,7 @@ import static com.google.common.base.Preconditions.checkArgument;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.call.internal.KeyFinder;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyListener;
@@ -11,7 +12,6 @@ import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.grpc.internal.RecordedOperations;
 import io.github.grpcidempotency.grpc.internal.RecoveryService;
 import io.github.grpcidempotency.grpc.spi.OperationAccess;
-import io.github.grpcidempotency.internal.call.KeyFinder;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import io.github.grpcidempotency.internal.call.KeyFinder;
+import io.github.grpcidempotency.call.internal.KeyFinder;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;

@@ -79,7 +79,7 @@ final class ReplicationBarrier {
               .waitForReplication(replicas, patience.toMillis())
               .thenCombine(published, (count, listeners) -> count)
               .whenComplete((count, failure) -> end(batch, count, failure));
-    } catch (RuntimeException closed) {
+    } catch (RuntimeException | Error closed) {
       end(batch, null, closed);
     }
   }

@@ -123,7 +123,7 @@ enum SeededFault {
           .of(Form.TRANSACTIONAL)
           .by(
               interceptor(
-                  "internal/call/KeyedRun",
+                  "call/internal/KeyedRun",
                   "Runnable settle(Answer answer) { try {",
                   """
                   Runnable settle(Answer answer) {
@@ -564,7 +564,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               interceptor(
-                  "internal/call/KeyedRun",
+                  "call/internal/KeyedRun",
                   "case PREEMPTED -> { drop(); yield call::startOver; }",
                   "        case PREEMPTED -> sending(answer, true);"))),
 
@@ -616,7 +616,7 @@ enum SeededFault {
           .of(Form.LATE)
           .by(
               interceptor(
-                  "internal/call/KeyedRun",
+                  "call/internal/KeyedRun",
                   "case LOST -> refusal(Refusal.inProgress(engine.lease()));",
                   "case LOST -> sending(answer, true);"))
           .during(FaultKind.CUT_BEFORE)

@@ -267,7 +267,7 @@ final class ProbeCall {
   }
 
   private void run(String statements, UnaryOperator<Parameters> bindings) {
-    boolean unused = finds(statements, bindings);
+    finds(statements, bindings);
   }
 
   private String load(String statement) {

@@ -44,7 +44,7 @@ public abstract sealed class HandlerTransaction implements StoreTransaction
     HandlerTransaction transaction = open(database, name);
     boolean begun = false;
     try {
-      Object unused = transaction.begin(firstStatements);
+      transaction.begin(firstStatements);
       begun = true;
       return transaction;
     } finally {

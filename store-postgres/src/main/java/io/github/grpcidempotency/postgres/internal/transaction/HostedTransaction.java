@@ -113,7 +113,7 @@ public final class HostedTransaction extends HandlerTransaction {
   }
 
   private Settled finish(Runnable work) {
-    boolean unused = endUse();
+    endUse();
     checkThread();
     try {
       if (!guard.awaitUnused()) {

@@ -57,7 +57,7 @@ final class OpenTransaction extends HandlerTransaction {
   Settled finish(String statements, UnaryOperator<Parameters> values, RowReader<Boolean> first) {
     return finish(
         () -> {
-          boolean unused = StatementBatch.runForFirst(unguarded(), statements, values, first);
+          StatementBatch.runForFirst(unguarded(), statements, values, first);
         });
   }
 

@@ -202,7 +202,7 @@ public final class TransactionAttempt {
    * sees the failure.
    */
   private AssertionError refusedDelete(HandlerTransaction transaction) {
-    boolean unused = delete(transaction, id);
+    delete(transaction, id);
     return new AssertionError("the database accepted a DELETE in a read-only transaction");
   }
 

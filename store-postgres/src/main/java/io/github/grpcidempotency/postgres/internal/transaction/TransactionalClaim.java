@@ -98,7 +98,7 @@ class TransactionalClaim extends PostgresClaim {
     if (sql.wake.isEmpty()) {
       transaction.rollback();
     } else {
-      boolean unused = afterRollback(sql.wake, values -> values);
+      afterRollback(sql.wake, values -> values);
     }
     return Settled.DONE;
   }

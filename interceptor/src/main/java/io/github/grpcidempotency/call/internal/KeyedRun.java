@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.call;
+package io.github.grpcidempotency.call.internal;
 
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;

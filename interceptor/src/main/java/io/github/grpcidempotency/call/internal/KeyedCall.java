@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.call;
+package io.github.grpcidempotency.call.internal;
 
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.UnprotectedCause;

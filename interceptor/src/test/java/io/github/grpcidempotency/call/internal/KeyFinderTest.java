@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.call;
+package io.github.grpcidempotency.call.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

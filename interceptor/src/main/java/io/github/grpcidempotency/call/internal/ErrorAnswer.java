@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.internal.call;
+package io.github.grpcidempotency.call.internal;
 
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
