@@ -18,8 +18,8 @@ record ServerStop(Optional<Drain> drain, List<Server> servers) {
 
   void within(Duration grace) {
     servers.forEach(Server::shutdown);
-    drain.ifPresent(Drain::begin);
     try {
+      drain.ifPresent(Drain::begin);
       if (!haveTerminated(grace)) {
         drain.ifPresent(Drain::cutOff);
         haveTerminated(TO_SEND);

@@ -100,6 +100,30 @@ class AnswerInHostTransactionTest {
     assertThat(runAfterCommit().replayed()).isFalse();
   }
 
+  /** Its host commits what the handler has written. */
+  @Test
+  void anErrorInATransactionThatCannotBeRolledBackKeepsTheKey() {
+    host.step(
+        moment -> {
+          if (moment.equals("mark")) {
+            throw new NoClassDefFoundError("on purpose");
+          }
+        });
+    host.inNew(
+        () ->
+            assertThatThrownBy(
+                    () ->
+                        run(
+                            () -> {
+                              Thing unused = inserting();
+                              throw new IllegalArgumentException("in the handler");
+                            }))
+                .hasMessage("in the handler"));
+
+    assertThat(table.thingsOf(user)).hasSize(1);
+    assertThatExceptionOfType(WorkRefusedException.class).isThrownBy(() -> run(this::unexpected));
+  }
+
   @Test
   void aTerminalErrorInAnOpenTransactionIsRecorded() {
     host.inNew(

@@ -72,7 +72,7 @@ final class ThreadTransactions implements HostTransactions {
 
   /**
    * Does something at every step: {@code begin}, {@code early flush}, {@code flush}, {@code
-   * commit}, {@code committed}.
+   * commit}, {@code committed}, {@code mark}.
    */
   ThreadTransactions step(Consumer<String> work) {
     this.step = work;
@@ -113,6 +113,7 @@ final class ThreadTransactions implements HostTransactions {
 
   @Override
   public void setRollbackOnly() {
+    step.accept("mark");
     required().rollbackOnly = true;
   }
 

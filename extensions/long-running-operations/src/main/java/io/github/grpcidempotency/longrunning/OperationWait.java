@@ -150,15 +150,25 @@ final class OperationWait {
   }
 
   private void answer(VisibleOperation seen) {
-    if (isFirstEnd()) {
-      seen.report(request);
-      send(seen.message());
-    }
+    end(
+        () -> {
+          seen.report(request);
+          send(seen.message());
+        });
   }
 
   private void answerUnfinished(Operation unfinished) {
+    end(() -> send(unfinished));
+  }
+
+  /** Answers the call; with an error if the answer cannot be sent. */
+  private void end(Runnable answer) {
     if (isFirstEnd()) {
-      send(unfinished);
+      try {
+        answer.run();
+      } catch (Throwable failure) {
+        observer.onError(request.failed(failure));
+      }
     }
   }
 

@@ -3,11 +3,16 @@ package io.github.grpcidempotency.internal.engine;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The calls that the library answers when their server stops, because gRPC would only cancel them.
  */
 public final class Drain {
+  private static final Logger logger = LoggerFactory.getLogger(Drain.class);
+
   private final Set<Call> calls = ConcurrentHashMap.newKeySet();
   private volatile Phase phase = Phase.SERVING;
 
@@ -56,7 +61,7 @@ public final class Drain {
   /** Starts to drain. From now on no call waits. */
   public void begin() {
     enter();
-    calls.forEach(Call::stopWaiting);
+    each(Call::stopWaiting);
   }
 
   private synchronized void enter() {
@@ -69,7 +74,18 @@ public final class Drain {
   /** From now on no call is served. */
   public void cutOff() {
     phase = Phase.NO_CALLS;
-    calls.forEach(Call::cutOff);
+    each(Call::cutOff);
+  }
+
+  /** An exception of one call does not affect the others. */
+  private void each(Consumer<Call> refusal) {
+    for (Call call : calls) {
+      try {
+        refusal.accept(call);
+      } catch (Throwable refused) {
+        logger.error("a call could not be refused while its server stops", refused);
+      }
+    }
   }
 
   /**

@@ -143,6 +143,8 @@ public final class OwnedClaim implements AutoCloseable {
   private void release() {
     try {
       claim.close();
+    } catch (RuntimeException | Error unclosed) {
+      logger.error("operation {} could not be closed", claim.operationId(), unclosed);
     } finally {
       leases.drop(claim);
     }

@@ -327,9 +327,14 @@ public final class InFlightWaiter implements AutoCloseable {
             });
   }
 
+  /** Never throws: its callers have other calls to resume, or a claim to end. */
   private void wakeLater(IdempotencyKey key) {
-    ScheduledFuture<?> unused =
-        timer.schedule(() -> wake(key), AFTER_OUTAGE.toMillis(), TimeUnit.MILLISECONDS);
+    try {
+      ScheduledFuture<?> unused =
+          timer.schedule(() -> wake(key), AFTER_OUTAGE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (Throwable noThread) {
+      log.error("timer", noThread, "calls that wait for a key may wait until their limits");
+    }
   }
 
   private void timeOut(Waiter waiter) {

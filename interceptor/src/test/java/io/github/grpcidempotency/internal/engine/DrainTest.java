@@ -46,6 +46,29 @@ class DrainTest {
     assertThat(refused).isEmpty();
   }
 
+  @Test
+  void aCallThatCannotBeRefusedDoesNotKeepTheOthers() {
+    for (int calls = 0; calls < 3; calls++) {
+      drain.add(call());
+      drain.add(
+          () -> {
+            throw new NoClassDefFoundError("on purpose");
+          });
+    }
+
+    drain.begin();
+    drain.cutOff();
+
+    assertThat(refused)
+        .containsExactly(
+            "stopped waiting",
+            "stopped waiting",
+            "stopped waiting",
+            "cut off",
+            "cut off",
+            "cut off");
+  }
+
   private Drain.Call call() {
     return new Drain.Call() {
       @Override

@@ -109,12 +109,12 @@ public final class SpringTransactions implements HostTransactions {
     participant()
         .ifPresent(
             status -> {
+              status.setRollbackOnly();
+              manager.rollback(status);
               Connection connection = DataSourceUtils.getConnection(dataSource);
               DataSourceUtils.releaseConnection(connection, dataSource);
               TransactionSynchronizationManager.registerSynchronization(
                   SpringTransaction.last(status, connection, () -> {}));
-              status.setRollbackOnly();
-              manager.rollback(status);
             });
   }
 

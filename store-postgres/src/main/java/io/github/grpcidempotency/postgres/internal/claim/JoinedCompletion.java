@@ -141,25 +141,35 @@ public final class JoinedCompletion {
         .orElse(false);
   }
 
+  /** Whether a transaction of the host was open when the handler answered. */
+  enum HostsTransaction {
+    NONE,
+    /** It is rolled back. */
+    STOPPED,
+    /** What the handler has written in it may be committed. */
+    UNKNOWN
+  }
+
   /**
    * Marks the host's transaction for rollback if one is open on this thread. What the handler has
    * written in it would otherwise be committed after the call was settled, or not at all.
-   *
-   * @return whether a transaction is open, or may be
    */
-  boolean stopOpenTransaction() {
+  HostsTransaction stopOpenTransaction() {
     try {
       Optional<HostTransactions> open = openOfHost();
-      open.ifPresent(HostTransactions::setRollbackOnly);
-      open.ifPresent(stopped -> logger.warn(answeredWithin().getMessage()));
-      return open.isPresent();
+      if (open.isEmpty()) {
+        return HostsTransaction.NONE;
+      }
+      open.get().setRollbackOnly();
+      logger.warn(answeredWithin().getMessage());
+      return HostsTransaction.STOPPED;
     } catch (RuntimeException | Error refused) {
       logger.warn(
           "operation {} was answered in a transaction of the host that could not be marked for"
               + " rollback",
           reservation.operationId(),
           refused);
-      return true;
+      return HostsTransaction.UNKNOWN;
     }
   }
 
@@ -182,7 +192,7 @@ public final class JoinedCompletion {
     if (sent instanceof RecordedOutcome.Failure) {
       return Optional.empty();
     }
-    if (stopOpenTransaction()) {
+    if (stopOpenTransaction() != HostsTransaction.NONE) {
       throw answeredWithin();
     }
     return joined.map(recorded -> settleUncommitted(recorded, sent));

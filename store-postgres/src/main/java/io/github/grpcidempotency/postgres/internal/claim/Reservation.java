@@ -79,9 +79,12 @@ public final class Reservation extends PostgresClaim {
                     connection -> record(connection, outcome)));
   }
 
+  /** Keeps the key if the handler may have an effect, although it has answered an error. */
   @Override
   public Settled release() {
-    joined.stopOpenTransaction();
+    if (joined.stopOpenTransaction() == JoinedCompletion.HostsTransaction.UNKNOWN) {
+      return markUnknown();
+    }
     return joined
         .settleWithoutAnswer()
         .orElseGet(
