@@ -256,6 +256,7 @@ final class Checker {
             .filter(later -> later.isTerminal() || later.isOk())
             .filter(later -> !later.reason().equals(failed.reason()))
             .filter(later -> !losses.mayHaveHit(failed, later.end()))
+            .filter(later -> !mayBeUnprotected(later))
             .filter(
                 later ->
                     later.answer().map(answer -> !unguarded.contains(answer.value())).orElse(true))
@@ -269,6 +270,14 @@ final class Checker {
                             .formatted(failed.form(), failed.end(), later.code(), later.start())));
       }
     }
+  }
+
+  /** Whether a call that fails open may have found no database, and so no record. */
+  private boolean mayBeUnprotected(Call call) {
+    return call.form() == Form.FAIL_OPEN
+        && call.isTerminal()
+        && excuses.broke(
+            call.server(), call.start() - slack(), call.end(), FaultKind::preventsConnections);
   }
 
   private boolean mayBeUnrecorded(Call failed) {

@@ -257,6 +257,18 @@ class CheckerTest {
   }
 
   @Test
+  void anotherFailureOfAnUnprotectedRunIsNoFault() {
+    failed(Purpose.WORK, Form.FAIL_OPEN, "a", Code.FAILED_PRECONDITION, "first");
+    Operation again = wish(Form.FAIL_OPEN, "a");
+    calls.add(
+        call(Purpose.WORK, again, 50_000, 50_010, 53_000, Code.FAILED_PRECONDITION, "second"));
+    assertThat(brokenRules()).containsExactly(Rule.FAILURE_STANDS);
+
+    fault(FaultKind.REFUSE, "", 49_500, 51_000);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
   void anotherFailureAfterAFailureForGoodIsSeen() {
     failed(Purpose.WORK, Form.TRANSACTIONAL, "a", Code.FAILED_PRECONDITION, "first");
     later(20, Code.FAILED_PRECONDITION, "second", Optional.empty());

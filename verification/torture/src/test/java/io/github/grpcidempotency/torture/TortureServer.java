@@ -217,7 +217,8 @@ final class TortureServer {
       pause(10);
     }
     int waiting = open.count() - service.running();
-    end = System.nanoTime() + 2 * lease.toNanos();
+    // A handler that never answers takes three leases, and may have begun just before.
+    end = System.nanoTime() + 3 * lease.toNanos();
     while (open.count() > 0 && System.nanoTime() < end) {
       pause(10);
     }
