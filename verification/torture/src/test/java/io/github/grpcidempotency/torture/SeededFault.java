@@ -531,7 +531,7 @@ enum SeededFault {
           .by(
               store(
                   "internal/claim/JoinedCompletion",
-                  "if (stopOpenTransaction()) {",
+                  "if (stopOpenTransaction() != HostsTransaction.NONE) {",
                   "if (false) {"))
           .during(FaultKind.CUT_BEFORE)
           .running(
