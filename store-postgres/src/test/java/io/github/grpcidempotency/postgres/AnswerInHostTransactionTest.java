@@ -83,17 +83,7 @@ class AnswerInHostTransactionTest {
 
   @Test
   void anErrorInAnOpenTransactionFreesTheKeyAndTheTransactionIsRolledBack() {
-    assertThat(
-            host.inNew(
-                () ->
-                    assertThatThrownBy(
-                            () ->
-                                run(
-                                    () -> {
-                                      Thing unused = inserting();
-                                      throw new IllegalArgumentException("in the handler");
-                                    }))
-                        .hasMessage("in the handler")))
+    assertThat(host.inNew(this::failAfterInserting))
         .isEqualTo(HostTransaction.Completion.ROLLED_BACK);
 
     assertThat(table.thingsOf(user)).isEmpty();
@@ -109,16 +99,7 @@ class AnswerInHostTransactionTest {
             throw new NoClassDefFoundError("on purpose");
           }
         });
-    host.inNew(
-        () ->
-            assertThatThrownBy(
-                    () ->
-                        run(
-                            () -> {
-                              Thing unused = inserting();
-                              throw new IllegalArgumentException("in the handler");
-                            }))
-                .hasMessage("in the handler"));
+    host.inNew(this::failAfterInserting);
 
     assertThat(table.thingsOf(user)).hasSize(1);
     assertThatExceptionOfType(WorkRefusedException.class).isThrownBy(() -> run(this::unexpected));
@@ -169,6 +150,17 @@ class AnswerInHostTransactionTest {
     } catch (Exception failure) {
       throw new IllegalStateException(failure);
     }
+  }
+
+  private void failAfterInserting() {
+    assertThatThrownBy(
+            () ->
+                run(
+                    () -> {
+                      Thing unused = inserting();
+                      throw new IllegalArgumentException("in the handler");
+                    }))
+        .hasMessage("in the handler");
   }
 
   private Thing inserting() {
