@@ -51,8 +51,11 @@ import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.jdbc.AutoSave;
 
 /** A claim that is a transaction of the host, and what hosts and their handlers do with it. */
 class HostTransactionsTest {
@@ -462,6 +465,41 @@ class HostTransactionsTest {
           .withMessageContaining("committed without a record");
       assertThat(log.all()).anyMatch(line -> line.contains("ERROR"));
     }
+  }
+
+  /** With such savepoints, a transaction can be committed although a statement has failed. */
+  @Test
+  void aCommitAlthoughTheRecordFailedIsReported() {
+    host.settings(
+        connection ->
+            ThreadTransactions.sql(
+                () -> connection.unwrap(PGConnection.class).setAutosave(AutoSave.ALWAYS)));
+    host.swallowing();
+    Claim claim = win();
+    insert(host.handle(), thing);
+    table.reserve(request);
+
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(() -> claim.complete(Things.answer(thing)))
+        .withMessageContaining("committed without a record");
+    assertThat(table.thingsOf(user)).containsExactly(thing);
+  }
+
+  /** A host may have several data sources, and the state of another one says nothing about ours. */
+  @ParameterizedTest
+  @CsvSource({"commit, 23505", "committed, 23505", "commit, 40001", "committed, 40001"})
+  void aFailureOfAnotherDataSourceLeavesTheOutcomeUnknown(String where, String state) {
+    host.step(
+        step -> {
+          if (step.equals(where)) {
+            throw new ThreadTransactions.HostException(
+                new SQLException("of another data source", state));
+          }
+        });
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThatTheOutcomeIsUnknown(claim);
   }
 
   @Test

@@ -31,7 +31,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -61,6 +65,12 @@ class OutboxStatusTest {
               .start());
 
   private final EventJournal journal = new EventJournal();
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @AfterEach
+  void stop() {
+    threads.shutdownNow();
+  }
 
   @BeforeAll
   static void letTheOutboxHoldAnything() {
@@ -388,6 +398,44 @@ class OutboxStatusTest {
           DROP FUNCTION app.unsupported();
           ALTER TABLE app.gone RENAME TO outbox;
           """);
+    }
+  }
+
+  /** No call waits for a connection while it holds one, so the calls do not wait for each other. */
+  @Test
+  void outboxQueriesThatBreakAllConnectionsAtOnceHideNoRecord() {
+    try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl())) {
+      pool.setConnectionTimeout(2_000);
+      PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+      ClaimRequest request = recorded(Execution.RESERVED, store::claim).markedAsRetry(true);
+      database.execute(
+          """
+          ALTER TABLE app.outbox RENAME TO gone;
+          CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_sleep(0.5); RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
+          CREATE VIEW app.outbox AS
+            SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
+          GRANT SELECT ON app.outbox TO things_app;
+          """);
+      try {
+        List<CompletableFuture<ClaimResult>> calls =
+            Stream.generate(
+                    () -> CompletableFuture.supplyAsync(() -> store.claim(request), threads))
+                .limit(8)
+                .toList();
+
+        for (CompletableFuture<ClaimResult> call : calls) {
+          assertThat(call.join()).isInstanceOf(ClaimResult.Recorded.class);
+        }
+      } finally {
+        database.execute(
+            """
+            DROP VIEW app.outbox;
+            DROP FUNCTION app.unsupported();
+            ALTER TABLE app.gone RENAME TO outbox;
+            """);
+        store.close();
+      }
     }
   }
 

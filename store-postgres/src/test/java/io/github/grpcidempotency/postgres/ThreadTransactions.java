@@ -27,6 +27,7 @@ final class ThreadTransactions implements HostTransactions {
   private Consumer<Connection> settings = connection -> {};
   private Consumer<String> step = step -> {};
   private boolean forgetful;
+  private boolean swallowing;
   private boolean opaque;
   private Optional<HostTransaction.Completion> afterwards = Optional.empty();
 
@@ -54,6 +55,7 @@ final class ThreadTransactions implements HostTransactions {
     settings = connection -> {};
     step = moment -> {};
     forgetful = false;
+    swallowing = false;
     opaque = false;
     afterwards = Optional.empty();
   }
@@ -88,6 +90,12 @@ final class ThreadTransactions implements HostTransactions {
   /** Commits without the record. */
   ThreadTransactions forgetful() {
     this.forgetful = true;
+    return this;
+  }
+
+  /** Commits even if the record fails. */
+  ThreadTransactions swallowing() {
+    this.swallowing = true;
     return this;
   }
 
@@ -201,7 +209,7 @@ final class ThreadTransactions implements HostTransactions {
         step.accept("flush");
         heldBack.forEach(work -> work.accept(Jdbi.open(physical)));
         if (!forgetful) {
-          record.run();
+          run(record);
         }
         step.accept("commit");
       } catch (Error failure) {
@@ -224,6 +232,16 @@ final class ThreadTransactions implements HostTransactions {
       end(afterwards.orElse(Completion.COMMITTED));
       step.accept("committed");
       return afterwards.orElse(Completion.COMMITTED);
+    }
+
+    private void run(Runnable record) {
+      try {
+        record.run();
+      } catch (RuntimeException failure) {
+        if (!swallowing) {
+          throw failure;
+        }
+      }
     }
 
     private void commitPhysically() throws SQLException {

@@ -101,14 +101,28 @@ final class JtaTransaction implements HostTransaction {
     try {
       if (!isCurrent() && isOpen()) {
         host.clear();
-        host.manager().resume(transaction);
+        resumeOrAbort();
       }
       close();
-    } catch (InvalidTransactionException | SystemException | RuntimeException | Error failure) {
+    } catch (SystemException | SQLException | RuntimeException | Error failure) {
       logger.debug(
           "could not roll the transaction back; the transaction manager rolls it back"
               + " after the transaction's timeout",
           failure);
+    }
+  }
+
+  /**
+   * A transaction that the thread cannot resume would keep its locks until its timeout, so the
+   * connection is ended. A rollback without it is no way out: Agroal commits then.
+   */
+  private void resumeOrAbort() throws SystemException, SQLException {
+    try {
+      host.manager().resume(transaction);
+    } catch (InvalidTransactionException | SystemException | RuntimeException | Error refused) {
+      logger.debug("the connection of a transaction is ended, because its thread lost it", refused);
+      connection.abort(Runnable::run);
+      transaction.rollback();
     }
   }
 

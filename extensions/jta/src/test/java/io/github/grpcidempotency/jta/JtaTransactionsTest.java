@@ -12,9 +12,11 @@ import io.github.grpcidempotency.spi.StoreTransaction;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import jakarta.transaction.InvalidTransactionException;
 import jakarta.transaction.RollbackException;
 import jakarta.transaction.Status;
 import jakarta.transaction.Transaction;
+import jakarta.transaction.TransactionManager;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -267,6 +269,30 @@ class JtaTransactionsTest {
 
     assertThatThrownBy(() -> transaction.commit(JtaTransactionsTest::never))
         .isInstanceOf(TransactionMisuseException.class);
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void aTransactionThatTheThreadCannotResumeIsRolledBack() throws Exception {
+    TransactionManager refusing =
+        (TransactionManager)
+            Proxy.newProxyInstance(
+                JtaTransactionsTest.class.getClassLoader(),
+                new Class<?>[] {TransactionManager.class},
+                (self, method, arguments) -> {
+                  if (method.getName().equals("resume")) {
+                    throw new InvalidTransactionException();
+                  }
+                  return method.invoke(host.manager, arguments);
+                });
+    HostTransaction transaction =
+        JtaTransactions.of(refusing, host.registry, host.pool).begin("test");
+    host.execute("INSERT INTO parents VALUES (1)");
+    Transaction left = host.manager.suspend();
+
+    transaction.rollback();
+
+    assertThat(left.getStatus()).isEqualTo(Status.STATUS_ROLLEDBACK);
     assertThat(parents()).isZero();
   }
 

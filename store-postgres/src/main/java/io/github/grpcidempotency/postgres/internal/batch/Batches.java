@@ -270,33 +270,33 @@ public final class Batches {
    * statement, and {@linkplain #pass passes}.
    */
   private <C, T> boolean lead(Entry<C, T> leader) {
-    List<Entry<C, T>> batch;
+    List<Entry<C, T>> batch = new ArrayList<>();
+    boolean alone = false;
+    boolean interrupted = false;
     try {
-      batch = take(leader);
-    } catch (RuntimeException | Error defect) {
-      pass(leader);
-      throw defect;
-    }
-    if (batch.size() < smallest && batch.contains(leader)) {
-      return true;
-    }
-    boolean interrupted = Thread.interrupted(); // this interrupt does not concern the other calls
-    try {
-      if (!batch.isEmpty()) {
+      take(leader, batch);
+      alone = batch.size() < smallest && batch.contains(leader);
+      if (!alone && !batch.isEmpty()) {
+        interrupted = Thread.interrupted(); // this interrupt does not concern the other calls
         send(leader.statement, batch);
       }
+      return alone;
     } finally {
-      pass(leader);
-      batch.forEach(Entry::end);
+      if (!alone) {
+        batch.forEach(Entry::end);
+        pass(leader);
+      }
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
     }
-    return false;
   }
 
-  /** Takes waiting calls with the leader's statement out of the queue, and drops those gone. */
-  private synchronized <C, T> List<Entry<C, T>> take(Entry<C, T> leader) {
+  /**
+   * Takes waiting calls with the leader's statement out of the queue, and drops those gone. A call
+   * is in the batch before it counts as taken, so that the leader ends it in any case.
+   */
+  private synchronized <C, T> void take(Entry<C, T> leader, List<Entry<C, T>> batch) {
     Lane lane = laneOf(leader);
     List<Entry<C, T>> wanted = new ArrayList<>();
     int bytes = 0;
@@ -317,8 +317,9 @@ public final class Batches {
         bytes += same.bytes;
       }
     }
-    List<Entry<C, T>> batch =
-        wanted.isEmpty() ? wanted : wanted.subList(0, leader.statement.size(wanted.size()));
+    if (!wanted.isEmpty()) {
+      batch.addAll(wanted.subList(0, leader.statement.size(wanted.size())));
+    }
     batch.forEach(entry -> entry.taken = true);
     lane.queue.removeIf(entry -> entry.taken);
     leader.calls = Math.max(1, batch.size());
@@ -329,7 +330,6 @@ public final class Batches {
       calls += batch.size();
       batch.forEach(entry -> queuedNanos += now - entry.queued);
     }
-    return batch;
   }
 
   private static boolean isDropped(Entry<?, ?> entry) {

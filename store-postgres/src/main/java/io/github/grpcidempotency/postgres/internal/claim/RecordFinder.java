@@ -8,8 +8,6 @@ import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.RecordedProcedure;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.jdbi.v3.core.JdbiException;
@@ -30,8 +28,7 @@ public final class RecordFinder {
 
   /** Returns the record, or the reservation, unless it has expired. */
   Optional<ClaimResult> find() {
-    return database
-        .onConnection(this::read)
+    return readAlone()
         .filter(row -> !row.expired())
         .map(row -> row.ended() ? row.recorded(procedure) : row.inFlight());
   }
@@ -48,9 +45,7 @@ public final class RecordFinder {
 
   /** Returns whether a reservation is live, or a transaction holds the key. */
   boolean isInFlight() {
-    return database
-        .onConnection(connection -> run(connection, database.sql().isInFlight, row -> true))
-        .isPresent();
+    return run(database.sql().isInFlight, row -> true).isPresent();
   }
 
   /**
@@ -60,9 +55,7 @@ public final class RecordFinder {
    * @throws java.util.concurrent.CancellationException if nobody did before the query was sent
    */
   Optional<RecordRow> read(BooleanSupplier gone) {
-    return database
-        .batches()
-        .run(new FindBatch(sql.find), key, 0, gone, () -> database.onConnection(this::read));
+    return database.batches().run(new FindBatch(sql.find), key, 0, gone, this::readAlone);
   }
 
   /**
@@ -81,44 +74,30 @@ public final class RecordFinder {
   }
 
   /**
-   * Reads the row, expired or not, with the status from the outbox. If the outbox query fails,
-   * reads the row without the status. The connection is in autocommit mode.
+   * Reads the row with the status from the outbox. If the outbox query fails, reads the row without
+   * the status, after the connection was returned: a pool may have closed it because of the failed
+   * query, as HikariCP does for SQLSTATE 0A000.
    */
-  Optional<RecordRow> read(Connection connection) {
+  private Optional<RecordRow> readAlone() {
     try {
-      return run(connection, sql.find, RecordRow::read);
+      return run(sql.find, RecordRow::read);
     } catch (JdbiException failure) {
       if (!mayBeTheOutbox(failure)) {
         throw failure;
       }
-      // If the statement works without the outbox query, the outbox query failed.
-      Optional<RecordRow> found = readWithoutStatus(connection, failure);
+      return readWithoutStatus(failure);
+    }
+  }
+
+  /** If the statement works without the outbox query, the outbox query has failed. */
+  private Optional<RecordRow> readWithoutStatus(JdbiException failure) {
+    try {
+      Optional<RecordRow> found = run(sql.findWithoutStatus, RecordRow::read);
       database.statusUnknown(procedure, found.map(RecordRow::id), failure);
       return found;
-    }
-  }
-
-  /**
-   * Uses a new connection if the pool has closed this one because of the failed query, as HikariCP
-   * does for SQLSTATE 0A000.
-   */
-  private Optional<RecordRow> readWithoutStatus(Connection connection, JdbiException failure) {
-    if (!isClosed(connection)) {
-      return run(connection, sql.findWithoutStatus, RecordRow::read);
-    }
-    try {
-      return database.onConnection(another -> run(another, sql.findWithoutStatus, RecordRow::read));
     } catch (JdbiException again) {
-      failure.addSuppressed(again);
-      throw failure;
-    }
-  }
-
-  private static boolean isClosed(Connection connection) {
-    try {
-      return connection.isClosed();
-    } catch (SQLException failure) {
-      return true;
+      again.addSuppressed(failure);
+      throw again;
     }
   }
 
@@ -137,8 +116,9 @@ public final class RecordFinder {
     };
   }
 
-  private <T> Optional<T> run(
-      Connection connection, String statement, StatementBatch.RowReader<T> reader) {
-    return StatementBatch.run(connection, statement, values -> values.bindKey(key), reader);
+  private <T> Optional<T> run(String statement, StatementBatch.RowReader<T> reader) {
+    return database.onConnection(
+        connection ->
+            StatementBatch.run(connection, statement, values -> values.bindKey(key), reader));
   }
 }

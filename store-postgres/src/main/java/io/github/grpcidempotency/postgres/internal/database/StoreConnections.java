@@ -9,8 +9,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -31,7 +33,8 @@ import org.postgresql.ds.PGSimpleDataSource;
  * here fail with the same failure: during an outage, no thread waits for the time limits of the
  * threads before it.
  *
- * <p>Work that has a connection must not ask for another one.
+ * <p>Work that has a connection must not ask for another one: if all connections had such work,
+ * each would wait for the others. It gets an {@link IllegalStateException}.
  */
 public final class StoreConnections implements AutoCloseable {
   /** The number of connections of the pool. */
@@ -67,6 +70,10 @@ public final class StoreConnections implements AutoCloseable {
   /** The connections that are free. */
   @GuardedBy("this")
   private final Multiset<Use> free = EnumMultiset.create(Use.class);
+
+  /** The threads that have a connection. */
+  @GuardedBy("this")
+  private final Set<Thread> users = new HashSet<>();
 
   /** The reservations that have not ended. */
   @GuardedBy("this")
@@ -200,6 +207,9 @@ public final class StoreConnections implements AutoCloseable {
   }
 
   private synchronized void take(Use use) {
+    if (users.contains(Thread.currentThread())) {
+      throw new IllegalStateException("this thread has a connection of the store already");
+    }
     long end = System.nanoTime() + maxWaitNanos;
     long known = failures;
     try {
@@ -222,10 +232,12 @@ public final class StoreConnections implements AutoCloseable {
               "interrupted while waiting for a connection of the store's pool", stopped));
     }
     free.remove(use);
+    users.add(Thread.currentThread());
   }
 
   private synchronized void giveBack(Use use) {
     free.add(use);
+    users.remove(Thread.currentThread());
     notifyAll();
   }
 

@@ -282,16 +282,22 @@ public final class Failures {
         : Optional.empty();
   }
 
-  /** Returns whether the database, or the driver, reported what is wrong. */
-  public static boolean isAnswered(JdbiException failure) {
-    return !sqlState(failure).isEmpty();
+  /**
+   * Returns whether the PostgreSQL driver reported what is wrong. A host may have data sources of
+   * other drivers, which know nothing about the transaction of the store.
+   */
+  public static boolean isOfDriver(JdbiException failure) {
+    return states(failure, PSQLException.class).findAny().isPresent();
   }
 
   static String sqlState(Throwable failure) {
-    return chain(failure, SQLException.class)
-        .flatMap(thrown -> Stream.ofNullable(thrown.getSQLState()))
+    return Stream.concat(states(failure, PSQLException.class), states(failure, SQLException.class))
         .findFirst()
         .orElse("");
+  }
+
+  private static Stream<String> states(Throwable failure, Class<? extends SQLException> type) {
+    return chain(failure, type).flatMap(thrown -> Stream.ofNullable(thrown.getSQLState()));
   }
 
   /**

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last work in a transaction that the host commits, such as the record. What becomes of it
- * decides first how the call is settled, whatever the host reports; then what the host returns; and
- * if the host throws, the error of the database.
+ * The last work in a transaction that the host commits, such as the record. A commit without it is
+ * an error. Otherwise, its own failure decides first how the call is settled; then what the host
+ * returns; and if the host throws, the error of the database.
  */
 final class LastWork implements Runnable {
   private static final Logger logger = LoggerFactory.getLogger(LastWork.class);
@@ -42,19 +42,19 @@ final class LastWork implements Runnable {
 
   /** Returns the settlement after a commit that has returned. */
   Settled settlementOf(Completion completion) {
+    if (completion == Completion.COMMITTED) {
+      return committed();
+    }
     if (failure.isPresent()) {
       return settlementOfFailure();
     }
-    return switch (completion) {
-      case COMMITTED -> committed();
-      case ROLLED_BACK -> {
-        logger.warn(
-            "the host's transaction manager rolled the transaction back, because the transaction"
-                + " was marked for rollback, has timed out, or was rolled back by the handler");
-        yield Settled.ROLLED_BACK;
-      }
-      case UNKNOWN -> throw unknown(null);
-    };
+    if (completion == Completion.UNKNOWN) {
+      throw unknown(null);
+    }
+    logger.warn(
+        "the host's transaction manager rolled the transaction back, because the transaction was"
+            + " marked for rollback, has timed out, or was rolled back by the handler");
+    return Settled.ROLLED_BACK;
   }
 
   /** Returns the settlement after a commit that has thrown an exception. */
@@ -66,14 +66,14 @@ final class LastWork implements Runnable {
       throw misuse;
     }
     JdbiException known = Failures.ofCommit(thrown);
+    if (done && !Failures.isOfDriver(known)) {
+      throw unknown(thrown);
+    }
     if (Failures.isCutOff(known)) {
       throw Failures.of("could not commit the transaction", known);
     }
     if (Failures.isLostRace(known)) {
       return Settled.LOST;
-    }
-    if (done && !Failures.isAnswered(known)) {
-      throw unknown(thrown);
     }
     logger.error("the transaction could not be committed and was rolled back", thrown);
     return Settled.ROLLED_BACK;
@@ -93,8 +93,9 @@ final class LastWork implements Runnable {
     TransactionMisuseException unrecorded =
         new TransactionMisuseException(
             "the transaction of the call was committed without a record: the handler has ended its"
-                + " transaction, or the host did not run the record; then correct the"
-                + " HostTransactions implementation");
+                + " transaction, or the host did not run the record, or has ignored its failure;"
+                + " then correct the HostTransactions implementation");
+    failure.ifPresent(unrecorded::addSuppressed);
     logger.error("a retry of the call may run the handler again", unrecorded);
     throw unrecorded;
   }
