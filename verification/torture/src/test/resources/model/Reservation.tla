@@ -115,7 +115,8 @@ MustWait(s) ==
   /\ lock # None
   /\ s.kind \in {"complete", "release"} \/ (s.kind = "reclaim" /\ IsExpired(row))
 
-(* claim.sql, reclaim.sql, take_over.sql, complete.sql, release.sql: the row after the statement. *)
+(* claim.sql, claim.sql with delete_expired.sql ("reclaim"), take_over.sql, complete.sql, release.sql: the row
+   after the statement. *)
 After(s) ==
   CASE s.kind = "claim" ->
          IF row = NoRow THEN Reserved(s.id) ELSE row

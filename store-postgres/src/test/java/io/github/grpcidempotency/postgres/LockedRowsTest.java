@@ -46,6 +46,7 @@ class LockedRowsTest {
   /** Statements that wait for no row, or that run within a transaction of the handler's. */
   private static final List<String> UNBOUNDED =
       List.of(
+          "claim/delete_expired.sql",
           "claim/select_record.sql",
           "claim/time_line.sql",
           "maintenance/announce_waits.sql",

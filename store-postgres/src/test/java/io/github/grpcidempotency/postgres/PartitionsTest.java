@@ -425,6 +425,7 @@ class PartitionsTest {
             entry("time_line", name.startsWith("claim/") ? "NULL" : ""),
             entry("lost", "IK002"),
             entry("wake", ""),
+            entry("expired", ""),
             entry("resource", ""),
             entry("begin", "BEGIN"),
             entry("select_record", "SELECT 1")));
@@ -435,7 +436,7 @@ class PartitionsTest {
         Stream.of(
                 "claim/claim",
                 "claim/extend",
-                "claim/reclaim",
+                "claim/delete_expired",
                 "claim/retain",
                 "claim/take_over",
                 "settle/is_completed",

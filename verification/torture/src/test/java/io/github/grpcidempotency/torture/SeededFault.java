@@ -146,7 +146,7 @@ enum SeededFault {
           .of(Form.JOINED)
           .by(
               store("internal/sql/RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
-              sql("claim/reclaim", "AND k.expires <= now()", ""))),
+              sql("claim/delete_expired", "AND k.expires <= now()", ""))),
 
   /** Neither the statement nor row-level security asks whose the record is. */
   NO_USER(

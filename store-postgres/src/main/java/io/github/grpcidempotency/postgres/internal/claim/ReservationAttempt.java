@@ -33,7 +33,7 @@ import org.jdbi.v3.core.JdbiException;
  *   <li>If nothing was inserted, there is a row, or a transactional call holds the key's lock. Read
  *       the row in a second flush. Reading it in the first flush would add a fifteenth to the
  *       database's cost of every call.
- *   <li>If the existing row has expired, replace it, or read the row of a faster claim.
+ *   <li>If the existing row has expired, delete it in the flush that inserts the reservation.
  *   <li>If the existing row is the same request, abandoned by its owner, take it over.
  *   <li>If the existing row is gone, start again.
  * </ol>
@@ -173,7 +173,7 @@ public final class ReservationAttempt {
       }
       return insert(new Free(FailurePhase.ANSWER_LOST));
     }
-    return send(before, () -> inserted(insertAlone()));
+    return send(before, () -> inserted(insertAlone(sql.claim)));
   }
 
   /** A call that is sent alone uses another id: its batch may have been committed. */
@@ -185,17 +185,17 @@ public final class ReservationAttempt {
             new ClaimBatch.Call(request, newId()),
             0,
             request.gone(),
-            this::insertAlone);
+            () -> insertAlone(sql.claim));
   }
 
-  private Optional<Inserted> insertAlone() {
+  private Optional<Inserted> insertAlone(String statement) {
     UUID id = newId();
     long sent = System.nanoTime();
     return database.onConnection(
         connection ->
             StatementBatch.run(
                 connection,
-                sql.claim,
+                statement,
                 values -> bind(values, id),
                 row -> Inserted.read(row, sent)));
   }
@@ -247,23 +247,13 @@ public final class ReservationAttempt {
         : new Ended(row.inFlight());
   }
 
+  /** A row that stays although it has expired is that of a transactional call, which deletes it. */
   private Step replace(Found expired) {
-    UUID id = newId();
-    return this.<Step>send(
-            expired,
-            sql.reclaim,
-            values -> bind(values, id),
-            (row, sent) -> {
-              if (!row.getBoolean("unlocked")) {
-                return new Ended(ClaimResult.InFlight.unseen());
-              }
-              RecordRow read = RecordRow.read(row);
-              return read.id().equals(id)
-                  ? new Reserved(
-                      id, 1, read.expires(), timeLine(row), Optional.empty(), Optional.of(sent))
-                  : new Found(read);
-            })
-        .orElseGet(Taken::new);
+    Step replaced = send(expired, () -> inserted(insertAlone(sql.claimExpired)));
+    Step now = replaced instanceof Taken ? send(expired, this::read) : replaced;
+    return now instanceof Found still && still.row().expired()
+        ? new Ended(ClaimResult.InFlight.unseen())
+        : now;
   }
 
   private Step takeOver(Found abandoned) {

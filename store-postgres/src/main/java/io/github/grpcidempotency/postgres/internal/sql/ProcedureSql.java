@@ -30,8 +30,11 @@ public final class ProcedureSql {
       """;
 
   public final String claim;
+
+  /** Deletes the key's row if it has expired, and claims the key. */
+  public final String claimExpired;
+
   public final String find;
-  public final String reclaim;
   public final String complete;
   public final String completeWithoutResource;
   public final String releaseBatch;
@@ -104,7 +107,10 @@ public final class ProcedureSql {
     parts.put("update", update(parts, resource, ""));
     parts.put("reference", deleted.map(name -> refer(parts, name, value, ":attempt")).orElse(""));
 
-    this.claim = SqlFile.load("claim/claim", parts);
+    this.claim = SqlFile.load("claim/claim", with(parts, "expired", ""));
+    this.claimExpired =
+        SqlFile.load(
+            "claim/claim", with(parts, "expired", SqlFile.load("claim/delete_expired", parts)));
     this.findWithoutStatus = SqlFile.load("claim/find", with(parts, "settings", ""));
     this.find =
         SqlFile.load(
@@ -113,7 +119,6 @@ public final class ProcedureSql {
                 with(parts, "select_record", selectRecord(procedure, status(procedure), parts)),
                 "settings",
                 settings(procedure)));
-    this.reclaim = SqlFile.load("claim/reclaim", parts);
     this.claimInTransaction = SqlFile.load("transaction/claim", parts);
     String settings = settings(procedure);
     this.beforeOutbox = settings.isEmpty() ? 0 : 1;

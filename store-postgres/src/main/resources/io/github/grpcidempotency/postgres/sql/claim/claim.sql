@@ -1,4 +1,4 @@
-SELECT ${caller}, ${lock_timeout};
+SELECT ${caller}, ${lock_timeout};${expired}
 
 INSERT INTO "${schema}".idempotency_keys
   (id, idempotency_key, user_uuid, tenant, project, procedure, request_hash, hash_version, lease_expires, expires,
