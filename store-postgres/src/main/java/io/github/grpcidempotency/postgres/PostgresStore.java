@@ -17,7 +17,6 @@ import io.github.grpcidempotency.postgres.internal.operation.PostgresCompletionW
 import io.github.grpcidempotency.postgres.internal.operation.PostgresOperationCatalog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.internal.transaction.ClaimAtCommit;
 import io.github.grpcidempotency.postgres.internal.transaction.HandlerTransaction;
@@ -37,7 +36,6 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -62,10 +60,14 @@ final class PostgresStore extends PostgresIdempotencyStore {
   private final StoreSettings settings;
   private final RecordDatabase database;
   private final PostgresCompletionWatch watch;
+  private final String beginSql;
+  private final String renewSql;
 
   PostgresStore(StoreSettings settings, Duration lease) {
     this.settings = settings;
     this.database = new RecordDatabase(settings, lease);
+    this.beginSql = database.files().load("transaction/begin");
+    this.renewSql = database.files().load("maintenance/renew");
     this.watch =
         new PostgresCompletionWatch(settings.connections(), settings.schema(), settings.notifies());
   }
@@ -83,7 +85,7 @@ final class PostgresStore extends PostgresIdempotencyStore {
             connection ->
                 StatementBatch.runForRows(
                     connection,
-                    SqlFile.load("check/answer_beginnings", Map.of("schema", settings.schema())),
+                    database.files().load("check/answer_beginnings"),
                     values -> values.bind("procedure", procedure),
                     row -> ByteString.copyFrom(row.getBytes(1)))));
   }
@@ -161,7 +163,7 @@ final class PostgresStore extends PostgresIdempotencyStore {
         connection ->
             StatementBatch.run(
                     connection,
-                    database.sql().retain,
+                    database.sql(request.procedure()).retain,
                     query -> query.bindOperation(request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
                 .orElse(recorded.expires()));
@@ -183,7 +185,7 @@ final class PostgresStore extends PostgresIdempotencyStore {
                 connection ->
                     StatementBatch.run(
                         connection,
-                        database.sql().begin,
+                        beginSql,
                         values -> values.bindCaller(caller),
                         row -> row.getString(1))));
   }
@@ -226,7 +228,7 @@ final class PostgresStore extends PostgresIdempotencyStore {
                         connection ->
                             StatementBatch.runForRows(
                                 connection,
-                                database.sql().renew,
+                                renewSql,
                                 values -> bind(values, reservations),
                                 row -> row.getObject(1, UUID.class)))));
   }

@@ -7,11 +7,11 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
+import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
@@ -21,7 +21,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.OffsetDateTime;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -218,8 +217,7 @@ class IsolationTest {
     } else {
       assertThatThrownBy(() -> as(actor, owner, write))
           .isInstanceOfSatisfying(
-              JdbiException.class,
-              refused -> assertThat(CommitRefusal.CLAIM_LOST.isReasonOf(refused)).isTrue())
+              JdbiException.class, refused -> assertThat(Failures.isClaimLost(refused)).isTrue())
           .hasMessageNotContainingAny(owner.toString(), request.key().value());
       assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
@@ -233,13 +231,11 @@ class IsolationTest {
     UUID thing = UUID.randomUUID();
     database.execute("INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, owner);
     String refer =
-        SqlFile.load(
-            "settle/refer",
-            Map.of(
-                "schema", IdempotencySchema.DEFAULT_NAME,
-                "attempt", ":attempt",
-                "column", "thing_id",
-                "value", "CAST(:resource_id AS uuid)"));
+        SqlFiles.of(IdempotencySchema.DEFAULT_NAME)
+            .with("attempt", ":attempt")
+            .with("column", "thing_id")
+            .with("value", "CAST(:resource_id AS uuid)")
+            .load("settle/refer");
 
     List<Map<String, Object>> told =
         as(
@@ -264,8 +260,7 @@ class IsolationTest {
   void aRenewalWorksForEveryActorWithIdAndAttemptAndRevealsNothingElse(Actor actor) {
     UUID owner = UUID.randomUUID();
     Claim claim = Things.win(store, requestOf(owner));
-    String renew =
-        SqlFile.load("maintenance/renew", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
+    String renew = SqlFiles.of(IdempotencySchema.DEFAULT_NAME).load("maintenance/renew");
 
     for (int attempt = 1; attempt <= 2; attempt++) {
       int fence = attempt;
@@ -291,8 +286,7 @@ class IsolationTest {
   void inFlightRevealsOnlyTheLocksInItsArguments(Actor actor) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
-    String inFlight =
-        SqlFile.load("maintenance/in_flight", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
+    String inFlight = SqlFiles.of(IdempotencySchema.DEFAULT_NAME).load("maintenance/in_flight");
 
     List<Map<String, Object>> told =
         as(
@@ -317,8 +311,7 @@ class IsolationTest {
   void aSweepWorksForEveryActorAndRevealsOnlyANumber(Actor actor) {
     UUID owner = UUID.randomUUID();
     rowOf(owner, Row.EXPIRED);
-    String sweep =
-        SqlFile.load("maintenance/sweep", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
+    String sweep = SqlFiles.of(IdempotencySchema.DEFAULT_NAME).load("maintenance/sweep");
 
     List<Map<String, Object>> told =
         as(
@@ -362,31 +355,22 @@ class IsolationTest {
     if (name.equals("claim/select_record")) {
       return ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema);
     }
-    Map<String, String> parts = new HashMap<>(CommitRefusal.codes());
-    parts.putAll(
-        Map.ofEntries(
-            entry("schema", schema),
-            entry(
+    SqlFiles files = SqlFiles.of(schema, false, false, false);
+    String sql =
+        files
+            .with(
                 "select_record",
-                ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema)),
-            entry("settings", ""),
-            entry("expired", ""),
-            entry("time_line", name.startsWith("claim/") ? "CAST(NULL AS text)" : ""),
-            entry("wake", ""),
-            entry("resource", name.startsWith("operation/") ? "k.thing_id" : ""),
-            entry("reference", ""),
-            entry("column", ""),
-            entry("value", ""),
-            entry("which", "k.id = :id"),
-            entry(
-                "update",
-                SqlFile.load(
-                    "settle/update", Map.of("schema", schema, "resource", "", "time_line", ""))),
-            entry("begin", "BEGIN;"),
-            entry("commit", REFUSING.contains(name) ? "" : "COMMIT"),
-            entry("rollback", "ROLLBACK"),
-            entry("use", "")));
-    String sql = SqlFile.load(name, parts);
+                ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema))
+            .with("settings", "")
+            .with("expired", "")
+            .with("resource", name.startsWith("operation/") ? "k.thing_id" : "")
+            .with("reference", "")
+            .with("column", "")
+            .with("value", "")
+            .with("which", "k.id = :id")
+            .with("update", files.with("resource", "").load("settle/update"))
+            .with("commit", REFUSING.contains(name) ? "" : "COMMIT")
+            .load(name);
     Matcher user = SETS_USERS.matcher(sql);
     return user.find() ? sql.substring(sql.indexOf(';', user.start()) + 1) : sql;
   }
@@ -416,7 +400,7 @@ class IsolationTest {
     try {
       return !as(actor, owner, work).isEmpty();
     } catch (JdbiException refused) {
-      if (Stream.of(CommitRefusal.values()).noneMatch(reason -> reason.isReasonOf(refused))) {
+      if (!Failures.isClaimLost(refused)) {
         throw refused;
       }
       return false;

@@ -34,15 +34,7 @@ class LayersTest {
   /** The internal packages. Each may use only those in front of it. */
   private static final List<String> LAYERS =
       List.of(
-          "migration",
-          "sql",
-          "batch",
-          "driver",
-          "database",
-          "claim",
-          "transaction",
-          "operation",
-          "check");
+          "migration", "sql", "driver", "database", "claim", "transaction", "operation", "check");
 
   @Test
   void noPackageDependsOnAHigherLayer() {

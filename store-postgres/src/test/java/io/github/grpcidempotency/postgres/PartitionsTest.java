@@ -1,12 +1,11 @@
 package io.github.grpcidempotency.postgres;
 
-import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.postgres.internal.check.SchemaCheck;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import java.sql.Statement;
 import java.time.Duration;
@@ -418,17 +417,11 @@ class PartitionsTest {
   }
 
   private static String load(String name) {
-    return SqlFile.load(
-        name,
-        Map.ofEntries(
-            entry("schema", "idempotency"),
-            entry("time_line", name.startsWith("claim/") ? "NULL" : ""),
-            entry("lost", "IK002"),
-            entry("wake", ""),
-            entry("expired", ""),
-            entry("resource", ""),
-            entry("begin", "BEGIN"),
-            entry("select_record", "SELECT 1")));
+    return SqlFiles.of("idempotency", false, false, false)
+        .with("expired", "")
+        .with("resource", "")
+        .with("select_record", "SELECT 1")
+        .load(name);
   }
 
   private static List<String> statementsWithAKey() {

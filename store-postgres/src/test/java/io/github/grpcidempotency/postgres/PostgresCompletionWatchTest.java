@@ -8,13 +8,12 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresCompletionWatch;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.test.LogLines;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -31,8 +30,7 @@ class PostgresCompletionWatchTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final String SCHEMA = IdempotencySchema.DEFAULT_NAME;
-  private static final String ANNOUNCE =
-      SqlFile.load("maintenance/announce_waits", Map.of("schema", SCHEMA));
+  private static final String ANNOUNCE = SqlFiles.of(SCHEMA).load("maintenance/announce_waits");
 
   @Test
   void anErrorOfAListenerDoesNotEndTheWatch() {

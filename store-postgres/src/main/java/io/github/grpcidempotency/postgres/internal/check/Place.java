@@ -1,18 +1,17 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /** The database that a connection leads to, and what its statements depend on there. */
 record Place(String name, String id, String role, String searchPath, boolean readOnly) {
-  private static final String PLACE = SqlFile.load("check/place", Map.of());
+  private static final String PLACE = SqlFiles.WITHOUT_SCHEMA.load("check/place");
 
   static Place of(Connection connection) {
     return StatementBatch.run(connection, PLACE, values -> values, Place::read).orElseThrow();

@@ -3,11 +3,10 @@ package io.github.grpcidempotency.postgres.internal.check;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -19,9 +18,9 @@ import org.slf4j.LoggerFactory;
 /** Checks that the connections of a pool can run the library's statements. */
 final class PoolCheck {
   private static final Logger logger = LoggerFactory.getLogger(PoolCheck.class);
-  private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
-  private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
-  private static final String CHECK_LEAK = SqlFile.load("check/leak", Map.of());
+  private static final String CHECK_POOL = SqlFiles.WITHOUT_SCHEMA.load("check/pool");
+  private static final String CHECK_FLUSH = SqlFiles.WITHOUT_SCHEMA.load("check/flush");
+  private static final String CHECK_LEAK = SqlFiles.WITHOUT_SCHEMA.load("check/leak");
 
   /**
    * The driver prepares the statements in the first flush, describes them in the second, and uses

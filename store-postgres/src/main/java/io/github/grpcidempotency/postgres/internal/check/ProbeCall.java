@@ -11,10 +11,9 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresCompletionWatch;
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.spi.Claim;
@@ -32,7 +31,6 @@ import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -167,7 +165,7 @@ final class ProbeCall {
     try {
       run("check/probe_refusal", values -> values);
     } catch (JdbiException failure) {
-      if (CommitRefusal.CLAIM_LOST.isReasonOf(failure)) {
+      if (Failures.isClaimLost(failure)) {
         return;
       }
       throw failure;
@@ -271,7 +269,7 @@ final class ProbeCall {
   }
 
   private String load(String statement) {
-    return SqlFile.load(statement, Map.of("schema", schema));
+    return SqlFiles.of(schema).load(statement);
   }
 
   /** Fails unless a result is as expected. */

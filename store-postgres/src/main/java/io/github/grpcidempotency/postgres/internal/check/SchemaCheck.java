@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres.internal.check;
 
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.ResourceIdType;
@@ -162,6 +162,6 @@ public final class SchemaCheck {
   }
 
   private String load(String check) {
-    return SqlFile.load(check, Map.of("schema", schema));
+    return SqlFiles.of(schema).load(check);
   }
 }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.postgres.internal.driver.Driver;
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.postgres.spi.HostTransactions;
@@ -50,11 +49,11 @@ public final class JoinedCompletion {
       lockedBy =
           StatementBatch.run(
               connection,
-              reservation.database().sql().lock,
+              reservation.sql().lock,
               reservation::identify,
               row -> row.getString("transaction"));
     } catch (JdbiException failure) {
-      throw CommitRefusal.CLAIM_LOST.isReasonOf(failure) ? claimLost() : failure;
+      throw Failures.isClaimLost(failure) ? claimLost() : failure;
     }
   }
 
@@ -93,14 +92,14 @@ public final class JoinedCompletion {
 
   private RuntimeException refusal(JdbiException failure) {
     boolean stale = Failures.isSerializationFailure(failure) && lockedBy.isEmpty();
-    if (stale || CommitRefusal.STALE_SNAPSHOT.isReasonOf(failure)) {
+    if (stale || Failures.isStaleSnapshot(failure)) {
       return new TransactionMisuseException(
           "the handler's transaction is repeatable read or serializable, and the lease was"
               + " renewed after the transaction began, so it cannot record the answer: call"
               + " TransactionalCompletion.lock as the first statement of the transaction, or use"
               + " read committed");
     }
-    return CommitRefusal.CLAIM_LOST.isReasonOf(failure) ? claimLost() : failure;
+    return Failures.isClaimLost(failure) ? claimLost() : failure;
   }
 
   private ClaimLostException claimLost() {
@@ -135,7 +134,7 @@ public final class JoinedCompletion {
   public boolean isOpen(Connection connection, String transaction) {
     return StatementBatch.run(
             connection,
-            reservation.database().sql().isOpen,
+            reservation.sql().isOpen,
             values -> values.bind("transaction", "text", Optional.of(transaction)),
             row -> row.getBoolean("open"))
         .orElse(false);

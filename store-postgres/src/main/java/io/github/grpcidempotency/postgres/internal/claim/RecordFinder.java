@@ -1,13 +1,17 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.database.Batches;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.RecordedProcedure;
+import java.sql.Connection;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.jdbi.v3.core.JdbiException;
@@ -18,6 +22,38 @@ public final class RecordFinder {
   private final IdempotencyKey key;
   private final RecordedProcedure procedure;
   private final ProcedureSql sql;
+
+  /**
+   * Reads the rows of several keys, with their statuses. Each key has a statement of its own,
+   * because policies of the service's tables, which the outbox query reads, may depend on the one
+   * user of a call.
+   *
+   * @param sql the statement of one key
+   */
+  private record Batch(String sql)
+      implements Batches.Statement<IdempotencyKey, Optional<RecordRow>> {
+    private static final int MAX_CALLS = 16;
+
+    @Override
+    public Batches.Kind kind() {
+      return Batches.Kind.FIND;
+    }
+
+    /** Few sizes, because each one is a text of its own, which every connection has to prepare. */
+    @Override
+    public int size(int waiting) {
+      return Integer.highestOneBit(Math.min(waiting, MAX_CALLS));
+    }
+
+    @Override
+    public List<Optional<Optional<RecordRow>>> run(
+        Connection connection, List<IdempotencyKey> keys) {
+      return StatementBatch.runForEach(connection, sql, keys, Parameters::bindKey, RecordRow::read)
+          .stream()
+          .map(rows -> Optional.of(rows.stream().findFirst()))
+          .toList();
+    }
+  }
 
   public RecordFinder(RecordDatabase database, IdempotencyKey key, RecordedProcedure procedure) {
     this.database = database;
@@ -45,7 +81,7 @@ public final class RecordFinder {
 
   /** Returns whether a reservation is live, or a transaction holds the key. */
   boolean isInFlight() {
-    return run(database.sql().isInFlight, row -> true).isPresent();
+    return run(sql.isInFlight, row -> true).isPresent();
   }
 
   /**
@@ -55,7 +91,7 @@ public final class RecordFinder {
    * @throws java.util.concurrent.CancellationException if nobody did before the query was sent
    */
   Optional<RecordRow> read(BooleanSupplier gone) {
-    return database.batches().run(new FindBatch(sql.find), key, 0, gone, this::readAlone);
+    return database.batches().run(new Batch(sql.find), key, 0, gone, this::readAlone);
   }
 
   /**

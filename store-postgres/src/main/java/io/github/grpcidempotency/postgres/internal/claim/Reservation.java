@@ -1,21 +1,28 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.postgres.internal.database.Batches;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +43,67 @@ public final class Reservation extends PostgresClaim {
   private final Optional<String> takenOverFrom;
   private final JoinedCompletion joined = new JoinedCompletion(this);
   private final AtomicBoolean closed = new AtomicBoolean();
+
+  /**
+   * A call of a batch, and its answer if it has one.
+   *
+   * @param outcome empty if the reservation is deleted
+   */
+  private record Call(Reservation claim, Optional<RecordedOutcome> outcome) {
+    int bytes() {
+      return response().or(this::error).map(ByteString::size).orElse(0);
+    }
+
+    Optional<ByteString> response() {
+      return outcome.flatMap(Parameters::response);
+    }
+
+    Optional<ByteString> error() {
+      return outcome.flatMap(Parameters::error);
+    }
+
+    @Nullable String resourceId() {
+      return outcome.flatMap(RecordedOutcome::resourceId).map(ResourceId::toString).orElse(null);
+    }
+
+    @Nullable String timeLine() {
+      return claim.timeLine.orElse(null);
+    }
+  }
+
+  /**
+   * Records the answers of several calls, or deletes their reservations. Skips a row that is not
+   * its call's any more, or that another transaction has locked; then the call's own statement
+   * decides.
+   */
+  private record Batch(String sql) implements Batches.Statement<Call, Settled> {
+    @Override
+    public Batches.Kind kind() {
+      return Batches.Kind.SETTLE;
+    }
+
+    @Override
+    public List<Optional<Settled>> run(Connection connection, List<Call> calls) {
+      List<ClaimRequest> requests = calls.stream().map(call -> call.claim().request()).toList();
+      List<UUID> ids = calls.stream().map(call -> call.claim().operationId()).toList();
+      List<UUID> settled =
+          StatementBatch.runForRows(
+              connection,
+              sql,
+              values ->
+                  values
+                      .bindOperations(requests, ids)
+                      .bindEach("attempts", calls, call -> call.claim().attempt(), Integer[]::new)
+                      .bindEachBytes("responses", calls, Call::response)
+                      .bindEachBytes("statuses", calls, Call::error)
+                      .bindEach("resource_ids", calls, Call::resourceId, String[]::new)
+                      .bindEach("time_lines", calls, Call::timeLine, String[]::new),
+              Reservation::id);
+      return ids.stream()
+          .map(id -> settled.contains(id) ? Optional.of(Settled.DONE) : Optional.<Settled>empty())
+          .toList();
+    }
+  }
 
   /**
    * Creates a claim of a row that this server has reserved.
@@ -127,10 +195,6 @@ public final class Reservation extends PostgresClaim {
     return sql;
   }
 
-  Optional<String> timeLine() {
-    return timeLine;
-  }
-
   /**
    * Settles in a batch with other calls, or on a connection of its own. A batch would not wait for
    * a transaction of the handler that has locked the row or recorded an answer.
@@ -145,14 +209,14 @@ public final class Reservation extends PostgresClaim {
     if (batch.isEmpty() || joined.hasUsedTheRow()) {
       return onOtherConnection(what, alone);
     }
-    SettleBatch.Call call = new SettleBatch.Call(this, outcome);
+    Call call = new Call(this, outcome);
     return database.inStore(
         what,
         () ->
             database
                 .batches()
                 .run(
-                    new SettleBatch(batch.get()),
+                    new Batch(batch.get()),
                     call,
                     call.bytes(),
                     () -> false,
@@ -215,7 +279,7 @@ public final class Reservation extends PostgresClaim {
   }
 
   boolean isCompleted(Connection connection) {
-    return touch(connection, database.sql().completed, values -> values);
+    return touch(connection, sql.isCompleted, values -> values);
   }
 
   boolean delete(Connection connection) {
@@ -223,17 +287,18 @@ public final class Reservation extends PostgresClaim {
   }
 
   boolean markUnknown(Connection connection) {
-    return touch(connection, database.sql().markUnknown, values -> values);
+    return touch(connection, sql.markUnknown, values -> values);
   }
 
   private boolean touch(
       Connection connection, String statement, UnaryOperator<Parameters> bindings) {
     return StatementBatch.run(
-            connection,
-            statement,
-            values -> identify(bindings.apply(values)),
-            row -> row.getObject("id", UUID.class))
+            connection, statement, values -> identify(bindings.apply(values)), Reservation::id)
         .isPresent();
+  }
+
+  private static UUID id(ResultSet row) throws SQLException {
+    return row.getObject("id", UUID.class);
   }
 
   /** Binds what identifies the row and its owner. */

@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.claim;
 
+import static java.util.stream.Collectors.toMap;
+
+import io.github.grpcidempotency.postgres.internal.database.Batches;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
@@ -12,10 +15,14 @@ import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -96,6 +103,17 @@ public final class ReservationAttempt {
       Optional<String> takenOverFrom,
       Optional<Long> sent)
       implements Step {
+    /** Reads a reservation that a statement has inserted. */
+    static Reserved inserted(ResultSet row, long sent) throws SQLException {
+      return new Reserved(
+          row.getObject("id", UUID.class),
+          1,
+          row.getObject("expires", OffsetDateTime.class).toInstant(),
+          ReservationAttempt.timeLine(row),
+          Optional.empty(),
+          Optional.of(sent));
+    }
+
     @Override
     public FailurePhase known() {
       return FailurePhase.ANSWER_LOST;
@@ -106,6 +124,34 @@ public final class ReservationAttempt {
     @Override
     public FailurePhase known() {
       throw new IllegalStateException("no statement follows");
+    }
+  }
+
+  /** A call of a batch, and the id of its reservation. */
+  private record Call(ClaimRequest request, UUID id) {}
+
+  /** Inserts the reservations of several calls whose keys have no row. */
+  private record Batch(RecordDatabase database, String sql)
+      implements Batches.Statement<Call, Optional<Reserved>> {
+    @Override
+    public Batches.Kind kind() {
+      return Batches.Kind.CLAIM;
+    }
+
+    @Override
+    public List<Optional<Optional<Reserved>>> run(Connection connection, List<Call> calls) {
+      List<ClaimRequest> requests = calls.stream().map(Call::request).toList();
+      List<UUID> ids = calls.stream().map(Call::id).toList();
+      long sent = System.nanoTime();
+      Map<UUID, Reserved> inserted =
+          StatementBatch.runForRows(
+                  connection,
+                  sql,
+                  values -> bindServer(database, values.bindOperations(requests, ids)),
+                  row -> Reserved.inserted(row, sent))
+              .stream()
+              .collect(toMap(Reserved::id, own -> own));
+      return ids.stream().map(id -> Optional.of(Optional.ofNullable(inserted.get(id)))).toList();
     }
   }
 
@@ -177,18 +223,18 @@ public final class ReservationAttempt {
   }
 
   /** A call that is sent alone uses another id: its batch may have been committed. */
-  private Optional<Inserted> insertInBatch() {
+  private Optional<Reserved> insertInBatch() {
     return database
         .batches()
         .run(
-            new ClaimBatch(database),
-            new ClaimBatch.Call(request, newId()),
+            new Batch(database, sql.claimBatch),
+            new Call(request, newId()),
             0,
             request.gone(),
             () -> insertAlone(sql.claim));
   }
 
-  private Optional<Inserted> insertAlone(String statement) {
+  private Optional<Reserved> insertAlone(String statement) {
     UUID id = newId();
     long sent = System.nanoTime();
     return database.onConnection(
@@ -197,17 +243,15 @@ public final class ReservationAttempt {
                 connection,
                 statement,
                 values -> bind(values, id),
-                row -> Inserted.read(row, sent)));
+                row -> Reserved.inserted(row, sent)));
   }
 
-  private Step inserted(Optional<Inserted> made) {
+  private Step inserted(Optional<Reserved> made) {
     if (made.isEmpty()) {
       return new Taken();
     }
-    Inserted row = made.get();
-    database.ids().compareClock(row.expires().minus(request.retention()));
-    return new Reserved(
-        row.id(), 1, row.expires(), row.timeLine(), Optional.empty(), Optional.of(row.sent()));
+    database.ids().compareClock(made.get().expires().minus(request.retention()));
+    return made.get();
   }
 
   private Step read() {
@@ -260,7 +304,7 @@ public final class ReservationAttempt {
     RecordRow row = abandoned.row();
     return this.<Step>send(
             abandoned,
-            database.sql().takeOver,
+            sql.takeOver,
             values -> bind(values, row.id()).bind("attempt", row.attempt()),
             (taken, sent) ->
                 new Reserved(
@@ -289,7 +333,7 @@ public final class ReservationAttempt {
     }
     return this.<Step>send(
             own,
-            database.sql().extend,
+            sql.extend,
             values -> bind(values, own.id()).bind("attempt", own.attempt()),
             (row, sent) ->
                 new Reserved(
@@ -358,8 +402,11 @@ public final class ReservationAttempt {
   }
 
   private Parameters bind(Parameters values, UUID operation) {
+    return bindServer(database, values.bindOperation(request, operation));
+  }
+
+  private static Parameters bindServer(RecordDatabase database, Parameters values) {
     return values
-        .bindOperation(request, operation)
         .bind("lease_millis", database.lease().toMillis())
         .bind("server", database.settings().serverName());
   }

@@ -3,12 +3,10 @@ package io.github.grpcidempotency.postgres.internal.database;
 import static java.util.stream.Collectors.toMap;
 
 import io.github.grpcidempotency.background.RateLimitedLog;
-import io.github.grpcidempotency.postgres.internal.batch.Batches;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
-import io.github.grpcidempotency.postgres.internal.sql.StoreSql;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.ResourceIdType;
@@ -42,7 +40,7 @@ public final class RecordDatabase {
 
   private final StoreSettings settings;
   private final Duration lease;
-  private final StoreSql sql;
+  private final SqlFiles files;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private volatile Map<String, String> resourceColumns = Map.of();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
@@ -58,7 +56,12 @@ public final class RecordDatabase {
   public RecordDatabase(StoreSettings settings, Duration lease) {
     this.settings = settings;
     this.lease = lease;
-    this.sql = new StoreSql(settings.schema(), settings.hosts().isPresent(), settings.timeLines());
+    this.files =
+        SqlFiles.of(
+            settings.schema(),
+            settings.hosts().isPresent(),
+            settings.notifies(),
+            settings.timeLines());
     this.outage = new Outage(settings.connections().pool());
     this.batches =
         new Batches(
@@ -90,8 +93,8 @@ public final class RecordDatabase {
     return batches;
   }
 
-  public StoreSql sql() {
-    return sql;
+  public SqlFiles files() {
+    return files;
   }
 
   public ProcedureSql sql(RecordedProcedure procedure) {
@@ -99,8 +102,7 @@ public final class RecordDatabase {
     return known != null
         ? known
         : procedureSql.computeIfAbsent(
-            procedure.name(),
-            name -> new ProcedureSql(procedure, idType(procedure), settings.notifies(), sql));
+            procedure.name(), name -> new ProcedureSql(procedure, idType(procedure), files));
   }
 
   /**
@@ -129,7 +131,7 @@ public final class RecordDatabase {
     resourceColumns =
         StatementBatch.runForRows(
                 connection,
-                SqlFile.load("check/resource_columns", Map.of("schema", schema)),
+                files.load("check/resource_columns"),
                 values -> values.bind("schema", schema),
                 row -> Map.entry(row.getString("name"), row.getString("type")))
             .stream()

@@ -10,7 +10,6 @@ import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.OutboxQuery;
@@ -105,12 +104,12 @@ final class OutboxStatuses {
   }
 
   private String sql(RecordedProcedure procedure) {
-    return SqlFile.load(
-        "operation/statuses",
-        Map.of(
-            "type", database.sql(procedure).idType.sqlName(),
-            "settings", ProcedureSql.settings(procedure),
-            "status", ProcedureSql.outboxOfEach(procedure).orElseThrow()));
+    return database
+        .files()
+        .with("type", database.sql(procedure).idType.sqlName())
+        .with("settings", ProcedureSql.settings(procedure))
+        .with("status", ProcedureSql.outboxOfEach(procedure).orElseThrow())
+        .load("operation/statuses");
   }
 
   private static Parameters bind(Parameters values, List<OwnedResource> ofCaller) {

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
+import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.spi.CompletionWatch;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -111,8 +111,8 @@ public final class PostgresCompletionWatch implements AutoCloseable {
     this.connections = connections;
     this.channel = schema;
     this.listens = listens;
-    this.announceSql = SqlFile.load("maintenance/announce_waits", Map.of("schema", schema));
-    this.inFlightSql = SqlFile.load("maintenance/in_flight", Map.of("schema", schema));
+    this.announceSql = SqlFiles.of(schema).load("maintenance/announce_waits");
+    this.inFlightSql = SqlFiles.of(schema).load("maintenance/in_flight");
   }
 
   /**

@@ -11,7 +11,6 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
 import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
-import io.github.grpcidempotency.postgres.internal.sql.SqlFile;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceType;
@@ -61,8 +60,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
     this.outbox = new OutboxStatuses(database);
     this.findSql = select("k.id = ANY (:ids)");
     this.listSql = select("k.id < :before ORDER BY k.id DESC LIMIT :limit");
-    this.forgetSql =
-        SqlFile.load("operation/forget", Map.of("schema", database.settings().schema()));
+    this.forgetSql = database.files().load("operation/forget");
   }
 
   /**
@@ -77,7 +75,7 @@ public final class PostgresOperationCatalog implements OperationCatalog {
             connection ->
                 StatementBatch.run(
                     connection,
-                    SqlFile.load("check/operation_index", Map.of()),
+                    database.files().load("check/operation_index"),
                     values -> values.bind("schema", database.settings().schema()),
                     row -> row.getBoolean(1)));
     if (!indexed.orElse(false)) {
@@ -98,15 +96,11 @@ public final class PostgresOperationCatalog implements OperationCatalog {
             .distinct()
             .map(column -> "CAST(k.\"" + column + "\" AS text)")
             .collect(joining(", "));
-    return SqlFile.load(
-        "operation/select_operations",
-        Map.of(
-            "schema",
-            database.settings().schema(),
-            "resource",
-            resources.isEmpty() ? "NULL::text" : "COALESCE(" + resources + ")",
-            "which",
-            which));
+    return database
+        .files()
+        .with("resource", resources.isEmpty() ? "NULL::text" : "COALESCE(" + resources + ")")
+        .with("which", which)
+        .load("operation/select_operations");
   }
 
   @Override

@@ -35,8 +35,17 @@ public final class Failures {
   private static final String TOO_MANY_CONNECTIONS = "53300";
   private static final String LOCK_NOT_AVAILABLE = "55P03";
 
-  /** Of the function {@code refuse_claim}. */
+  /** Of the function {@code refuse_claim}: the key is not free. */
   private static final String CLAIM_REFUSED = "IK001";
+
+  /** Of the function {@code refuse_commit}: another call owns the key. */
+  private static final String CLAIM_LOST = "IK002";
+
+  /** Of {@code refuse_commit}: the snapshot may be older than the row's last renewal. */
+  private static final String STALE_SNAPSHOT = "IK003";
+
+  /** Of {@code refuse_commit}: the current transaction is not that of the claim. */
+  private static final String TRANSACTION_ENDED = "IK004";
 
   /**
    * The database returns this code on a connection that stays open. PgBouncer returns it as well
@@ -202,6 +211,23 @@ public final class Failures {
    */
   public static boolean isCut(FailureCause cause) {
     return cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN;
+  }
+
+  /**
+   * Returns whether statements in front of a commit have refused it, as the key has a new owner.
+   */
+  public static boolean isClaimLost(JdbiException failure) {
+    return sqlState(failure).equals(CLAIM_LOST);
+  }
+
+  /** Returns whether they have refused it because the transaction has not locked the row. */
+  public static boolean isStaleSnapshot(JdbiException failure) {
+    return sqlState(failure).equals(STALE_SNAPSHOT);
+  }
+
+  /** Returns whether they have refused it because the handler has ended the claim's transaction. */
+  public static boolean isTransactionEnded(JdbiException failure) {
+    return sqlState(failure).equals(TRANSACTION_ENDED);
   }
 
   /**

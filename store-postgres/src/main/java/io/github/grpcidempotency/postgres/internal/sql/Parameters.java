@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.stream.Collectors.joining;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
@@ -16,7 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PGobject;
 
 /**
@@ -91,6 +95,49 @@ public final class Parameters {
         .bind("hash_version", request.fingerprint().version())
         .bind("retention_millis", request.retention().toMillis())
         .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
+  }
+
+  /**
+   * Binds the operations of several calls as arrays, one for each column, and the users for whom
+   * the statement may act.
+   */
+  public Parameters bindOperations(List<ClaimRequest> requests, List<UUID> ids) {
+    List<IdempotencyKey> keys = requests.stream().map(ClaimRequest::key).toList();
+    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
+    return bindEach("ids", ids, id -> id, UUID[]::new)
+        .bindEach("keys", keys, IdempotencyKey::value, String[]::new)
+        .bindEach("locks", keys, LockId::of, Long[]::new)
+        .bindLate("users", () -> usersOf(callers))
+        .bindEach("user_uuids", callers, Caller::userId, UUID[]::new)
+        .bindEach("tenants", callers, caller -> caller.tenant().orElse(""), String[]::new)
+        .bindEach("projects", callers, caller -> caller.project().orElse(""), String[]::new)
+        .bindEach("procedures", requests, call -> call.procedure().name(), String[]::new)
+        .bindEachBytes("hashes", requests, call -> Optional.of(call.fingerprint().hash()))
+        .bindEach("hash_versions", requests, call -> call.fingerprint().version(), Integer[]::new)
+        .bindEach("retentions", requests, call -> call.retention().toMillis(), Long[]::new)
+        .bindEachBytes("traces", requests, ClaimRequest::trace);
+  }
+
+  private static String usersOf(List<Caller> callers) {
+    return callers.stream()
+        .map(caller -> caller.userId().toString())
+        .distinct()
+        .collect(joining(",", "{", "}"));
+  }
+
+  /** Binds an array with one value for each of several calls. */
+  public <C, V extends @Nullable Object> Parameters bindEach(
+      String name, List<C> calls, Function<C, V> value, IntFunction<V[]> array) {
+    return bindLate(name, () -> calls.stream().map(value).toArray(array));
+  }
+
+  public <C> Parameters bindEachBytes(
+      String name, List<C> calls, Function<C, Optional<ByteString>> value) {
+    return bindEach(
+        name,
+        calls,
+        call -> value.apply(call).map(ByteString::toByteArray).orElse(null),
+        byte[][]::new);
   }
 
   public Parameters bindOutcome(RecordedOutcome outcome) {

@@ -5,13 +5,12 @@ import static java.util.stream.Collectors.joining;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.ResourceIdType;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 
 /**
- * The statements of one procedure: statements that name the column of its resource, contain its
- * outbox query, or wake its waiting duplicates.
+ * The statements of the calls of one procedure. Some name the column of its resource, contain its
+ * outbox query, or wake its waiting duplicates. Calls whose statements have the same text share
+ * batches.
  */
 public final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
@@ -29,22 +28,33 @@ public final class ProcedureSql {
              ) AS found (status) LIMIT 2)\
       """;
 
+  public final ResourceIdType idType;
+
+  // Claims of reservations
+
   public final String claim;
+  public final String claimBatch;
 
   /** Deletes the key's row if it has expired, and claims the key. */
   public final String claimExpired;
 
+  public final String takeOver;
+  public final String extend;
+
+  // Look-ups
+
   public final String find;
-  public final String complete;
-  public final String completeWithoutResource;
-  public final String releaseBatch;
-  public final String release;
-  public final String recordFailure;
-  public final String mayRecord;
-  public final ResourceIdType idType;
 
   /** Reads the record without the outbox query, because that has failed. */
   public final String findWithoutStatus;
+
+  public final String isInFlight;
+  public final String retain;
+
+  // Settlements of reservations
+
+  public final String complete;
+  public final String completeWithoutResource;
 
   /**
    * Records the answers of several calls, with their resources; empty if the procedure deletes its
@@ -52,14 +62,25 @@ public final class ProcedureSql {
    */
   public final Optional<String> completeBatch;
 
-  /**
-   * Records an answer in the handler's own transaction and commits, or raises a {@link
-   * CommitRefusal}.
-   */
+  public final String isCompleted;
+  public final String markUnknown;
+  public final String release;
+  public final String releaseBatch;
+
+  // Reservations in the handler's own transaction
+
+  public final String lock;
+  public final String isOpen;
+
+  /** Records an answer and commits, or raises an error that {@link Failures} names. */
   public final String join;
+
+  // Transactional claims
 
   /** Takes the operation's advisory lock if it is free, and reads the record. */
   public final String claimInTransaction;
+
+  public final String deleteEnded;
 
   /**
    * Queries the outbox for a resource's status, and rolls back unless the host does; empty if there
@@ -71,22 +92,25 @@ public final class ProcedureSql {
   public final int beforeOutbox;
 
   /**
-   * Records a response together with the handler's effect. In a transaction of the host, raises a
-   * {@link CommitRefusal} if the current transaction is not the claim's transaction.
+   * Records a response together with the handler's effect. In a transaction of the host, raises an
+   * error if the current transaction is not the claim's transaction.
    */
   public final String record;
 
   /** Claims the key and records a response, or raises an error if the key is not free. */
   public final String recordAtCommit;
 
+  public final String recordFailure;
+
   /** Finds out whether the key of a call that was rolled back has another owner. */
   public final String findOwner;
+
+  public final String mayRecord;
 
   /** Wakes waiting duplicates; empty if no duplicates ever wait, or if all of them poll. */
   public final String wake;
 
-  public ProcedureSql(
-      RecordedProcedure procedure, ResourceIdType idType, boolean notifies, StoreSql store) {
+  public ProcedureSql(RecordedProcedure procedure, ResourceIdType idType, SqlFiles store) {
     this.idType = idType;
     String value = resource(idType);
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
@@ -96,91 +120,93 @@ public final class ProcedureSql {
     String resource =
         created.map(name -> name + " = " + value + ",").orElse("")
             + (column.isPresent() ? NAMES : "");
-
-    Map<String, String> parts = store.parts();
-    boolean wakes = procedure.awaited() && notifies;
-    this.wake = wakes ? SqlFile.load("maintenance/wake", parts) : "";
-    parts.put("wake", wake);
-    parts.put("select_record", selectRecord(procedure, NO_STATUS, parts));
-    parts.put("column", created.map(name -> name + ",").orElse(""));
-    parts.put("value", created.isPresent() ? value + "," : "");
-    parts.put("update", update(parts, resource, ""));
-    parts.put("reference", deleted.map(name -> refer(parts, name, value, ":attempt")).orElse(""));
-
-    this.claim = SqlFile.load("claim/claim", with(parts, "expired", ""));
-    this.claimExpired =
-        SqlFile.load(
-            "claim/claim", with(parts, "expired", SqlFile.load("claim/delete_expired", parts)));
-    this.findWithoutStatus = SqlFile.load("claim/find", with(parts, "settings", ""));
-    this.find =
-        SqlFile.load(
-            "claim/find",
-            with(
-                with(parts, "select_record", selectRecord(procedure, status(procedure), parts)),
-                "settings",
-                settings(procedure)));
-    this.claimInTransaction = SqlFile.load("transaction/claim", parts);
     String settings = settings(procedure);
+
+    SqlFiles files =
+        (procedure.awaited() ? store : store.with("wake", "").with("wake_batch", ""))
+            .with("select_record", selectRecord(procedure, NO_STATUS, store))
+            .with("column", created.map(name -> name + ",").orElse(""))
+            .with("value", created.isPresent() ? value + "," : "")
+            .with("reference", refer(store, deleted, value, ":attempt"));
+
+    this.claim = files.with("expired", "").load("claim/claim");
+    this.claimBatch = files.load("claim/claim_batch");
+    this.claimExpired =
+        files.with("expired", files.load("claim/delete_expired")).load("claim/claim");
+    this.takeOver = files.load("claim/take_over");
+    this.extend = files.load("claim/extend");
+
+    this.find =
+        files
+            .with("select_record", selectRecord(procedure, status(procedure), store))
+            .with("settings", settings)
+            .load("claim/find");
+    this.findWithoutStatus = files.with("settings", "").load("claim/find");
+    this.isInFlight = files.load("maintenance/is_in_flight");
+    this.retain = files.load("claim/retain");
+
+    this.complete = updating(files, resource).load("settle/complete");
+    this.completeWithoutResource =
+        updating(files, "").with("reference", "").load("settle/complete");
+    this.completeBatch =
+        deleted.isPresent()
+            ? Optional.empty()
+            : Optional.of(
+                files
+                    .with("resource", created.map(name -> resourceInBatch(name, idType)).orElse(""))
+                    .load("settle/complete_batch"));
+    this.isCompleted = files.load("settle/is_completed");
+    this.markUnknown = files.load("settle/mark_unknown");
+    this.release = files.load("settle/release");
+    this.releaseBatch = files.load("settle/release_batch");
+
+    this.lock = files.load("settle/lock");
+    this.isOpen = files.load("settle/is_open");
+    this.join = updating(files.with("same_time_line", ""), resource).load("settle/join");
+
+    this.claimInTransaction = files.load("transaction/claim");
+    this.deleteEnded = files.load("transaction/delete_ended");
     this.beforeOutbox = settings.isEmpty() ? 0 : 1;
     String set = settings.isEmpty() ? "" : "SELECT true" + settings + ";\n\n";
     this.rollbackWithStatus =
         outbox(procedure, idType)
             .map(
                 outbox ->
-                    SqlFile.load(
-                        "transaction/rollback_with_status",
-                        with(with(parts, "outbox", outbox), "set", set)));
-    this.release = SqlFile.load("settle/release", parts);
-    this.complete =
-        SqlFile.load(
-            "settle/complete", with(parts, "update", update(parts, resource, store.sameTimeLine)));
-    this.completeWithoutResource =
-        SqlFile.load(
-            "settle/complete",
-            with(with(parts, "update", update(parts, "", store.sameTimeLine)), "reference", ""));
-    this.join = SqlFile.load("settle/join", parts);
-    this.mayRecord = SqlFile.load("transaction/may_record", parts);
-    this.recordFailure = SqlFile.load("transaction/record_failure", parts);
-    this.findOwner = SqlFile.load("transaction/find_owner", parts);
-    Map<String, String> recording =
-        with(parts, "reference", deleted.map(name -> refer(parts, name, value, "1")).orElse(""));
-    this.record = store.loadLast("transaction/record", recording);
+                    files
+                        .with("outbox", outbox)
+                        .with("set", set)
+                        .load("transaction/rollback_with_status"));
+    SqlFiles recording = files.with("reference", refer(store, deleted, value, "1"));
+    this.record = recording.load("transaction/record");
     this.recordAtCommit =
-        store.loadLast(
-            "transaction/record",
-            with(recording, "use", SqlFile.load("transaction/claim_at_commit", recording)));
-
-    Map<String, String> batch =
-        with(parts, "wake", wakes ? SqlFile.load("maintenance/wake_batch", parts) : "");
-    batch.put("time_line", store.sameTimeLineOfEach);
-    batch.put("resource", created.map(name -> resourceInBatch(name, idType)).orElse(""));
-    this.releaseBatch = SqlFile.load("settle/release_batch", batch);
-    this.completeBatch =
-        deleted.isPresent()
-            ? Optional.empty()
-            : Optional.of(SqlFile.load("settle/complete_batch", batch));
+        recording
+            .with("use", recording.load("transaction/claim_at_commit"))
+            .load("transaction/record");
+    this.recordFailure = files.load("transaction/record_failure");
+    this.findOwner = files.load("transaction/find_owner");
+    this.mayRecord = files.load("transaction/may_record");
+    this.wake = files.part("wake");
   }
 
   private static String quoted(String column) {
     return '"' + column + '"';
   }
 
-  private static Map<String, String> with(Map<String, String> parts, String name, String value) {
-    Map<String, String> changed = new HashMap<>(parts);
-    changed.put(name, value);
-    return changed;
-  }
-
-  private static String update(Map<String, String> parts, String resource, String timeLine) {
-    return SqlFile.load(
-        "settle/update", with(with(parts, "resource", resource), "time_line", timeLine));
+  private static SqlFiles updating(SqlFiles files, String resource) {
+    return files.with("update", files.with("resource", resource).load("settle/update"));
   }
 
   private static String refer(
-      Map<String, String> parts, String column, String value, String attempt) {
-    return SqlFile.load(
-        "settle/refer",
-        with(with(with(parts, "column", column), "value", value), "attempt", attempt));
+      SqlFiles files, Optional<String> column, String value, String attempt) {
+    return column
+        .map(
+            name ->
+                files
+                    .with("column", name)
+                    .with("value", value)
+                    .with("attempt", attempt)
+                    .load("settle/refer"))
+        .orElse("");
   }
 
   /** Returns the expression of a resource id, which is bound as text. */
@@ -195,15 +221,13 @@ public final class ProcedureSql {
 
   /** Returns the SELECT of a key's row. */
   public static String selectRecord(RecordedProcedure procedure, String schema) {
-    return selectRecord(procedure, status(procedure), Map.of("schema", schema));
+    return selectRecord(procedure, status(procedure), SqlFiles.of(schema));
   }
 
-  private static String selectRecord(
-      RecordedProcedure procedure, String status, Map<String, String> parts) {
+  private static String selectRecord(RecordedProcedure procedure, String status, SqlFiles files) {
     String resource =
         procedure.resourceType().map(type -> "k." + quoted(type.column())).orElse("NULL::text");
-    return SqlFile.load(
-        "claim/select_record", with(with(parts, "resource", resource), "status", status));
+    return files.with("resource", resource).with("status", status).load("claim/select_record");
   }
 
   private static String status(RecordedProcedure procedure) {

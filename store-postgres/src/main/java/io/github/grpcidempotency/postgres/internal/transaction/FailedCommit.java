@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
-import io.github.grpcidempotency.postgres.internal.sql.CommitRefusal;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.spi.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -20,7 +19,7 @@ final class FailedCommit {
 
   /** Returns the meaning of failed last statements: nothing remains, or the outcome is unknown. */
   static Settled settlementOf(JdbiException failure) {
-    if (CommitRefusal.TRANSACTION_ENDED.isReasonOf(failure)) {
+    if (Failures.isTransactionEnded(failure)) {
       throw endedByHandler();
     }
     if (Failures.isOfFailedTransaction(failure)) {

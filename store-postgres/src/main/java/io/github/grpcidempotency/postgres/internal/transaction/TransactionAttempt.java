@@ -210,7 +210,7 @@ public final class TransactionAttempt {
   private boolean delete(HandlerTransaction transaction, UUID row) {
     return StatementBatch.run(
             transaction.unguarded(),
-            database.sql().deleteEnded,
+            sql.deleteEnded,
             values -> values.bindOperation(request, row),
             cleared -> cleared.getObject("id", UUID.class))
         .isPresent();

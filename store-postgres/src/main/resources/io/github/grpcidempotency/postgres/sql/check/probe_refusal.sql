@@ -1,1 +1,1 @@
-SELECT "${schema}".refuse_commit('${lost}')
+SELECT "${schema}".refuse_commit('IK002')

@@ -1,5 +1,5 @@
 SELECT set_config('app.current_user_ids', :users, true), ${short_lock_timeout}, ${generic_plans},
-       ${indexed_plans};${wake}
+       ${indexed_plans};${wake_batch}
 
 WITH own AS (
   SELECT k.id, k.idempotency_key, k.user_uuid, c.response, c.status, c.resource_id
@@ -13,7 +13,7 @@ WITH own AS (
      AND k.user_uuid = c.user_uuid
    WHERE k.attempt = c.attempt
      AND k.completed IS NULL
-     ${time_line}
+     ${same_time_line_batch}
      FOR NO KEY UPDATE OF k SKIP LOCKED -- so that no row delays the others, and no servers deadlock
 )
 UPDATE "${schema}".idempotency_keys AS k

@@ -12,4 +12,4 @@ WITH locked AS (
      FOR NO KEY UPDATE
 )
 SELECT (SELECT transaction FROM locked) AS transaction,
-       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN "${schema}".refuse_commit('${lost}') END
+       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN "${schema}".refuse_commit('IK002') END

@@ -1,5 +1,5 @@
 SELECT set_config('app.current_user_ids', :users, true), ${short_lock_timeout}, ${generic_plans},
-       ${indexed_plans};${wake}
+       ${indexed_plans};${wake_batch}
 
 WITH own AS (
   SELECT k.id, k.idempotency_key, k.user_uuid

@@ -8,5 +8,5 @@ UPDATE "${schema}".idempotency_keys AS k
    AND ${same_key}
    AND k.attempt = :attempt
    AND k.completed IS NULL
-   ${time_line}
+   ${same_time_line}
 RETURNING k.id

@@ -3,5 +3,5 @@ SELECT ${taken} AS taken,
        CASE
          WHEN now() + :retention_millis * interval '1 millisecond'
               IS DISTINCT FROM CAST(:expires AS timestamptz)
-         THEN "${schema}".refuse_commit('${ended}')
+         THEN "${schema}".refuse_commit('IK004')
        END;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.internal.batch;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -43,17 +43,17 @@ class BatchesTest {
   private Batches batches = batches(BatchesTest::withoutConnection);
 
   /** Answers a call with its own name; a call whose name begins with "?" is not decided. */
-  private final class Echo implements BatchStatement<String, String> {
-    private final Kind kind;
+  private final class Echo implements Batches.Statement<String, String> {
+    private final Batches.Kind kind;
     private final UnaryOperator<List<String>> behaviour;
 
-    Echo(Kind kind, UnaryOperator<List<String>> behaviour) {
+    Echo(Batches.Kind kind, UnaryOperator<List<String>> behaviour) {
       this.kind = kind;
       this.behaviour = behaviour;
     }
 
     @Override
-    public Kind kind() {
+    public Batches.Kind kind() {
       return kind;
     }
 
@@ -75,8 +75,8 @@ class BatchesTest {
     return new Batches(2, few, Duration.ofMinutes(1), connections);
   }
 
-  private final Echo claim = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
-  private final Echo settle = new Echo(BatchStatement.Kind.SETTLE, calls -> calls);
+  private final Echo claim = new Echo(Batches.Kind.CLAIM, calls -> calls);
+  private final Echo settle = new Echo(Batches.Kind.SETTLE, calls -> calls);
 
   @AfterEach
   void stop() {
@@ -215,7 +215,7 @@ class BatchesTest {
     BusyBatch() {
       Echo slow =
           new Echo(
-              BatchStatement.Kind.CLAIM,
+              Batches.Kind.CLAIM,
               calls -> {
                 awaitQuietly(end);
                 return calls;
@@ -266,7 +266,7 @@ class BatchesTest {
   @Test
   void callsThatCannotShareAStatementDoNotWaitForEachOther() {
     batches = batches(3, BatchesTest::withoutConnection);
-    Echo other = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
+    Echo other = new Echo(Batches.Kind.CLAIM, calls -> calls);
     CountDownLatch end = new CountDownLatch(1);
     CompletableFuture<String> slow;
     CompletableFuture<String> beside;
@@ -290,7 +290,7 @@ class BatchesTest {
 
   @Test
   void onlyCallsWithEqualStatementsShareABatch() {
-    Echo other = new Echo(BatchStatement.Kind.CLAIM, calls -> calls);
+    Echo other = new Echo(Batches.Kind.CLAIM, calls -> calls);
     List<CompletableFuture<String>> answers = new ArrayList<>();
     try (Busy unused = new Busy(claim)) {
       answers.add(start(claim, "a"));
@@ -398,7 +398,7 @@ class BatchesTest {
   void anErrorOfTheThreadThatSendsTheBatchLeavesTheOthersWithALostAnswer() {
     Echo broken =
         new Echo(
-            BatchStatement.Kind.CLAIM,
+            Batches.Kind.CLAIM,
             calls -> {
               throw new OutOfMemoryError("of a test");
             });
@@ -446,7 +446,7 @@ class BatchesTest {
     List<Boolean> interrupted = new CopyOnWriteArrayList<>();
     Echo watched =
         new Echo(
-            BatchStatement.Kind.CLAIM,
+            Batches.Kind.CLAIM,
             calls -> {
               interrupted.add(Thread.currentThread().isInterrupted());
               return calls;
@@ -502,7 +502,7 @@ class BatchesTest {
 
   private Echo failing(RuntimeException failure) {
     return new Echo(
-        BatchStatement.Kind.CLAIM,
+        Batches.Kind.CLAIM,
         calls -> {
           throw failure;
         });

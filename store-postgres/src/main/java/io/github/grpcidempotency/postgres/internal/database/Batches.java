@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.postgres.internal.batch;
+package io.github.grpcidempotency.postgres.internal.database;
 
 import static java.util.Objects.requireNonNull;
 
@@ -57,6 +57,38 @@ public final class Batches {
 
   static final Duration PATIENCE = Duration.ofMillis(100);
 
+  /** The kinds of statements. Calls wait for statements of their own kind only. */
+  public enum Kind {
+    CLAIM,
+    SETTLE,
+    FIND
+  }
+
+  /**
+   * A statement that does for several calls, in one round trip and one commit, the same as another
+   * statement does for one call. Calls with equal statements can share a batch.
+   *
+   * @param <C> the values of one call
+   * @param <T> the result for one call
+   */
+  public interface Statement<C, T> {
+    Kind kind();
+
+    /** Returns how many calls a batch takes if this number is waiting, which is at least one. */
+    default int size(int waiting) {
+      return waiting;
+    }
+
+    /**
+     * Runs the statement, as one transaction.
+     *
+     * @param connection in autocommit mode
+     * @return a result for each call, in order; empty if the statement did not decide the call, so
+     *     that the call has to run its own statement
+     */
+    List<Optional<T>> run(Connection connection, List<C> calls);
+  }
+
   /** Runs work on one connection in autocommit mode. */
   public interface Connections {
     <T> T onConnection(Function<Connection, T> work);
@@ -67,7 +99,7 @@ public final class Batches {
   private final int few;
   private final long patience;
   private final Connections connections;
-  private final Map<BatchStatement.Kind, Lane> lanes = new EnumMap<>(BatchStatement.Kind.class);
+  private final Map<Kind, Lane> lanes = new EnumMap<>(Kind.class);
   private long batches;
   private long calls;
   private long queuedNanos;
@@ -95,7 +127,7 @@ public final class Batches {
 
   /** One call. Guarded by the lock, except for what is written before the state is ended. */
   private static final class Entry<C, T> {
-    final BatchStatement<C, T> statement;
+    final Statement<C, T> statement;
     final C call;
     final int bytes;
     final BooleanSupplier gone;
@@ -113,7 +145,7 @@ public final class Batches {
     Optional<T> result = Optional.empty();
     @Nullable RuntimeException failure;
 
-    Entry(BatchStatement<C, T> statement, C call, int bytes, BooleanSupplier gone) {
+    Entry(Statement<C, T> statement, C call, int bytes, BooleanSupplier gone) {
       this.statement = statement;
       this.call = call;
       this.bytes = bytes;
@@ -141,7 +173,7 @@ public final class Batches {
     this.few = few;
     this.patience = patience.toNanos();
     this.connections = connections;
-    for (BatchStatement.Kind kind : BatchStatement.Kind.values()) {
+    for (Kind kind : Kind.values()) {
       lanes.put(kind, new Lane());
     }
   }
@@ -157,7 +189,7 @@ public final class Batches {
    *     alone}
    */
   public <C, T> T run(
-      BatchStatement<C, T> statement, C call, int bytes, BooleanSupplier gone, Supplier<T> alone) {
+      Statement<C, T> statement, C call, int bytes, BooleanSupplier gone, Supplier<T> alone) {
     if (bytes > MAX_BYTES) {
       return alone.get();
     }
@@ -340,7 +372,7 @@ public final class Batches {
     return true;
   }
 
-  private <C, T> void send(BatchStatement<C, T> statement, List<Entry<C, T>> batch) {
+  private <C, T> void send(Statement<C, T> statement, List<Entry<C, T>> batch) {
     List<C> values = batch.stream().map(entry -> entry.call).toList();
     try {
       boolean unused =
