@@ -83,8 +83,14 @@ enum FailoverFault {
   /** An answer is recorded on another time line than its reservation's. */
   RECORDED_ON_ANOTHER_TIME_LINE(
       List.of(
-          Edit.store("internal/sql/StoreSql", "load(\"settle/same_time_line\")", "\"\""),
-          Edit.store("internal/sql/StoreSql", "load(\"settle/same_time_line_batch\")", "\"\"")),
+          Edit.store(
+              "internal/sql/SqlFiles",
+              ".withFile(\"same_time_line\", \"settle/same_time_line\", timeLines)",
+              ".with(\"same_time_line\", \"\")"),
+          Edit.store(
+              "internal/sql/SqlFiles",
+              ".withFile(\"same_time_line_batch\", \"settle/same_time_line_batch\", timeLines)",
+              ".with(\"same_time_line_batch\", \"\")")),
       false,
       Form.RESERVED,
       Rule.ANSWER_HAS_EFFECT,

@@ -698,7 +698,7 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "internal/batch/Batches",
+                  "internal/database/Batches",
                   "batch.get(i).result = results.get(i);",
                   "batch.get(i).result = results.get((i + 1) % results.size());"))
           .running(plan -> plan.calling(32).mixing(new Plan.Mix(0, 0, 0, 0)))),
@@ -709,16 +709,16 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "internal/claim/SettleBatch",
-                  ".bind(\"responses\", all.bytes(Call::response))",
+                  "internal/claim/Reservation",
+                  ".bindEachBytes(\"responses\", calls, Call::response)",
                   """
-                  .bind(
+                  .bindEachBytes(
                                   "responses",
-                                  all.bytes(
-                                      call ->
-                                          calls
-                                              .get((calls.indexOf(call) + 1) % calls.size())
-                                              .response()))\
+                                  calls,
+                                  call ->
+                                      calls
+                                          .get((calls.indexOf(call) + 1) % calls.size())
+                                          .response())\
                   """))
           .running(plan -> plan.calling(32).mixing(new Plan.Mix(0, 0, 0, 0)))),
 
@@ -728,15 +728,14 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "internal/claim/ClaimBatch",
-                  ".bind(\"server\", database.settings().serverName())",
+                  "internal/sql/Parameters",
+                  ".bindEach(\"user_uuids\", callers, Caller::userId, UUID[]::new)",
                   """
-                  .bind("server", database.settings().serverName())
-                          .bind(
-                              "user_uuids",
-                              com.google.common.collect.Lists.reverse(calls).stream()
-                                  .map(call -> call.request().key().caller().userId())
-                                  .toArray(UUID[]::new))\
+                  .bindEach(
+                            "user_uuids",
+                            com.google.common.collect.Lists.reverse(callers),
+                            Caller::userId,
+                            UUID[]::new)\
                   """))
           .running(plan -> plan.calling(32).mixing(new Plan.Mix(0, 0, 0, 0)))),
 
@@ -746,10 +745,10 @@ enum SeededFault {
           .of(Form.RESERVED)
           .by(
               store(
-                  "internal/batch/Batches",
+                  "internal/database/Batches",
                   "batch.forEach(entry -> entry.failure = cutOff(causeOf(known)));",
                   """
-                          if (statement.kind() == BatchStatement.Kind.SETTLE) {
+                          if (statement.kind() == Kind.SETTLE) {
                             @SuppressWarnings("unchecked")
                             T done = (T) io.github.grpcidempotency.spi.Claim.Settled.DONE;
                             batch.forEach(entry -> entry.result = Optional.of(done));
@@ -761,35 +760,26 @@ enum SeededFault {
           .during(FaultKind.CUT_BEFORE)
           .cutting(Plan.COMPLETION)),
 
-  /** A batch of claims whose answer was lost is sent again, and every key then counts as won. */
+  /** A batch of claims is sent again after its answer was lost, and every key counts as won. */
   REPEATED_BATCH_WINS_EVERY_KEY(
       breaking(Rule.NO_UNEXPLAINED_EFFECT)
           .of(Form.RESERVED)
           .by(
               store(
-                  "internal/batch/Batches",
-                  "batch.forEach(entry -> entry.failure = cutOff(causeOf(known)));",
+                  "internal/claim/ReservationAttempt",
+                  "return insert(new Free(FailurePhase.ANSWER_LOST));",
                   """
-                          send(statement, batch);
-                          for (Entry<C, T> entry : batch) {
-                            if (entry.call
-                                instanceof
-                                io.github.grpcidempotency.postgres.internal.claim.ClaimBatch.Call
-                                    own) {
-                              @SuppressWarnings("unchecked")
-                              T won =
-                                  (T)
-                                      Optional.of(
-                                          new io.github.grpcidempotency.postgres.internal.claim
-                                              .Inserted(
-                                              own.id(),
-                                              java.time.Instant.now()
-                                                  .plus(own.request().retention()),
-                                              Optional.empty(),
-                                              System.nanoTime()));
-                              entry.result = Optional.of(won);
-                            }
-                          }
+                        UUID sent = ids.iterator().next();
+                        return inserted(insertInBatch())
+                                instanceof Reserved own
+                            ? own
+                            : new Reserved(
+                                sent,
+                                1,
+                                Instant.now().plus(request.retention()),
+                                Optional.empty(),
+                                Optional.empty(),
+                                Optional.of(System.nanoTime()));
                   """))
           .inBatches()
           .during(FaultKind.CUT_AFTER)
