@@ -44,6 +44,17 @@ class DerivedPoolTest {
   }
 
   @Test
+  void workThatHasAConnectionIsRefusedAnother() {
+    StoreConnections own = StoreConnections.of(database.app());
+
+    assertThatThrownBy(() -> own.use(first -> own.useForRenewal(second -> true)))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("has a connection of the store already");
+
+    assertThat(own.use(first -> true)).isTrue();
+  }
+
+  @Test
   void aDerivedPoolIsClosedWithItsStoreAndTheServicesPoolIsNot() throws SQLException {
     try (HikariDataSource service = pool("closed")) {
       try (PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(service).build()) {

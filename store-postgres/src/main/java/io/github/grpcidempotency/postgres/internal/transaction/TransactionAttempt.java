@@ -57,13 +57,9 @@ public final class TransactionAttempt {
   }
 
   public TransactionAttempt(RecordDatabase database, ClaimRequest request) {
-    this(database, request, database.ids().next());
-  }
-
-  public TransactionAttempt(RecordDatabase database, ClaimRequest request, UUID id) {
     this.database = database;
     this.request = request;
-    this.id = id;
+    this.id = database.ids().next();
     this.sql = database.sql(request.procedure());
   }
 
