@@ -51,7 +51,7 @@ class DerivedPoolTest {
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("has a connection of the store already");
 
-    assertThat(own.use(first -> true)).isTrue();
+    assertThat((boolean) own.use(first -> true)).isTrue();
   }
 
   @Test
