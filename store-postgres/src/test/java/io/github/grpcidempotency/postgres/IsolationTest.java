@@ -296,7 +296,7 @@ class IsolationTest {
                 handle
                     .createQuery(inFlight)
                     .bindArray("keys", String.class, request.key().value(), "no such key")
-                    .bindArray("users", UUID.class, owner, owner)
+                    .bindArray("user_uuids", UUID.class, owner, owner)
                     .bindArray("tenants", String.class, "", "")
                     .bindArray("projects", String.class, "", "")
                     .bindArray("locks", Long.class, 1L, 2L)

@@ -328,7 +328,7 @@ class PartitionsTest {
   private static List<String> problems(Handle handle, String role) {
     handle.execute("SET LOCAL ROLE " + role);
     try {
-      return new SchemaCheck(handle, "idempotency").problems();
+      return new SchemaCheck(handle.getConnection(), "idempotency").problems();
     } finally {
       handle.execute("RESET ROLE");
     }

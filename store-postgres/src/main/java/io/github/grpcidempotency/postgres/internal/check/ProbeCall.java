@@ -38,7 +38,6 @@ import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -155,7 +154,7 @@ final class ProbeCall {
     boolean unused =
         database.onConnection(
             connection -> {
-              PostgresCompletionWatch.tryListening(Jdbi.open(connection), schema);
+              PostgresCompletionWatch.tryListening(connection, schema);
               return true;
             });
   }

@@ -1,20 +1,21 @@
 package io.github.grpcidempotency.postgres.internal.check;
 
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.ResourceIdType;
 import io.github.grpcidempotency.spi.ShardMark;
+import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.Query;
-import org.jdbi.v3.core.statement.SqlStatements;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,11 +26,15 @@ public final class SchemaCheck {
   /** The last migration that servers need; later ones are for operators. */
   private static final int NEEDED_VERSION = 2;
 
-  private final Handle handle;
+  /** The key whose record, which does not exist, an outbox query is tried with. */
+  private static final IdempotencyKey NOBODYS =
+      new IdempotencyKey(Caller.of(new UUID(0, 0)), "idempotency/check");
+
+  private final Connection connection;
   private final String schema;
 
-  public SchemaCheck(Handle handle, String schema) {
-    this.handle = handle;
+  public SchemaCheck(Connection connection, String schema) {
+    this.connection = connection;
     this.schema = schema;
   }
 
@@ -37,16 +42,14 @@ public final class SchemaCheck {
   record Tables(boolean keys, boolean facts, boolean readable) {}
 
   Tables tables() {
-    return handle
-        .createQuery(load("check/tables"))
-        .bind("schema", schema)
-        .map(
-            (row, context) ->
+    return rows(
+            "check/tables",
+            row ->
                 new Tables(
                     row.getBoolean("has_keys"),
                     row.getBoolean("has_facts"),
                     row.getBoolean("readable")))
-        .one();
+        .get(0);
   }
 
   /** Returns the problem of a schema without the migrations that servers need. */
@@ -77,16 +80,21 @@ public final class SchemaCheck {
   }
 
   private Optional<String> fact(String name) {
-    return handle.createQuery(load("check/fact")).bind("name", name).mapTo(String.class).findOne();
+    return StatementBatch.run(
+        connection,
+        load("check/fact"),
+        values -> values.bind("name", name),
+        row -> row.getString(1));
   }
 
   /** Returns the problems of the schema and of the rights in it. */
   public List<String> problems() {
-    return handle
-        .createQuery(load("check/schema"))
-        .bind("schema", schema)
-        .mapTo(String.class)
-        .list();
+    return rows("check/schema", row -> row.getString(1));
+  }
+
+  private <T> List<T> rows(String check, StatementBatch.RowReader<T> reader) {
+    return StatementBatch.runForRows(
+        connection, load(check), values -> values.bind("schema", schema), reader);
   }
 
   /** Returns the problem of the column for a procedure's resource, given the types by name. */
@@ -122,18 +130,10 @@ public final class SchemaCheck {
    * Returns the problem of a procedure's outbox query, which is part of its claims: the database
    * plans it, so that a wrong query fails at start-up rather than in a replay.
    */
-  Optional<String> brokenOutbox(RecordedProcedure procedure) {
+  Optional<String> brokenOutbox(RecordedProcedure procedure, ProcedureSql sql) {
     try {
-      // The settings of the query hold for the transaction.
-      return handle.inTransaction(
-          transaction -> {
-            ofNobody("SELECT true" + ProcedureSql.settings(procedure)).mapTo(Boolean.class).list();
-            ofNobody(ProcedureSql.selectRecord(procedure, schema))
-                .bind("key", "")
-                .mapToMap()
-                .list();
-            return Optional.empty();
-          });
+      StatementBatch.run(connection, sql.find, values -> values.bindKey(NOBODYS));
+      return Optional.empty();
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
         throw failure; // the failure is not caused by the query
@@ -149,16 +149,6 @@ public final class SchemaCheck {
       Throwable cause = failure.getCause() == null ? failure : failure.getCause();
       return Optional.of("its outbox query fails: " + cause.getMessage());
     }
-  }
-
-  /** Returns a query as of a caller without a tenant and a project. */
-  private Query ofNobody(String sql) {
-    return handle
-        .createQuery(sql)
-        .configure(SqlStatements.class, bindings -> bindings.setUnusedBindingAllowed(true))
-        .bind("user", new UUID(0, 0).toString())
-        .bind("tenant", "")
-        .bind("project", "");
   }
 
   private String load(String check) {

@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jdbi.v3.core.ConnectionException;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
@@ -122,8 +121,7 @@ public final class StartupCheck {
         .connections()
         .use(
             connection -> {
-              SchemaCheck check =
-                  new SchemaCheck(Jdbi.open(connection), database.settings().schema());
+              SchemaCheck check = new SchemaCheck(connection, database.settings().schema());
               SchemaCheck.Tables tables = check.tables();
               Optional<String> missing = check.missing(tables);
               if (missing.isPresent()) {
@@ -140,7 +138,11 @@ public final class StartupCheck {
               for (RecordedProcedure procedure : procedures) {
                 check
                     .problemOfColumn(procedure, columns)
-                    .or(() -> sound ? check.brokenOutbox(procedure) : Optional.empty())
+                    .or(
+                        () ->
+                            sound
+                                ? check.brokenOutbox(procedure, database.sql(procedure))
+                                : Optional.empty())
                     .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
               }
               return sound;

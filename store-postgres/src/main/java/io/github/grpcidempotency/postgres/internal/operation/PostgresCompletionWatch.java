@@ -5,31 +5,26 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.background.RepeatedTask;
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.LockId;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
+import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.CompletionWatch;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Stream;
-import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
@@ -119,17 +114,21 @@ public final class PostgresCompletionWatch implements AutoCloseable {
    * Listens and notifies once, as a watch does, on a connection that could receive the
    * notification.
    */
-  public static void tryListening(Handle handle, String schema) {
-    if (isBackendOf(handle, driverOf(handle))) {
-      handle.execute("LISTEN \"%1$s\"; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(schema));
-    } else {
-      handle.execute("SELECT pg_notify(?, '')", schema);
-    }
+  public static void tryListening(Connection connection, String schema) {
+    run(
+        connection,
+        isBackendOf(connection)
+            ? "LISTEN \"%1$s\"; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(schema)
+            : "SELECT pg_notify('%s', '')".formatted(schema));
   }
 
-  private static PGConnection driverOf(Handle handle) {
+  private static void run(Connection connection, String statements) {
+    StatementBatch.run(connection, statements, values -> values);
+  }
+
+  private static PGConnection driverOf(Connection connection) {
     try {
-      return handle.getConnection().unwrap(PGConnection.class);
+      return connection.unwrap(PGConnection.class);
     } catch (SQLException failure) {
       throw Failures.asJdbiException(failure);
     }
@@ -139,9 +138,12 @@ public final class PostgresCompletionWatch implements AutoCloseable {
    * Returns whether the driver is connected to the backend that answers, so that no pooler is
    * between.
    */
-  private static boolean isBackendOf(Handle handle, PGConnection connection) {
-    return handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one()
-        == connection.getBackendPID();
+  private static boolean isBackendOf(Connection connection) {
+    int answering =
+        StatementBatch.run(
+                connection, "SELECT pg_backend_pid()", values -> values, row -> row.getInt(1))
+            .orElseThrow();
+    return answering == driverOf(connection).getBackendPID();
   }
 
   /**
@@ -209,99 +211,85 @@ public final class PostgresCompletionWatch implements AutoCloseable {
   }
 
   private boolean watchUntilIdle(Connection connection) {
-    try (Handle handle = Jdbi.open(connection)) {
-      watchUntilIdle(handle);
-      return true;
-    } catch (SQLException failure) {
-      throw Failures.asJdbiException(failure);
-    }
-  }
-
-  private void watchUntilIdle(Handle handle) throws SQLException {
-    PGConnection connection = driverOf(handle);
-    boolean notified = listens && listen(handle, connection);
+    PGConnection driver = driverOf(connection);
+    boolean notified = listens && listen(connection, driver);
     Duration pollInterval = notified ? POLL_WHEN_NOTIFIED : POLL_OTHERWISE;
     unannounced.addAll(watched.keySet());
     long lastPoll = System.nanoTime();
     long lastWork = lastPoll;
     while (!closed && System.nanoTime() - lastWork < IDLE_LIMIT.toNanos()) {
       boolean asked = added.getAndSet(false);
-      announce(handle, notified);
+      announce(connection, notified);
       if (asked || System.nanoTime() - lastPoll > pollInterval.toNanos()) {
         lastPoll = System.nanoTime();
-        poll(handle);
+        poll(connection);
       }
       if (!watched.isEmpty()) {
         lastWork = System.nanoTime();
       }
-      receive(connection, TICK);
+      receive(driver, TICK);
     }
     if (listens) {
-      handle.execute("UNLISTEN *");
+      run(connection, "UNLISTEN *");
     }
+    return true;
   }
 
-  private boolean listen(Handle handle, PGConnection connection) throws SQLException {
-    if (!isBackendOf(handle, connection)) {
+  private boolean listen(Connection connection, PGConnection driver) {
+    if (!isBackendOf(connection)) {
       return false;
     }
-    handle.execute("LISTEN \"" + channel + '"');
     String echo = UUID.randomUUID().toString();
-    handle.execute("SELECT pg_notify(?, ?)", channel, echo);
+    run(connection, "LISTEN \"%1$s\"".formatted(channel));
+    StatementBatch.run(
+        connection,
+        "SELECT pg_notify(:channel, :echo)",
+        values -> values.bind("channel", channel).bind("echo", echo));
     long end = System.nanoTime() + ECHO_LIMIT.toNanos();
     while (System.nanoTime() < end) {
-      if (receive(connection, ECHO_LIMIT).contains(echo)) {
+      if (receive(driver, ECHO_LIMIT).contains(echo)) {
         return true;
       }
     }
     return false;
   }
 
-  public static Set<Long> running(
-      Handle handle, String inFlightSql, Map<Long, IdempotencyKey> operations) {
-    List<Long> locks = List.copyOf(operations.keySet());
-    List<IdempotencyKey> keys = locks.stream().map(operations::get).toList();
-    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
-    return handle
-        .createQuery(inFlightSql)
-        .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::value).toList())
-        .bindArray("users", UUID.class, callers.stream().map(Caller::userId).toList())
-        .bindArray("tenants", String.class, names(callers, Caller::tenant))
-        .bindArray("projects", String.class, names(callers, Caller::project))
-        .bindArray("locks", Long.class, locks)
-        .mapTo(Long.class)
-        .set();
-  }
-
-  private static List<String> names(List<Caller> callers, Function<Caller, Optional<String>> name) {
-    return callers.stream().map(name).map(given -> given.orElse("")).toList();
-  }
-
   /** Tells other servers that the end of operations is awaited. */
-  private void announce(Handle handle, boolean notified) {
+  private void announce(Connection connection, boolean notified) {
     List<Long> locks = List.copyOf(unannounced);
     if (notified && !locks.isEmpty()) {
-      handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute();
+      StatementBatch.run(
+          connection, announceSql, values -> values.bind("locks", locks.toArray(Long[]::new)));
     }
     locks.forEach(unannounced::remove);
   }
 
-  private List<String> receive(PGConnection connection, Duration maxWait) throws SQLException {
-    List<String> received =
-        Stream.of(connection.getNotifications((int) maxWait.toMillis()))
-            .map(PGNotification::getParameter)
-            .toList();
+  private List<String> receive(PGConnection driver, Duration maxWait) {
+    List<String> received;
+    try {
+      received =
+          Stream.of(driver.getNotifications((int) maxWait.toMillis()))
+              .map(PGNotification::getParameter)
+              .toList();
+    } catch (SQLException failure) {
+      throw Failures.asJdbiException(failure);
+    }
     received.stream().map(Longs::tryParse).filter(Objects::nonNull).forEach(this::notifyEnded);
     return received;
   }
 
-  private void poll(Handle handle) {
-    Map<Long, IdempotencyKey> asked = new HashMap<>();
-    watched.forEach((lock, operation) -> asked.put(lock, operation.key()));
-    if (!asked.isEmpty()) {
-      Set<Long> running = running(handle, inFlightSql, asked);
-      asked.keySet().stream().filter(lock -> !running.contains(lock)).forEach(this::notifyEnded);
+  private void poll(Connection connection) {
+    List<IdempotencyKey> asked = watched.values().stream().map(Watched::key).toList();
+    if (asked.isEmpty()) {
+      return;
     }
+    List<Long> running =
+        StatementBatch.runForRows(
+            connection, inFlightSql, values -> values.bindKeys(asked), row -> row.getLong(1));
+    asked.stream()
+        .map(LockId::of)
+        .filter(lock -> !running.contains(lock))
+        .forEach(this::notifyEnded);
   }
 
   private void notifyEnded(long lock) {

@@ -102,20 +102,24 @@ public final class Parameters {
    * the statement may act.
    */
   public Parameters bindOperations(List<ClaimRequest> requests, List<UUID> ids) {
-    List<IdempotencyKey> keys = requests.stream().map(ClaimRequest::key).toList();
-    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
-    return bindEach("ids", ids, id -> id, UUID[]::new)
-        .bindEach("keys", keys, IdempotencyKey::value, String[]::new)
-        .bindEach("locks", keys, LockId::of, Long[]::new)
-        .bindLate("users", () -> usersOf(callers))
-        .bindEach("user_uuids", callers, Caller::userId, UUID[]::new)
-        .bindEach("tenants", callers, caller -> caller.tenant().orElse(""), String[]::new)
-        .bindEach("projects", callers, caller -> caller.project().orElse(""), String[]::new)
+    return bindKeys(requests.stream().map(ClaimRequest::key).toList())
+        .bindEach("ids", ids, id -> id, UUID[]::new)
         .bindEach("procedures", requests, call -> call.procedure().name(), String[]::new)
         .bindEachBytes("hashes", requests, call -> Optional.of(call.fingerprint().hash()))
         .bindEach("hash_versions", requests, call -> call.fingerprint().version(), Integer[]::new)
         .bindEach("retentions", requests, call -> call.retention().toMillis(), Long[]::new)
         .bindEachBytes("traces", requests, ClaimRequest::trace);
+  }
+
+  /** Binds keys as arrays, one for each column. */
+  public Parameters bindKeys(List<IdempotencyKey> keys) {
+    List<Caller> callers = keys.stream().map(IdempotencyKey::caller).toList();
+    return bindEach("keys", keys, IdempotencyKey::value, String[]::new)
+        .bindEach("locks", keys, LockId::of, Long[]::new)
+        .bindLate("users", () -> usersOf(callers))
+        .bindEach("user_uuids", callers, Caller::userId, UUID[]::new)
+        .bindEach("tenants", callers, caller -> caller.tenant().orElse(""), String[]::new)
+        .bindEach("projects", callers, caller -> caller.project().orElse(""), String[]::new);
   }
 
   private static String usersOf(List<Caller> callers) {

@@ -1,1 +1,1 @@
-SELECT running FROM "${schema}".in_flight(:keys, :users, :tenants, :projects, :locks) AS running
+SELECT running FROM "${schema}".in_flight(:keys, :user_uuids, :tenants, :projects, :locks) AS running
