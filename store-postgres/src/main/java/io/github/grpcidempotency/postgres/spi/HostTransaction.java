@@ -30,8 +30,8 @@ public interface HostTransaction {
    *     marked for rollback, or rolled back earlier; {@code COMMITTED} even if the host fails after
    *     the commit
    * @throws RuntimeException if the transaction could not be committed. The store looks for the
-   *     {@link java.sql.SQLException} among the causes. If there is none, and the record has run,
-   *     the store does not know how the transaction ended.
+   *     PostgreSQL driver's {@link java.sql.SQLException} among the causes. If there is none, and
+   *     the record has run, the store does not know how the transaction ended.
    */
   Completion commit(Runnable record);
 
