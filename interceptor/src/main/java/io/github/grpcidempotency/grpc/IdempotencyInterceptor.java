@@ -15,6 +15,7 @@ import io.github.grpcidempotency.grpc.spi.OperationAccess;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.engine.Closing;
 import io.github.grpcidempotency.internal.engine.Engine;
 import io.github.grpcidempotency.internal.engine.EngineSettings;
 import io.github.grpcidempotency.internal.engine.Engines;
@@ -54,6 +55,7 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.stream.Stream;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -256,8 +258,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    */
   @Override
   public void close() {
-    closing.forEach(Runnable::run);
-    engines.ifPresent(Engines::close);
+    Stream<Runnable> last = engines.stream().map(present -> present::close);
+    Closing.all(Stream.concat(closing.stream(), last).toList());
   }
 
   private static <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
@@ -369,7 +371,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
     /**
      * Sets the executor that resumes calls after a wait for another call. Handlers may run on this
-     * executor, so pass the server's executor. The default is a pool of daemon threads that grows
+     * executor, so pass the server's executor. It must run every task that it accepts: a call whose
+     * task it discards is not answered. The default is a pool of daemon threads that grows
      * as needed.
      */
     public Builder executor(Executor executor) {

@@ -90,6 +90,6 @@ public final class Engines implements AutoCloseable {
 
   @Override
   public void close() {
-    all().forEach(Engine::close);
+    Closing.all(all().stream().<Runnable>map(engine -> engine::close).toList());
   }
 }
