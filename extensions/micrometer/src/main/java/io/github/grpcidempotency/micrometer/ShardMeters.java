@@ -1,16 +1,16 @@
 package io.github.grpcidempotency.micrometer;
 
-import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.CallEvent;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * All meters of one shard, or of a store without shards. The meters of a procedure are created
- * once; later look-ups allocate nothing.
+ * once.
  */
 final class ShardMeters {
   private final Meters meters;
-  private final Map<ProcedureInfo, ProcedureMeters> procedures = new ConcurrentHashMap<>();
+  private final Map<MeteredProcedure, ProcedureMeters> procedures = new ConcurrentHashMap<>();
   private final ProcessMeters process;
   private final LiveGauges gauges;
 
@@ -20,7 +20,8 @@ final class ShardMeters {
     this.process = new ProcessMeters(meters, gauges);
   }
 
-  ProcedureMeters of(ProcedureInfo procedure) {
+  ProcedureMeters of(CallEvent event) {
+    MeteredProcedure procedure = MeteredProcedure.of(event);
     ProcedureMeters known = procedures.get(procedure);
     return known != null
         ? known

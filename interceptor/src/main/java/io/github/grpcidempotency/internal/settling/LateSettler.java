@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.settling;
 
+import static io.github.grpcidempotency.spi.FailurePhase.HANDLER_DONE;
 import static io.github.grpcidempotency.store.FailureCause.OTHER;
-import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;

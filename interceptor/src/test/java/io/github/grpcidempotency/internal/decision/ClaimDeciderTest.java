@@ -144,11 +144,11 @@ class ClaimDeciderTest {
         met, procedure, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
   }
 
-  private static Fingerprint.Match compare(Fingerprint recorded) {
+  private static RequestMatch compare(Fingerprint recorded) {
     if (recorded.version() != REQUEST.version()) {
-      return Fingerprint.Match.INCOMPARABLE;
+      return RequestMatch.INCOMPARABLE;
     }
-    return recorded.matches(REQUEST) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
+    return recorded.matches(REQUEST) ? RequestMatch.SAME : RequestMatch.OTHER;
   }
 
   @Test

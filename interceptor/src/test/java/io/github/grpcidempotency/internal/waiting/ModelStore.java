@@ -4,10 +4,10 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.internal.engine.Engines;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.LeaseKeeper;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
@@ -74,7 +74,7 @@ final class ModelStore implements IdempotencyStore {
         CallEvents.capture(
             new Listeners(List.of()),
             new DecisionLog(Optional.empty()),
-            Engines.describe(PROCEDURE, Entry.CALL)),
+            ProcedureInfo.of(PROCEDURE, Entry.CALL)),
         0);
   }
 

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.internal.settling;
 
-import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
+import static io.github.grpcidempotency.spi.FailurePhase.HANDLER_DONE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -11,10 +11,10 @@ import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.internal.decision.HandlerError;
-import io.github.grpcidempotency.internal.engine.Engines;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.LateSettler.Limits;
 import io.github.grpcidempotency.key.Caller;
@@ -266,7 +266,7 @@ class LateSettlerTest {
         CallEvents.capture(
             listeners,
             new DecisionLog(Optional.empty()),
-            Engines.describe(request.procedure(), Entry.CALL));
+            ProcedureInfo.of(request.procedure(), Entry.CALL));
     OwnedClaim operation = new OwnedClaim(leases, request, claim, events, System.nanoTime());
     operation.renew();
     return operation;
