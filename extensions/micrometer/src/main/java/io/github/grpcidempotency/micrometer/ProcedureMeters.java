@@ -53,8 +53,8 @@ final class ProcedureMeters {
   private final Timer recordingsLate;
   private final Counter recordingsAbandoned;
 
-  ProcedureMeters(Meters all, MeteredProcedure procedure) {
-    Meters meters = all.with(procedure.tags());
+  /** Registers meters that all have the tags of the procedure. */
+  ProcedureMeters(Meters meters) {
     keysFound =
         new MetersByWord<>(MOST_SOURCES, source -> meters.counter(MetricName.KEYS_FOUND, source));
     keysMissing = meters.counter(MetricName.KEYS_MISSING, "false");

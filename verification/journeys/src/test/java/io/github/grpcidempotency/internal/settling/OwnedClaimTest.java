@@ -185,14 +185,13 @@ class OwnedClaimTest {
   void theStatusFromTheStoreTakesPrecedence() {
     Procedure procedure = createThing().status(id -> COMPLETED).build();
     ClaimResult.Recorded recorded =
-        new ClaimResult.Recorded(
-            Fingerprinter.wholeRequest().fingerprint(REQUEST),
-            procedure.name(),
-            UUID.randomUUID(),
-            Instant.EPOCH,
-            answer(Optional.of(ResourceId.of(7))),
-            Optional.of(FAILED),
-            Optional.empty());
+        ClaimResult.Recorded.of(
+                UUID.randomUUID(),
+                procedure.name(),
+                Fingerprinter.wholeRequest().fingerprint(REQUEST),
+                answer(Optional.of(ResourceId.of(7))),
+                Instant.EPOCH)
+            .withStatus(Optional.of(FAILED));
 
     assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).contains(FAILED);
   }
