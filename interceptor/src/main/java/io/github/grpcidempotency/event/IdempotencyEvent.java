@@ -136,20 +136,20 @@ public interface IdempotencyEvent {
     RETENTION_FAILED,
     /**
      * The leases of a process were renewed, in one statement for each shard. Has the duration of
-     * the statement. ({@link RenewalEvent})
+     * the statement. ({@link ProcessEvent})
      */
     LEASES_RENEWED,
     /**
      * The leases of a process could not be renewed. Renewal is tried again before the leases end.
-     * ({@link RenewalEvent})
+     * ({@link ProcessEvent})
      */
     RENEWAL_FAILED,
     /**
      * Expired records were swept. Emitted after the last batch of the sweep was committed. Has the
-     * duration of the sweep. ({@link SweepEvent})
+     * duration of the sweep. ({@link ProcessEvent})
      */
     SWEPT,
-    /** A sweep failed. The next sweep continues where this sweep ended. ({@link SweepEvent}) */
+    /** A sweep failed. The next sweep continues where this sweep ended. ({@link ProcessEvent}) */
     SWEEP_FAILED
   }
 }

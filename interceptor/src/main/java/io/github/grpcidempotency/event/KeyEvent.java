@@ -11,9 +11,6 @@ public interface KeyEvent extends CallEvent {
    */
   String source();
 
-  /** Returns the mistake of a malformed key. */
+  /** Returns the mistake of a malformed key, or why the source failed. */
   Optional<KeyProblem> problem();
-
-  /** Returns why the source failed, if it did. */
-  Optional<ExtractionFailure> failure();
 }

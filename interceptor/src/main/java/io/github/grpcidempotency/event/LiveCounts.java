@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.event;
 
-import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.spi.BatchCounts;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -6,7 +6,6 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.call.internal.KeyFinder;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.grpc.internal.RecordedOperations;
@@ -15,6 +14,7 @@ import io.github.grpcidempotency.grpc.spi.OperationAccess;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.engine.Closing;
 import io.github.grpcidempotency.internal.engine.Engine;
 import io.github.grpcidempotency.internal.engine.EngineSettings;
 import io.github.grpcidempotency.internal.engine.Engines;
@@ -23,6 +23,7 @@ import io.github.grpcidempotency.internal.engine.Stores;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.waiting.WaitLimits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyProblem;
@@ -30,7 +31,6 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
@@ -55,6 +55,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -256,13 +257,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    */
   @Override
   public void close() {
-    closing.forEach(Runnable::run);
-    engines.ifPresent(Engines::close);
+    Stream<Runnable> last = engines.stream().map(present -> present::close);
+    Closing.all(Stream.concat(closing.stream(), last).toList());
   }
 
   private static <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
       CallEvents events, ServerCall<RequestT, ?> call, Throwable failed) {
-    events.extractionFailed(CALLERS, ExtractionFailure.DEFECT, failed);
+    events.extractionFailed(CALLERS, KeyProblem.DEFECT, failed);
     ResponseWriter.close(
         call,
         failed instanceof StatusRuntimeException said
@@ -283,7 +284,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private Duration callLimit = Duration.ofHours(1);
-    private WaitLimits waitLimits = WaitLimits.defaults();
+    private WaitLimits waitLimits = WaitLimits.DEFAULT;
     private Executor executor = DaemonThreads.pool();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -359,18 +360,34 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets how many calls may wait for running calls, and the total size of their requests; {@link
-     * WaitLimits#defaults} by default.
+     * Sets how many calls of this process may wait for running calls; 10,000 in all and 1,000 for
+     * one key by default. A duplicate beyond a limit is refused at once.
+     *
+     * @throws IllegalArgumentException if a limit is negative
      */
-    public Builder waitLimits(WaitLimits limits) {
-      this.waitLimits = limits;
+    public Builder waitingCalls(int all, int perKey) {
+      this.waitLimits = waitLimits.ofCalls(all, perKey);
+      return this;
+    }
+
+    /**
+     * Sets the total size of the requests that may wait in this process, serialized; 64 MiB in all
+     * and 8 MiB for one key by default. A waiting call keeps its request in memory, because the
+     * call runs if the running call leaves no answer. A duplicate beyond a limit is refused at
+     * once.
+     *
+     * @throws IllegalArgumentException if a limit is negative
+     */
+    public Builder waitingBytes(long all, long perKey) {
+      this.waitLimits = waitLimits.ofBytes(all, perKey);
       return this;
     }
 
     /**
      * Sets the executor that resumes calls after a wait for another call. Handlers may run on this
-     * executor, so pass the server's executor. The default is a pool of daemon threads that grows
-     * as needed.
+     * executor, so pass the server's executor. It must run every task that it accepts: a call whose
+     * task it discards is not answered. The default is a pool of daemon threads that grows as
+     * needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -11,16 +11,6 @@ import java.security.MessageDigest;
  * @param hash 32 bytes of SHA-256
  */
 public record Fingerprint(int version, ByteString hash) {
-  /** The result of comparing a request with a recorded one. */
-  public enum Match {
-    /** The requests are equal. */
-    SAME,
-    /** The requests differ. */
-    OTHER,
-    /** The record was made under newer rules that this server does not know. */
-    INCOMPARABLE
-  }
-
   /** Returns whether the hashes are equal. Takes constant time. */
   public boolean matches(Fingerprint other) {
     return version == other.version

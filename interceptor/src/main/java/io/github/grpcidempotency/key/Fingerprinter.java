@@ -85,14 +85,18 @@ public final class Fingerprinter {
     return under(version, request);
   }
 
-  /** Compares a request with a recorded fingerprint, under the rules of the record. */
-  public Fingerprint.Match compare(Message request, Fingerprint recorded) {
-    if (recorded.version() > version) {
-      return Fingerprint.Match.INCOMPARABLE;
-    }
-    return under(recorded.version(), request).matches(recorded)
-        ? Fingerprint.Match.SAME
-        : Fingerprint.Match.OTHER;
+  /** Returns whether a recorded fingerprint was made under these rules, or under older ones. */
+  public boolean knows(Fingerprint recorded) {
+    return recorded.version() <= version;
+  }
+
+  /**
+   * Returns whether a request is equal to a recorded one, under the rules of the record.
+   *
+   * @param recorded a fingerprint that these rules {@linkplain #knows know}
+   */
+  public boolean matches(Message request, Fingerprint recorded) {
+    return under(recorded.version(), request).matches(recorded);
   }
 
   /** Returns the problems of these rules for a type of request; empty if there are none. */

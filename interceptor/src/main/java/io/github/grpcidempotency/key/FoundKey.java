@@ -14,13 +14,12 @@ public record FoundKey(String value, Optional<Caller> caller, Optional<String> n
   /**
    * Checks the value.
    *
-   * @throws MalformedKeyException if it is not {@linkplain IdempotencyKey#problemOf usable as a
-   *     key}
+   * @throws KeyException if it is not {@linkplain IdempotencyKey#problemOf usable as a key}
    */
   public FoundKey {
     Optional<KeyProblem> problem = IdempotencyKey.problemOf(value);
     if (problem.isPresent()) {
-      throw MalformedKeyException.of(problem.get(), value).ownedBy(caller);
+      throw KeyException.ofText(problem.get(), value).ownedBy(caller);
     }
   }
 
@@ -38,7 +37,7 @@ public record FoundKey(String value, Optional<Caller> caller, Optional<String> n
   FoundKey spelled(UnaryOperator<String> spelling) {
     try {
       return new FoundKey(spelling.apply(value), caller, name);
-    } catch (MalformedKeyException malformed) {
+    } catch (KeyException malformed) {
       throw malformed.ownedBy(caller);
     }
   }

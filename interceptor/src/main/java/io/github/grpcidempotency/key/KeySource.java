@@ -20,8 +20,7 @@ public interface KeySource {
    * Looks for the key of a call.
    *
    * @return the key; empty if the call has none
-   * @throws MalformedKeyException if the key is malformed
-   * @throws UnauthenticatedKeyException if the caller cannot prove that the key is theirs
+   * @throws KeyException if the key is malformed, or if the caller cannot prove that it is theirs
    * @throws io.github.grpcidempotency.store.StoreException if the source cannot read the data that
    *     it needs; the call is refused with {@code UNAVAILABLE}, even if its procedure fails open
    */
@@ -55,7 +54,7 @@ public interface KeySource {
    * Returns the key that results from one value in a header or a field, for a client that requests
    * the outcome of its call by that value; empty if keys are not made from one value.
    *
-   * @throws MalformedKeyException if the value is malformed
+   * @throws KeyException if the value is malformed
    */
   default Optional<String> keyOf(String value) {
     return Optional.empty();

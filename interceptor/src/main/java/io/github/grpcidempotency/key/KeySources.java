@@ -24,7 +24,7 @@ final class KeySources {
         source,
         key ->
             Objects.requireNonNull(format.canonicalize(key), "the key format returned null")
-                .orElseThrow(() -> MalformedKeyException.ofLength(KeyProblem.FORMAT, key)),
+                .orElseThrow(() -> KeyException.ofLength(KeyProblem.FORMAT, key)),
         format.description());
   }
 
@@ -33,7 +33,7 @@ final class KeySources {
         source,
         key -> {
           if (!IdempotencyKey.isShort(prefix + key)) {
-            throw MalformedKeyException.ofLength(KeyProblem.TOO_LONG, key);
+            throw KeyException.ofLength(KeyProblem.TOO_LONG, key);
           }
           return prefix + key;
         },
@@ -63,14 +63,14 @@ final class KeySources {
         return Optional.empty();
       }
       if (values.size() > 1) {
-        throw MalformedKeyException.explained(
+        throw KeyException.explained(
             KeyProblem.REPEATED, "it has %d values".formatted(values.size()));
       }
       if (values.get(0).isEmpty()) {
-        throw MalformedKeyException.explained(KeyProblem.EMPTY, "it is empty");
+        throw KeyException.explained(KeyProblem.EMPTY, "it is empty");
       }
       if (!ASCII.matchesAllOf(values.get(0))) {
-        throw MalformedKeyException.explained(
+        throw KeyException.explained(
             KeyProblem.CHARACTERS, "it has characters that are not printable ASCII");
       }
       return Optional.of(FoundKey.of(values.get(0)));
@@ -148,7 +148,7 @@ final class KeySources {
       for (String path : paths) {
         FieldPath field =
             FieldPath.of(call.request().getDescriptorForType(), path)
-                .orElseThrow(() -> new MalformedKeyException("the request has no field " + path));
+                .orElseThrow(() -> KeyException.malformed("the request has no field " + path));
         byte[] bytes = DeterministicBytes.of(field.only(call.request()));
         isSet |= bytes.length > 0;
         putField(hasher, bytes);
@@ -188,7 +188,7 @@ final class KeySources {
     private static Optional<FoundKey> find(KeySource source, KeyCall call) {
       try {
         return findIn(source, call).map(found -> found.named(source.name()));
-      } catch (MalformedKeyException malformed) {
+      } catch (KeyException malformed) {
         throw malformed.named(source.name());
       }
     }
@@ -248,7 +248,7 @@ final class KeySources {
     private <T> T explaining(Supplier<T> step) {
       try {
         return step.get();
-      } catch (MalformedKeyException malformed) {
+      } catch (KeyException malformed) {
         throw malformed.expecting(expected);
       }
     }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
@@ -13,6 +14,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 
 /**
@@ -33,20 +36,21 @@ public final class Procedure {
   private final Function<Message, Optional<ResourceId>> resourceId;
   private final Optional<Function<Message, Optional<ResourceId>>> deletedId;
   private final Optional<String> integerIdField;
-  private final Optional<ResponseRebuilder> responseRebuilder;
+  private final Optional<BiFunction<Caller, ResourceId, ? extends Optional<? extends Message>>>
+      responseRebuilder;
   private final Optional<StatusSource> statusSource;
   private final Retention retention;
   private final boolean retainedFromLastReplay;
   private final OutagePolicy outagePolicy;
   private final Execution execution;
-  private final Optional<ClaimTiming> claimTiming;
+  private final boolean claimsAtCommit;
   private final Duration attachLimit;
   private final Optional<Duration> unansweredLimit;
   private final FailurePolicy failurePolicy;
   private final Optional<ResponseProtection> responseProtection;
   private final Set<String> omittedFields;
   private final int maxRecordedBytes;
-  private final Optional<ReplayGuard> replayGuard;
+  private final Optional<BiPredicate<Caller, Optional<ResourceId>>> replayGuard;
 
   Procedure(ProcedureBuilder<?> builder) {
     this.name = builder.name;
@@ -66,7 +70,7 @@ public final class Procedure {
     this.retainedFromLastReplay = builder.retainedFromLastReplay;
     this.execution = builder.execution.orElse(Execution.RESERVED);
     this.outagePolicy = builder.outagePolicy.orElseGet(() -> OutagePolicy.of(execution, keyPolicy));
-    this.claimTiming = builder.claimTiming;
+    this.claimsAtCommit = builder.claimsAtCommit;
     this.attachLimit = builder.attachLimit;
     this.unansweredLimit = builder.unansweredLimit;
     this.failurePolicy = builder.failurePolicy;
@@ -135,7 +139,8 @@ public final class Procedure {
   }
 
   /** Returns the rebuilder of responses; empty if responses are recorded. */
-  public Optional<ResponseRebuilder> responseRebuilder() {
+  public Optional<BiFunction<Caller, ResourceId, ? extends Optional<? extends Message>>>
+      responseRebuilder() {
     return responseRebuilder;
   }
 
@@ -170,7 +175,7 @@ public final class Procedure {
   }
 
   /** Returns the guard that decides whether an answer may be replayed. */
-  public Optional<ReplayGuard> replayGuard() {
+  public Optional<BiPredicate<Caller, Optional<ResourceId>>> replayGuard() {
     return replayGuard;
   }
 
@@ -184,14 +189,9 @@ public final class Procedure {
     return execution;
   }
 
-  /** Returns when the key of a transactional call is claimed; empty if it is not set. */
-  Optional<ClaimTiming> claimTiming() {
-    return claimTiming;
-  }
-
   /** Returns whether a call that is no retry is claimed at its commit. */
   public boolean claimsAtCommit() {
-    return claimTiming.equals(Optional.of(ClaimTiming.AT_COMMIT));
+    return claimsAtCommit;
   }
 
   /** Returns how long a duplicate may wait for a running call; zero if it is refused at once. */

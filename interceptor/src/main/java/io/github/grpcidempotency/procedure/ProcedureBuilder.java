@@ -3,6 +3,7 @@ package io.github.grpcidempotency.procedure;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
@@ -19,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -52,20 +55,21 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private boolean creates;
   Optional<Function<Message, Optional<ResourceId>>> deletedId = Optional.empty();
   Optional<String> integerIdField = Optional.empty();
-  Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
+  Optional<BiFunction<Caller, ResourceId, ? extends Optional<? extends Message>>>
+      responseRebuilder = Optional.empty();
   Optional<StatusSource> statusSource = Optional.empty();
   Retention retention = new Retention(() -> Retention.DEFAULT);
   boolean retainedFromLastReplay;
   Optional<OutagePolicy> outagePolicy = Optional.empty();
   Optional<Execution> execution = Optional.empty();
-  Optional<ClaimTiming> claimTiming = Optional.empty();
+  boolean claimsAtCommit;
   Duration attachLimit = Duration.ZERO;
   FailurePolicy failurePolicy = FailurePolicy.releaseAll();
   Optional<Duration> unansweredLimit = Optional.empty();
   Optional<ResponseProtection> responseProtection = Optional.empty();
   Set<String> omittedFields = Set.of();
   int maxRecordedBytes = MAX_RECORDED_BYTES;
-  Optional<ReplayGuard> replayGuard = Optional.empty();
+  Optional<BiPredicate<Caller, Optional<ResourceId>>> replayGuard = Optional.empty();
 
   ProcedureBuilder(String name, Optional<MethodDescriptor<?, ?>> method) {
     this.name = name;
@@ -266,11 +270,16 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets when the key of a transactional call is claimed; {@link ClaimTiming#BEFORE_HANDLER} by
-   * default.
+   * Claims the key of a {@link Execution#TRANSACTIONAL} call together with its commit, so that the
+   * claim needs no round trip: the record itself is the claim. By default, the key is claimed
+   * before the handler, and a duplicate never starts a handler.
+   *
+   * <p>A duplicate that is not marked as a retry may run its handler as well; its transaction is
+   * then rolled back, and the call gets the answer that was recorded. For handlers whose effects
+   * are all in their transaction, and which do not need {@code app.current_user_id}.
    */
-  public ProcedureBuilder<ResponseT> claim(ClaimTiming timing) {
-    this.claimTiming = Optional.of(timing);
+  public ProcedureBuilder<ResponseT> claimAtCommit() {
+    this.claimsAtCommit = true;
     return this;
   }
 
@@ -351,16 +360,34 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /**
    * Records a reference to the resource instead of the response, and sets the rebuilder, which
-   * rebuilds the response from the resource. Needs {@link #resource}. A response without a resource
-   * id is recorded itself.
+   * rebuilds the response from the resource: for answers that are too large to record, or that
+   * should show the current state. Needs {@link #resource}. A response without a resource id is
+   * recorded itself.
+   *
+   * @param rebuilder returns the response for the current state of the resource; empty if the
+   *     resource does not exist any more. Called on the thread of the replay, with the gRPC {@code
+   *     Context} of the call; it may read a database. If it throws, the client gets {@code
+   *     UNAVAILABLE} and may retry, and the record stays. The cause in the error is that of a
+   *     {@link io.github.grpcidempotency.store.StoreException}, otherwise {@code other}
    */
-  public ProcedureBuilder<ResponseT> rebuild(ResponseRebuilder rebuilder) {
+  public ProcedureBuilder<ResponseT> rebuild(
+      BiFunction<Caller, ResourceId, Optional<ResponseT>> rebuilder) {
     this.responseRebuilder = Optional.of(rebuilder);
     return this;
   }
 
-  /** Sets the guard that decides whether an answer may be replayed; by default every answer may. */
-  public ProcedureBuilder<ResponseT> guard(ReplayGuard guard) {
+  /**
+   * Sets the guard that decides whether the caller may still get a recorded answer, because the
+   * caller may have lost the rights since; by default every answer may be replayed.
+   *
+   * @param guard called before every replay, with the call's gRPC {@code Context} current. It may
+   *     block as a handler may. The resource is the one that the record refers to; empty if there
+   *     is none, or if it has been deleted. An exception is logged, and the replay is denied. If
+   *     the guard cannot read the rights, it should throw a {@link
+   *     io.github.grpcidempotency.store.StoreException}: the call is then refused with {@code
+   *     UNAVAILABLE}, and the client can retry
+   */
+  public ProcedureBuilder<ResponseT> guard(BiPredicate<Caller, Optional<ResourceId>> guard) {
     this.replayGuard = Optional.of(guard);
     return this;
   }

@@ -142,8 +142,8 @@ final class ProcedureCheck {
         "it is TRANSACTIONAL, so a failed call has no effect: remove the unknown codes");
     problemIf(
         !transactional && procedure.claimsAtCommit(),
-        "its claim timing is AT_COMMIT, but its execution is not TRANSACTIONAL: remove"
-            + " the claim timing, or change the execution");
+        "it is claimed at its commit, but its execution is not TRANSACTIONAL: remove"
+            + " claimAtCommit(), or change the execution");
   }
 
   private void checkRetention() {
@@ -161,7 +161,7 @@ final class ProcedureCheck {
     isSet.put("resource", procedure.resourceType().isPresent());
     isSet.put("status source", procedure.statusSource().isPresent());
     isSet.put("retention", hasRetention());
-    isSet.put("claim timing", procedure.claimTiming().isPresent());
+    isSet.put("claim at commit", procedure.claimsAtCommit());
     isSet.put("attach setting", !procedure.attachLimit().isZero());
     isSet.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));
     isSet.put("response protection", procedure.responseProtection().isPresent());

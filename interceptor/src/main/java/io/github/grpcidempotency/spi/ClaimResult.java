@@ -49,26 +49,98 @@ public sealed interface ClaimResult {
     }
   }
 
-  /**
-   * The key's operation has ended.
-   *
-   * @param fingerprint the fingerprint of its request
-   * @param procedure the name of its procedure
-   * @param operationId the record's id
-   * @param expires when the record expires
-   * @param outcome the recorded answer
-   * @param status the status of the asynchronous work: {@code COMPLETED} if the record referred to
-   *     a resource that does not exist any more; empty if the store did not, or could not, read the
-   *     status itself
-   * @param trace the trace in the {@link ClaimRequest} of the run that produced the answer
-   */
-  record Recorded(
-      Fingerprint fingerprint,
-      String procedure,
-      UUID operationId,
-      Instant expires,
-      RecordedOutcome outcome,
-      Optional<IdempotencyStatus> status,
-      Optional<ByteString> trace)
-      implements ClaimResult {}
+  /** The key's operation has ended. Immutable: a method that sets a value returns a copy. */
+  final class Recorded implements ClaimResult {
+    private final UUID operationId;
+    private final String procedure;
+    private final Fingerprint fingerprint;
+    private final RecordedOutcome outcome;
+    private final Instant expires;
+    private final Optional<IdempotencyStatus> status;
+    private final Optional<ByteString> trace;
+
+    private Recorded(
+        UUID operationId,
+        String procedure,
+        Fingerprint fingerprint,
+        RecordedOutcome outcome,
+        Instant expires,
+        Optional<IdempotencyStatus> status,
+        Optional<ByteString> trace) {
+      this.operationId = operationId;
+      this.procedure = procedure;
+      this.fingerprint = fingerprint;
+      this.outcome = outcome;
+      this.expires = expires;
+      this.status = status;
+      this.trace = trace;
+    }
+
+    /**
+     * Returns a record without a status and without a trace.
+     *
+     * @param operationId the record's id
+     * @param procedure the name of its procedure
+     * @param fingerprint the fingerprint of its request
+     * @param outcome the recorded answer
+     * @param expires when the record expires
+     */
+    public static Recorded of(
+        UUID operationId,
+        String procedure,
+        Fingerprint fingerprint,
+        RecordedOutcome outcome,
+        Instant expires) {
+      return new Recorded(
+          operationId,
+          procedure,
+          fingerprint,
+          outcome,
+          expires,
+          Optional.empty(),
+          Optional.empty());
+    }
+
+    /**
+     * Sets the status of the asynchronous work: {@code COMPLETED} if the record referred to a
+     * resource that does not exist any more; empty if the store did not, or could not, read the
+     * status itself.
+     */
+    public Recorded withStatus(Optional<IdempotencyStatus> found) {
+      return new Recorded(operationId, procedure, fingerprint, outcome, expires, found, trace);
+    }
+
+    /** Sets the trace in the {@link ClaimRequest} of the run that produced the answer. */
+    public Recorded withTrace(Optional<ByteString> recorded) {
+      return new Recorded(operationId, procedure, fingerprint, outcome, expires, status, recorded);
+    }
+
+    public UUID operationId() {
+      return operationId;
+    }
+
+    public String procedure() {
+      return procedure;
+    }
+
+    public Fingerprint fingerprint() {
+      return fingerprint;
+    }
+
+    public RecordedOutcome outcome() {
+      return outcome;
+    }
+
+    public Instant expires() {
+      return expires;
+    }
+
+    public Optional<IdempotencyStatus> status() {
+      return status;
+    }
+
+    public Optional<ByteString> trace() {
+      return trace;
+    }
+  }
 }

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.spi;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.BatchCounts;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;

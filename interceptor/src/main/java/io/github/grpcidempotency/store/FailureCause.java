@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.store;
 
+import io.github.grpcidempotency.spi.FailurePhase;
+import io.github.grpcidempotency.spi.FailureRemedy;
 import java.util.Locale;
 
 /** The reason of a store failure, as far as it matters to a call. */
@@ -55,6 +57,18 @@ public enum FailureCause {
           TIMEOUT ->
           true;
       case BROKEN, OTHER -> false;
+    };
+  }
+
+  /** Returns how a store handles such a failure of a claim. For implementations of stores. */
+  public FailureRemedy remedy(FailurePhase phase) {
+    boolean nothingSent = phase == FailurePhase.NOTHING_SENT;
+    return switch (this) {
+      case CONTENTION -> FailureRemedy.TRY_AGAIN;
+      case CONNECTION_LOST, SHUTTING_DOWN ->
+          nothingSent ? FailureRemedy.SEND_AGAIN : FailureRemedy.GIVE_UP;
+      case READ_ONLY, BROKEN -> nothingSent ? FailureRemedy.FIND : FailureRemedy.GIVE_UP;
+      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, TIMEOUT, OTHER -> FailureRemedy.GIVE_UP;
     };
   }
 

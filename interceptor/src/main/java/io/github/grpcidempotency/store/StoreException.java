@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import io.github.grpcidempotency.spi.FailurePhase;
 import org.jspecify.annotations.Nullable;
 
 /**

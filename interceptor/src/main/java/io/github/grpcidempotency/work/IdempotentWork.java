@@ -17,11 +17,11 @@ import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.record.KeyTexts;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
+import io.github.grpcidempotency.internal.waiting.WaitLimits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.Experimental;
 import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.IdempotencyStore;
@@ -63,7 +63,7 @@ public final class IdempotentWork implements AutoCloseable {
                 new Listeners(builder.listeners),
                 new DecisionLog(builder.keyHashSecret),
                 NO_LIMIT,
-                WaitLimits.defaults(),
+                WaitLimits.DEFAULT,
                 DaemonThreads.pool()));
   }
 

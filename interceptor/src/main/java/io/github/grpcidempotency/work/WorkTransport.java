@@ -25,7 +25,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -144,8 +143,8 @@ final class WorkTransport<T extends Message> implements Transport {
     T value = results.parseFrom(response.bytes());
     return expires ->
         result.complete(
-            new WorkResult<>(
-                value, true, response.status(), operationId, expires, response.omitted()));
+            WorkResult.first(value, operationId, expires, response.status())
+                .replayedWithout(response.omitted()));
   }
 
   @Override
@@ -219,7 +218,7 @@ final class WorkTransport<T extends Message> implements Transport {
 
     @Override
     public void send(UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
-      result.complete(new WorkResult<>(value, false, status, operationId, expires, Set.of()));
+      result.complete(WorkResult.first(value, operationId, expires, status));
     }
 
     @Override

@@ -79,7 +79,7 @@ class KeyFuzzTest {
       return decision instanceof KeyDecision.Keyed keyed
           ? Optional.of(keyed.key())
           : Optional.empty();
-    } catch (MalformedKeyException refused) {
+    } catch (KeyException refused) {
       return Optional.empty();
     }
   }

@@ -3,9 +3,11 @@ package io.github.grpcidempotency.procedure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The smallest and largest values of settings, and the values next to them. */
@@ -43,10 +45,13 @@ class LimitsTest {
 
   @Test
   void noLimitOfWaitingCallsIsNegative() {
-    assertThat(new WaitLimits(0, 0, 0, 0)).isNotEqualTo(WaitLimits.defaults());
-    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(-1, 1, 1, 1));
-    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(1, -1, 1, 1));
-    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(1, 1, -1, 1));
-    assertThatIllegalArgumentException().isThrownBy(() -> new WaitLimits(1, 1, 1, -1));
+    IdempotencyInterceptor.Builder settings =
+        IdempotencyInterceptor.builder(Procedures.of(), Optional::empty)
+            .waitingCalls(0, 0)
+            .waitingBytes(0, 0);
+    assertThatIllegalArgumentException().isThrownBy(() -> settings.waitingCalls(-1, 1));
+    assertThatIllegalArgumentException().isThrownBy(() -> settings.waitingCalls(1, -1));
+    assertThatIllegalArgumentException().isThrownBy(() -> settings.waitingBytes(-1, 1));
+    assertThatIllegalArgumentException().isThrownBy(() -> settings.waitingBytes(1, -1));
   }
 }

@@ -8,7 +8,6 @@ import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
@@ -133,7 +132,7 @@ class MethodOptionTest {
     assertThat(reserved.attachLimit()).isEqualTo(Duration.ofSeconds(2));
     assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
     assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
-    assertThat(transactional.claimTiming()).isEmpty();
+    assertThat(transactional.claimsAtCommit()).isFalse();
   }
 
   @Test
@@ -150,14 +149,14 @@ class MethodOptionTest {
     Fingerprint recorded = rules.fingerprint(request);
 
     assertThat(recorded.version()).isEqualTo(3);
-    assertThat(rules.compare(marked("later"), recorded)).isEqualTo(Match.SAME);
+    assertThat(rules.matches(marked("later"), recorded)).isTrue();
     for (MarkedRequest other :
         List.of(
             request.toBuilder().setName("other").build(),
             request.toBuilder().setPart(part("other", "at first")).build(),
             request.toBuilder().setParts(0, part("other", "at first")).build(),
             request.toBuilder().putNamedParts("a", part("other", "at first")).build())) {
-      assertThat(rules.compare(other, recorded)).isEqualTo(Match.OTHER);
+      assertThat(rules.matches(other, recorded)).isFalse();
     }
   }
 
@@ -165,8 +164,7 @@ class MethodOptionTest {
   void optionsOfFieldsApplyToADescriptorInJavaToo() {
     Fingerprinter rules = Procedure.of(OptionServiceGrpc.getMarkedMethod()).build().fingerprinter();
 
-    assertThat(rules.compare(marked("later"), rules.fingerprint(marked("at first"))))
-        .isEqualTo(Match.SAME);
+    assertThat(rules.matches(marked("later"), rules.fingerprint(marked("at first")))).isTrue();
   }
 
   @Test

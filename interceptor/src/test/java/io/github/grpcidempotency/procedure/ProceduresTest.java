@@ -294,7 +294,7 @@ class ProceduresTest {
             Procedures.of(
                     createOther()
                         .execution(Execution.RESERVED)
-                        .claim(ClaimTiming.AT_COMMIT)
+                        .claimAtCommit()
                         .keyFormat(KeyFormat.opaque())
                         .keyFrom(KeySource.requestId())
                         .failures(FailurePolicy.releaseAll().withTrailers("x why"))
@@ -306,8 +306,8 @@ class ProceduresTest {
                 .problems())
         .extracting(problem -> problem.substring(problem.indexOf(": ") + 2))
         .containsExactlyInAnyOrder(
-            "its claim timing is AT_COMMIT, but its execution is not TRANSACTIONAL: remove the claim"
-                + " timing, or change the execution",
+            "it is claimed at its commit, but its execution is not TRANSACTIONAL: remove"
+                + " claimAtCommit(), or change the execution",
             "it has a key format for the standard header, but its key comes from another source: set"
                 + " the format of that source",
             "it records the trailer \"x why\", which is not a valid name",
@@ -327,7 +327,7 @@ class ProceduresTest {
                           .resource(ResourceType.of("thing"), thing -> ResourceId.of(7))
                           .status(RESOLVER)
                           .retainFromLastReplay()
-                          .claim(ClaimTiming.BEFORE_HANDLER)
+                          .claimAtCommit()
                           .attach(Duration.ofSeconds(1))
                           .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
                           .protect(new NoProtection())

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -48,9 +47,7 @@ class DriverSettingsTest {
       check(PostgresThingServer.on(pool).batched());
       check(PostgresThingServer.on(pool).transactional());
       check(
-          PostgresThingServer.on(pool)
-              .createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT))
-              .transactional());
+          PostgresThingServer.on(pool).createThing(thing -> thing.claimAtCommit()).transactional());
       check(PostgresThingServer.on(pool).handler(completing(pool)));
     }
   }

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -189,8 +188,7 @@ class GivenUpHandlerTest {
                     .lease(Duration.ofMillis(150))
                     .listen(false)
                     .build())
-            .createThing(
-                thing -> thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT))
+            .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).claimAtCommit())
             .settings(settings -> settings.callLimit(Duration.ofMillis(200)))
             .start();
     pool.setMaximumPoolSize(1);

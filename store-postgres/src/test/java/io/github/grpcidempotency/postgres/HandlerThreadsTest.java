@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -60,10 +59,10 @@ class HandlerThreadsTest {
   void aDuplicateOfACallThatIsClaimedAtItsCommitGetsTheFirstAnswerWhereverItsStatementsRun(
       Where where) {
     try (ThingServer server =
-            server(
-                database.app(),
-                ClaimTiming.AT_COMMIT,
-                (request, call) -> writer(request, call).run());
+            PostgresThingServer.on(database.app())
+                .createThing(thing -> thing.claimAtCommit())
+                .transactional((request, call) -> writer(request, call).run())
+                .start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(Things.named("a thing"));
       if (where == Where.ANOTHER_THREAD) {
@@ -114,7 +113,7 @@ class HandlerThreadsTest {
           call.onError(Status.ABORTED.asException());
         };
     try (HikariDataSource pool = database.newPoolThatChecksUsers(1);
-        ThingServer server = server(pool, ClaimTiming.BEFORE_HANDLER, asynchronous);
+        ThingServer server = PostgresThingServer.on(pool).transactional(asynchronous).start();
         ThingClient client = ThingClient.to(server.port())) {
       int before = backend(pool);
 
@@ -137,12 +136,5 @@ class HandlerThreadsTest {
     return Jdbi.create(pool)
         .withHandle(
             handle -> handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one());
-  }
-
-  private static ThingServer server(DataSource pool, ClaimTiming timing, ThingHandler handler) {
-    return PostgresThingServer.on(pool)
-        .createThing(thing -> thing.claim(timing))
-        .transactional(handler)
-        .start();
   }
 }

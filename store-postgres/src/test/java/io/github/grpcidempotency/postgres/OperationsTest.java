@@ -368,7 +368,7 @@ class OperationsTest {
 
     assertThat(state(OperationsClient.of(broken).get(nameOf(reply))))
         .isEqualTo(State.STATE_PROCESSING);
-    assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).procedure().entry())
+    assertThat(journal.only(Kind.STATUS_UNKNOWN, CallEvent.class).entry())
         .isEqualTo(Entry.OPERATIONS);
   }
 

@@ -9,7 +9,6 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.test.NeedsProgram;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -62,7 +61,7 @@ class PgBouncerTest {
         case COMPLETING -> server.handler(ThingHandlers.completing(pool)).start();
         case TRANSACTIONAL -> server.transactional().start();
         case AT_COMMIT ->
-            server.createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT)).transactional().start();
+            server.createThing(thing -> thing.claimAtCommit()).transactional().start();
       };
     }
 

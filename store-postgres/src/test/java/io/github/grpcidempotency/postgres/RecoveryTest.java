@@ -25,8 +25,8 @@ import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.Unfinished.State;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
 import io.github.grpcidempotency.resource.ResourceId;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -180,7 +180,7 @@ class RecoveryTest {
         .until(
             () ->
                 journal.all(Kind.ATTACHED, CallEvent.class).stream()
-                    .anyMatch(event -> event.procedure().entry() == Entry.CALL));
+                    .anyMatch(event -> event.entry() == Entry.CALL));
     end.countDown();
 
     assertThat(running.join().isOk()).isFalse();

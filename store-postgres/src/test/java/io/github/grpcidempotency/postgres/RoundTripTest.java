@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -54,7 +53,7 @@ class RoundTripTest {
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =
             PostgresThingServer.on(proxied)
-                .createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT))
+                .createThing(thing -> thing.claimAtCommit())
                 .transactional()
                 .start();
         ThingClient client = ThingClient.to(server.port())) {

@@ -57,8 +57,8 @@ class ServiceEventsTest {
     ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
     assertThat(replayed.operationId()).map(UUID::toString).contains(nameOf(first));
     assertThat(replayed.took()).isPositive();
-    assertThat(replayed.procedure().entry()).isEqualTo(Entry.RECOVERY);
-    assertThat(replayed.procedure().name()).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+    assertThat(replayed.entry()).isEqualTo(Entry.RECOVERY);
+    assertThat(replayed.procedure()).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
     assertThat(journal.all(Kind.REFUSED, RefusalEvent.class))
         .extracting(RefusalEvent::reason)
         .containsExactly(RefusalReason.KEY_UNKNOWN, RefusalReason.KEY_INVALID);
@@ -74,7 +74,7 @@ class ServiceEventsTest {
 
     ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
     assertThat(replayed.operationId()).map(UUID::toString).contains(nameOf(first));
-    assertThat(replayed.procedure().entry()).isEqualTo(Entry.OPERATIONS);
+    assertThat(replayed.entry()).isEqualTo(Entry.OPERATIONS);
   }
 
   @Test
@@ -97,12 +97,11 @@ class ServiceEventsTest {
     RefusalEvent unknown = journal.all(Kind.REFUSED, RefusalEvent.class).get(0);
     assertThat(unknown.reason()).isEqualTo(RefusalReason.OPERATION_UNKNOWN);
     assertThat(unknown.operationId()).isEmpty();
-    assertThat(unknown.procedure().name()).isEqualTo("google.longrunning.Operations");
+    assertThat(unknown.procedure()).isEqualTo("google.longrunning.Operations");
     RefusalEvent unfinished = journal.all(Kind.REFUSED, RefusalEvent.class).get(1);
     assertThat(unfinished.reason()).isEqualTo(RefusalReason.OPERATION_UNFINISHED);
     assertThat(unfinished.operationId().orElseThrow()).hasToString(nameOf(first));
-    assertThat(unfinished.procedure().name())
-        .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+    assertThat(unfinished.procedure()).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
   }
 
   private static RecoverResponse recover(ThingClient client) {

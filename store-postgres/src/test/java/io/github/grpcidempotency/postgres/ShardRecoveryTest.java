@@ -9,7 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.RenewalEvent;
+import io.github.grpcidempotency.event.ProcessEvent;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -131,7 +131,7 @@ class ShardRecoveryTest {
     await()
         .until(
             () ->
-                journalOfB.all(Kind.LEASES_RENEWED, RenewalEvent.class).stream()
+                journalOfB.all(Kind.LEASES_RENEWED, ProcessEvent.class).stream()
                     .anyMatch(renewed -> renewed.shard().equals(Optional.of("west"))));
     end("another thing");
     assertThat(first.join().isOk()).isTrue();

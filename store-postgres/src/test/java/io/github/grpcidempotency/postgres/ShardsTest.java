@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.grpcidempotency.internal.engine.Setup;
 import io.github.grpcidempotency.internal.engine.Stores;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.shard.Shards;
@@ -83,8 +82,7 @@ class ShardsTest {
                     sharded(
                         store(east).hostTransactions(new ThreadTransactions(east.app())).build(),
                         store(west).build()))
-                .createThing(
-                    thing -> thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT))
+                .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).claimAtCommit())
                 .handler(ThingHandlers.transactional())
                 .start();
         ThingClient alice = ThingClient.to(things.port());

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
-import io.github.grpcidempotency.event.SweepEvent;
+import io.github.grpcidempotency.event.ProcessEvent;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.spi.ClaimRequest;
@@ -107,13 +107,13 @@ class SweepTest {
       assertThatThrownBy(broken::sweep).isInstanceOf(StoreException.class);
     }
 
-    SweepEvent swept = journal.only(Kind.SWEPT, SweepEvent.class);
+    ProcessEvent swept = journal.only(Kind.SWEPT, ProcessEvent.class);
     assertThat(swept.records()).isEqualTo(25);
     assertThat(swept.took()).isPositive();
     assertThat(swept.lag().orElseThrow()).isPositive();
     assertThat(swept.shard()).contains("east");
     assertThat(second.kinds()).containsExactly(Kind.SWEPT, Kind.SWEEP_FAILED);
-    SweepEvent failed = second.only(Kind.SWEEP_FAILED, SweepEvent.class);
+    ProcessEvent failed = second.only(Kind.SWEEP_FAILED, ProcessEvent.class);
     assertThat(failed.thrown()).containsInstanceOf(StoreException.class);
     assertThat(failed.shard()).contains("west");
   }

@@ -281,14 +281,9 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     }
 
     ClaimResult recorded(RecordedOutcome answer) {
-      return new ClaimResult.Recorded(
-          fingerprint(),
-          request.procedure().name(),
-          operationId,
-          expires,
-          answer,
-          Optional.empty(),
-          request.trace());
+      return ClaimResult.Recorded.of(
+              operationId, request.procedure().name(), fingerprint(), answer, expires)
+          .withTrace(request.trace());
     }
 
     ClaimResult inFlight() {
@@ -302,12 +297,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
 
     StoredOperation operation() {
       return new StoredOperation(
-          operationId,
-          request.key(),
-          request.procedure().name(),
-          created,
-          answered,
-          outcome.map(this::recorded).orElseGet(this::inFlight));
+          request.key(), outcome.map(this::recorded).orElseGet(this::inFlight), created, answered);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.event.ProcessEvent;
 import io.github.grpcidempotency.proto.Experimental;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -69,9 +70,9 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   public void onEvent(IdempotencyEvent event) {
     ShardMeters meters = of(event.shard());
     if (event instanceof CallEvent ofCall) {
-      meters.of(ofCall.procedure()).count(ofCall);
-    } else {
-      meters.process().count(event);
+      meters.of(ofCall).count(ofCall);
+    } else if (event instanceof ProcessEvent ofProcess) {
+      meters.process().count(ofProcess);
     }
   }
 

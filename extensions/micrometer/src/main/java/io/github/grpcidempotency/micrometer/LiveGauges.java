@@ -2,7 +2,7 @@ package io.github.grpcidempotency.micrometer;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.spi.BatchCounts;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.time.Duration;

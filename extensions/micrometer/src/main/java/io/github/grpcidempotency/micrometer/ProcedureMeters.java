@@ -5,10 +5,8 @@ import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.ClaimEvent;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.KeyEvent;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalEvent;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.ReplayEvent;
@@ -20,7 +18,6 @@ import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.store.FailureCause;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 
@@ -37,7 +34,7 @@ final class ProcedureMeters {
   private final Counter keysMissing;
   private final Counter keysMissingRefused;
   private final MetersByConstant<KeyProblem, Counter> keysInvalid;
-  private final MetersByWord<MetersByConstant<ExtractionFailure, Counter>> keyFailures;
+  private final MetersByWord<MetersByConstant<KeyProblem, Counter>> keyFailures;
   private final Timer claimsWon;
   private final Timer claimsReplayed;
   private final Counter takeovers;
@@ -56,8 +53,8 @@ final class ProcedureMeters {
   private final Timer recordingsLate;
   private final Counter recordingsAbandoned;
 
-  ProcedureMeters(Meters all, ProcedureInfo procedure) {
-    Meters meters = all.with(tags(procedure));
+  /** Registers meters that all have the tags of the procedure. */
+  ProcedureMeters(Meters meters) {
     keysFound =
         new MetersByWord<>(MOST_SOURCES, source -> meters.counter(MetricName.KEYS_FOUND, source));
     keysMissing = meters.counter(MetricName.KEYS_MISSING, "false");
@@ -98,14 +95,6 @@ final class ProcedureMeters {
     recordingsLate = meters.timer(MetricName.RECORDINGS_LATE);
     recordingsAbandoned = meters.counter(MetricName.RECORDINGS_ABANDONED);
     beginAtZero();
-  }
-
-  private static Tags tags(ProcedureInfo procedure) {
-    return Tags.of(
-        MetricTags.PROCEDURE, procedure.name(),
-        MetricTags.ENTRY, value(procedure.entry()),
-        MetricTags.POLICY, value(procedure.keyPolicy()),
-        MetricTags.EXECUTION, value(procedure.execution()));
   }
 
   private void beginAtZero() {
@@ -154,12 +143,11 @@ final class ProcedureMeters {
   }
 
   private void count(KeyEvent event) {
-    if (event.problem().isPresent()) {
-      keysInvalid.of(event.problem().get()).increment();
-    } else if (event.failure().isPresent()) {
-      keyFailures.of(event.source()).of(event.failure().get()).increment();
-    } else {
-      keysFound.of(event.source()).increment();
+    switch (event.kind()) {
+      case KEY_INVALID -> keysInvalid.of(event.problem().orElseThrow()).increment();
+      case EXTRACTION_FAILED ->
+          keyFailures.of(event.source()).of(event.problem().orElseThrow()).increment();
+      default -> keysFound.of(event.source()).increment();
     }
   }
 

@@ -2,10 +2,7 @@ package io.github.grpcidempotency.micrometer;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
-import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
-import io.github.grpcidempotency.event.RenewalEvent;
-import io.github.grpcidempotency.event.SweepEvent;
+import io.github.grpcidempotency.event.ProcessEvent;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
 
@@ -29,22 +26,20 @@ final class ProcessMeters {
     sweepFailures = meters.counter(MetricName.SWEEP_FAILURES);
   }
 
-  void count(IdempotencyEvent event) {
-    if (event instanceof RenewalEvent renewed) {
-      if (event.kind() == Kind.LEASES_RENEWED) {
-        renewals.record(renewed.took().toNanos(), NANOSECONDS);
-        renewalsLost.increment(renewed.lost());
-      } else {
-        renewalFailures.increment();
+  void count(ProcessEvent event) {
+    switch (event.kind()) {
+      case LEASES_RENEWED -> {
+        renewals.record(event.took().toNanos(), NANOSECONDS);
+        renewalsLost.increment(event.lost());
       }
-    } else if (event instanceof SweepEvent swept) {
-      if (event.kind() == Kind.SWEPT) {
-        sweeps.record(swept.took().toNanos(), NANOSECONDS);
-        sweepRecords.increment((double) swept.records());
-        swept.lag().ifPresent(gauges::sweptWithLag);
-      } else {
-        sweepFailures.increment();
+      case RENEWAL_FAILED -> renewalFailures.increment();
+      case SWEPT -> {
+        sweeps.record(event.took().toNanos(), NANOSECONDS);
+        sweepRecords.increment((double) event.records());
+        event.lag().ifPresent(gauges::sweptWithLag);
       }
+      case SWEEP_FAILED -> sweepFailures.increment();
+      default -> {}
     }
   }
 }

@@ -1,8 +1,12 @@
 package io.github.grpcidempotency.micrometer;
 
-import io.github.grpcidempotency.event.ProcedureInfo;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import static io.github.grpcidempotency.micrometer.MetricTags.value;
+
+import io.github.grpcidempotency.event.CallEvent;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.micrometer.core.instrument.Tags;
 
 /**
  * All meters of one shard, or of a store without shards. The meters of a procedure are created
@@ -10,7 +14,19 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class ShardMeters {
   private final Meters meters;
-  private final Map<ProcedureInfo, ProcedureMeters> procedures = new ConcurrentHashMap<>();
+  private final MetersByConstant<
+          Entry,
+          MetersByConstant<KeyPolicy, MetersByConstant<Execution, MetersByWord<ProcedureMeters>>>>
+      procedures =
+          new MetersByConstant<>(
+              entry ->
+                  new MetersByConstant<>(
+                      policy ->
+                          new MetersByConstant<>(
+                              execution ->
+                                  new MetersByWord<>(
+                                      Integer.MAX_VALUE,
+                                      name -> metersOf(name, entry, policy, execution)))));
   private final ProcessMeters process;
   private final LiveGauges gauges;
 
@@ -20,11 +36,23 @@ final class ShardMeters {
     this.process = new ProcessMeters(meters, gauges);
   }
 
-  ProcedureMeters of(ProcedureInfo procedure) {
-    ProcedureMeters known = procedures.get(procedure);
-    return known != null
-        ? known
-        : procedures.computeIfAbsent(procedure, added -> new ProcedureMeters(meters, added));
+  ProcedureMeters of(CallEvent event) {
+    return procedures
+        .of(event.entry())
+        .of(event.keyPolicy())
+        .of(event.execution())
+        .of(event.procedure());
+  }
+
+  private ProcedureMeters metersOf(
+      String name, Entry entry, KeyPolicy policy, Execution execution) {
+    return new ProcedureMeters(
+        meters.with(
+            Tags.of(
+                MetricTags.PROCEDURE, name,
+                MetricTags.ENTRY, value(entry),
+                MetricTags.POLICY, value(policy),
+                MetricTags.EXECUTION, value(execution))));
   }
 
   ProcessMeters process() {

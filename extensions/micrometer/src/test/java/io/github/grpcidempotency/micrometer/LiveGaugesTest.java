@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.spi.BatchCounts;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;

@@ -1,15 +1,14 @@
 package io.github.grpcidempotency.micrometer;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.event.CallInfo;
 import io.github.grpcidempotency.internal.event.Events;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -41,7 +40,7 @@ final class SampleEvents {
         Events.keyFound(call, "idempotency-key"),
         Events.keyMissing(call, true),
         Events.keyInvalid(call, "idempotency-key", KeyProblem.TOO_LONG),
-        Events.extractionFailed(call, "stripe", ExtractionFailure.UNAUTHENTICATED),
+        Events.extractionFailed(call, "stripe", KeyProblem.UNAUTHENTICATED),
         Events.claimed(call, OPERATION, 2, Optional.empty(), TOOK),
         Events.replayed(call, OPERATION, false, TOOK, Optional.empty()),
         Events.attached(call),

@@ -31,8 +31,7 @@ record CallSpan(Span span, CallEvent event) {
 
   /** Adds an event, with the procedure and the operation. */
   void add(String name, UnaryOperator<AttributesBuilder> attributes) {
-    AttributesBuilder builder =
-        Attributes.builder().put(TraceNames.PROCEDURE, event.procedure().name());
+    AttributesBuilder builder = Attributes.builder().put(TraceNames.PROCEDURE, event.procedure());
     event.operationId().ifPresent(id -> builder.put(TraceNames.OPERATION, id.toString()));
     span.addEvent(name, attributes.apply(builder).build());
   }

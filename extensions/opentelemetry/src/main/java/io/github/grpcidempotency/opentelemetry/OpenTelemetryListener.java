@@ -5,18 +5,21 @@ import static io.github.grpcidempotency.opentelemetry.CallSpan.seconds;
 import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.ClaimEvent;
+import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.KeyEvent;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalEvent;
 import io.github.grpcidempotency.event.ReplayEvent;
 import io.github.grpcidempotency.event.SettlementEvent;
 import io.github.grpcidempotency.event.UnprotectedEvent;
 import io.github.grpcidempotency.event.WaitEvent;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.store.StoreException;
 import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;
@@ -55,7 +58,15 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   private static final String INSTRUMENTATION = "io.github.grpcidempotency";
 
   private final Tracer tracer;
-  private final Map<ProcedureInfo, Attributes> procedures = new ConcurrentHashMap<>();
+  private final Map<Described, Attributes> procedures = new ConcurrentHashMap<>();
+
+  /** The properties that all events of one procedure share. */
+  private record Described(
+      String procedure, Entry entry, KeyPolicy keyPolicy, Execution execution) {
+    static Described by(CallEvent event) {
+      return new Described(event.procedure(), event.entry(), event.keyPolicy(), event.execution());
+    }
+  }
 
   private OpenTelemetryListener(Tracer tracer) {
     this.tracer = tracer;
@@ -98,8 +109,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   private static void write(CallEvent event, CallSpan span) {
     if (event instanceof KeyEvent key) {
       span.set(TraceNames.KEY_SOURCE, key.source());
-      key.problem().ifPresent(problem -> span.set(TraceNames.KEY_PROBLEM, word(problem)));
-      key.failure().ifPresent(failure -> span.set(TraceNames.EXTRACTION_FAILURE, word(failure)));
+      key.problem().ifPresent(problem -> span.set(attributeOf(key.kind()), word(problem)));
     } else if (event instanceof ClaimEvent claimed) {
       claimed(span, claimed);
     } else if (event instanceof ReplayEvent replayed) {
@@ -122,6 +132,10 @@ public final class OpenTelemetryListener implements IdempotencyListener {
     } else {
       writeKind(event, span);
     }
+  }
+
+  private static AttributeKey<String> attributeOf(Kind kind) {
+    return kind == Kind.KEY_INVALID ? TraceNames.KEY_PROBLEM : TraceNames.EXTRACTION_FAILURE;
   }
 
   private static void writeKind(CallEvent event, CallSpan span) {
@@ -197,7 +211,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
       return Optional.empty();
     }
     span.setAllAttributes(
-        procedures.computeIfAbsent(event.procedure(), OpenTelemetryListener::attributesOf));
+        procedures.computeIfAbsent(Described.by(event), OpenTelemetryListener::attributesOf));
     event.shard().ifPresent(shard -> span.setAttribute(TraceNames.SHARD, shard));
     return Optional.of(new CallSpan(span, event));
   }
@@ -210,18 +224,18 @@ public final class OpenTelemetryListener implements IdempotencyListener {
     SpanBuilder builder =
         tracer
             .spanBuilder(name)
-            .setAttribute(TraceNames.PROCEDURE, event.procedure().name())
+            .setAttribute(TraceNames.PROCEDURE, event.procedure())
             .setStartTimestamp(Instant.now().minus(event.took()));
     event.operationId().ifPresent(id -> builder.setAttribute(TraceNames.OPERATION, id.toString()));
     return Optional.of(builder.startSpan());
   }
 
-  private static Attributes attributesOf(ProcedureInfo procedure) {
+  private static Attributes attributesOf(Described call) {
     return Attributes.builder()
-        .put(TraceNames.PROCEDURE, procedure.name())
-        .put(TraceNames.ENTRY, word(procedure.entry()))
-        .put(TraceNames.POLICY, word(procedure.keyPolicy()))
-        .put(TraceNames.EXECUTION, word(procedure.execution()))
+        .put(TraceNames.PROCEDURE, call.procedure())
+        .put(TraceNames.ENTRY, word(call.entry()))
+        .put(TraceNames.POLICY, word(call.keyPolicy()))
+        .put(TraceNames.EXECUTION, word(call.execution()))
         .build();
   }
 

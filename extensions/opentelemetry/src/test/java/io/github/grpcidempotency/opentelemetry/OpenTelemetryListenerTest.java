@@ -6,20 +6,19 @@ import static java.util.stream.Collectors.toSet;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.internal.event.CallInfo;
 import io.github.grpcidempotency.internal.event.Events;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
@@ -265,7 +264,7 @@ class OpenTelemetryListenerTest {
         Events.keyMissing(CALL, false),
         Events.keyMissing(CALL, true),
         Events.keyInvalid(CALL, "idempotency-key", KeyProblem.TOO_LONG),
-        Events.extractionFailed(CALL, "webhook", ExtractionFailure.DEFECT),
+        Events.extractionFailed(CALL, "webhook", KeyProblem.DEFECT),
         Events.claimed(CALL, OPERATION, 1, Optional.empty(), SOME_TIME),
         replayed(TraceBytes.of(aSpanElsewhere())),
         Events.attached(CALL),

@@ -3,9 +3,9 @@ package io.github.grpcidempotency.redis;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ final class ClaimAttempt {
       return claim();
     } catch (StoreException failure) {
       boolean readable =
-          FailureRemedy.of(failure.phase(), failure.failureCause()) == FailureRemedy.FIND
+          failure.failureCause().remedy(failure.phase()) == FailureRemedy.FIND
               || (failure.getCause() instanceof RedisFailure cause
                   && (cause.isReadOnly() || cause.isForgetful()));
       if (readable) {

@@ -73,17 +73,13 @@ sealed interface RecordReply {
           Optional.of(Duration.ofMillis(Math.max(0, lease - now))),
           unknown);
     }
-    return new ClaimResult.Recorded(
-        fingerprint,
-        procedure,
-        id,
-        expires,
+    RecordedOutcome outcome =
         outcome(
             Kind.valueOf(text(kind)),
             wrap(body),
-            Optional.ofNullable(resource).map(value -> ResourceId.of(text(value)))),
-        Optional.empty(),
-        Optional.ofNullable(trace).map(RecordReply::wrap));
+            Optional.ofNullable(resource).map(value -> ResourceId.of(text(value))));
+    return ClaimResult.Recorded.of(id, procedure, fingerprint, outcome, expires)
+        .withTrace(Optional.ofNullable(trace).map(RecordReply::wrap));
   }
 
   private static RecordedOutcome outcome(

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.redis;
 
 import com.google.common.base.Throwables;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.net.ConnectException;

@@ -54,14 +54,12 @@ class RecordLifetimeTest {
   void anotherRecordUnderTheKeyIsNotRetained() {
     ClaimResult.Recorded recorded = recorded();
     ClaimResult.Recorded other =
-        new ClaimResult.Recorded(
-            recorded.fingerprint(),
-            recorded.procedure(),
+        ClaimResult.Recorded.of(
             UUID.randomUUID(),
-            recorded.expires(),
+            recorded.procedure(),
+            recorded.fingerprint(),
             recorded.outcome(),
-            recorded.status(),
-            recorded.trace());
+            recorded.expires());
 
     assertThat(store.retain(Calls.withRetention(request, Duration.ofHours(10)), other))
         .isEqualTo(recorded.expires());

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.call.internal;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
@@ -11,9 +10,9 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyException;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.WireNames;
@@ -92,24 +91,28 @@ public final class KeyFinder {
         if (found.isPresent()) {
           return decide(found, found.get().name().orElse(each.name()));
         }
-      } catch (MalformedKeyException malformed) {
-        return onMalformed(malformed, malformed.keyName().orElse(each.name()));
-      } catch (UnauthenticatedKeyException unproven) {
-        events.extractionFailed(each.name(), ExtractionFailure.UNAUTHENTICATED, unproven);
-        return KeyDecision.refuse(RefusalReason.CALLER_REQUIRED, source.name());
+      } catch (KeyException unusable) {
+        return unusable.problem() == KeyProblem.UNAUTHENTICATED
+            ? onUnproven(unusable, each)
+            : onMalformed(unusable, unusable.keyName().orElse(each.name()));
       } catch (StoreException unreachable) {
-        events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
+        events.extractionFailed(each.name(), KeyProblem.UNAVAILABLE, unreachable);
         return new KeyDecision.Refuse(
             Refusal.storeUnavailable(unreachable.failureCause()), source.name());
       } catch (RuntimeException | Error defect) {
-        events.extractionFailed(each.name(), ExtractionFailure.DEFECT, defect);
+        events.extractionFailed(each.name(), KeyProblem.DEFECT, defect);
         throw defect;
       }
     }
     return decide(Optional.empty(), source.name());
   }
 
-  private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
+  private KeyDecision onUnproven(KeyException unproven, KeySource failed) {
+    events.extractionFailed(failed.name(), unproven.problem(), unproven);
+    return KeyDecision.refuse(RefusalReason.CALLER_REQUIRED, source.name());
+  }
+
+  private KeyDecision onMalformed(KeyException malformed, String where) {
     if (policy == KeyPolicy.PROHIBITED) {
       return KeyDecision.refuse(RefusalReason.KEY_PROHIBITED, where);
     }

@@ -4,7 +4,6 @@ import static java.util.function.Function.identity;
 import static java.util.stream.Collectors.toMap;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.grpc.spi.OperationAccess;
 import io.github.grpcidempotency.internal.decision.Refusal;
@@ -12,6 +11,7 @@ import io.github.grpcidempotency.internal.engine.Drain;
 import io.github.grpcidempotency.internal.engine.Engine;
 import io.github.grpcidempotency.internal.engine.Engines;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
@@ -227,7 +227,7 @@ public final class RecordedOperations implements OperationAccess {
 
     private CallEvents eventsOf(StoredOperation operation) {
       return events
-          .about(engines.info(procedure(operation), Entry.OPERATIONS))
+          .about(ProcedureInfo.of(procedure(operation), Entry.OPERATIONS))
           .of(operation.key(), NAME);
     }
   }

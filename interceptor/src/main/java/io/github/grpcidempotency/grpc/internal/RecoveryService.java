@@ -15,8 +15,7 @@ import io.github.grpcidempotency.internal.waiting.InFlightWaiter;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import io.github.grpcidempotency.key.KeyException;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -88,11 +87,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
               found.key(),
               events,
               (ServerCallStreamObserver<RecoverResponse>) observer);
-    } catch (RefusedException
-        | MalformedKeyException
-        | UnauthenticatedKeyException
-        | StoreException
-        | StatusRuntimeException refused) {
+    } catch (RefusedException | KeyException | StoreException | StatusRuntimeException refused) {
       observer.onError(ServiceError.of(refused, events, Optional.empty(), KEY));
       return;
     }

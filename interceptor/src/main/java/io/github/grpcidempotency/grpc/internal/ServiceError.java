@@ -4,8 +4,8 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.record.RefusedException;
-import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import io.github.grpcidempotency.key.KeyException;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -40,11 +40,10 @@ final class ServiceError {
     if (failure instanceof RefusedException refused) {
       return refused;
     }
-    if (failure instanceof MalformedKeyException malformed) {
-      return new RefusedException(Refusal.invalidKey(malformed), malformed);
-    }
-    if (failure instanceof UnauthenticatedKeyException unproven) {
-      return RefusedException.of(RefusalReason.CALLER_REQUIRED, unproven);
+    if (failure instanceof KeyException unusable) {
+      return unusable.problem() == KeyProblem.UNAUTHENTICATED
+          ? RefusedException.of(RefusalReason.CALLER_REQUIRED, unusable)
+          : new RefusedException(Refusal.invalidKey(unusable), unusable);
     }
     return failure instanceof StoreException outage
         ? RefusedException.temporary(outage)

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.spi.ClaimResult;
 import java.time.Duration;
@@ -36,7 +35,7 @@ public final class ClaimDecider {
   public static Decision decide(
       ClaimResult met,
       Procedure procedure,
-      Function<Fingerprint, Match> comparison,
+      Function<Fingerprint, RequestMatch> comparison,
       Optional<Duration> timeLeft) {
     if (met instanceof ClaimResult.Recorded recorded) {
       return mismatch(
@@ -68,7 +67,7 @@ public final class ClaimDecider {
       Optional<String> recordedProcedure,
       Optional<Fingerprint> recordedFingerprint,
       String procedure,
-      Function<Fingerprint, Match> comparison) {
+      Function<Fingerprint, RequestMatch> comparison) {
     if (recordedProcedure.isPresent() && !recordedProcedure.get().equals(procedure)) {
       return Optional.of(new Decision.Refuse(Refusal.reused("procedure")));
     }

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.key.KeyException;
 import io.github.grpcidempotency.key.KeyProblem;
-import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Locale;
@@ -49,7 +49,7 @@ public record Refusal(
     return invalidKey(problem, problem.explanation());
   }
 
-  public static Refusal invalidKey(MalformedKeyException malformed) {
+  public static Refusal invalidKey(KeyException malformed) {
     return invalidKey(malformed.problem(), malformed.explanation());
   }
 

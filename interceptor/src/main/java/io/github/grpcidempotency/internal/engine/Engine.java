@@ -16,6 +16,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.spi.BatchCounts;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
@@ -23,10 +24,10 @@ import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import io.github.grpcidempotency.spi.TransactionalStore;
-import io.github.grpcidempotency.store.BatchCounts;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ScheduledExecutorService;
@@ -289,8 +290,10 @@ public final class Engine implements AutoCloseable {
    */
   @Override
   public void close() {
-    waiter.close();
-    late.close();
+    Closing.all(List.of(waiter::close, late::close, this::warnOfHandlers, this::stop));
+  }
+
+  private void warnOfHandlers() {
     int left = leases.count();
     if (left > 0) {
       log.warn(
@@ -299,6 +302,9 @@ public final class Engine implements AutoCloseable {
           "%d handlers%s still run after the interceptor is closed; their keys stay reserved until the handlers end, or this process does"
               .formatted(left, ofShard()));
     }
+  }
+
+  private void stop() {
     if (live.getAndSet(false)) {
       settings.listeners().each(listener -> listener.stopped(counts));
     }

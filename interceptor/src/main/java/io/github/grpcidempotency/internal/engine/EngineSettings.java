@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.engine;
 
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.procedure.WaitLimits;
+import io.github.grpcidempotency.internal.waiting.WaitLimits;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.internal.engine;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.waiting.WaitCapacity;
 import io.github.grpcidempotency.key.Caller;
@@ -12,7 +12,6 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 
 /**
@@ -23,7 +22,6 @@ public final class Engines implements AutoCloseable {
   private final EngineSettings settings;
   private final Stores stores;
   private final Map<CheckedStore, Engine> engines = new LinkedHashMap<>();
-  private final Map<Entry, Map<String, ProcedureInfo>> infos = new ConcurrentHashMap<>();
   private final Executor executor;
   private final Drain drain = new Drain();
 
@@ -66,7 +64,7 @@ public final class Engines implements AutoCloseable {
    * caller and its key are not known yet.
    */
   public CallEvents events(Procedure procedure, Entry entry) {
-    return events(info(procedure, entry));
+    return events(ProcedureInfo.of(procedure, entry));
   }
 
   /** Returns the events of a call that is about a procedure that is not known yet. */
@@ -74,22 +72,8 @@ public final class Engines implements AutoCloseable {
     return CallEvents.capture(settings.listeners(), settings.decisions(), unknown);
   }
 
-  /** Returns the description of a procedure in events; the same object each time. */
-  public ProcedureInfo info(Procedure procedure, Entry entry) {
-    Map<String, ProcedureInfo> ofEntry =
-        infos.computeIfAbsent(entry, first -> new ConcurrentHashMap<>());
-    ProcedureInfo known = ofEntry.get(procedure.name());
-    return known != null
-        ? known
-        : ofEntry.computeIfAbsent(procedure.name(), first -> describe(procedure, entry));
-  }
-
-  public static ProcedureInfo describe(Procedure procedure, Entry entry) {
-    return new ProcedureInfo(procedure.name(), entry, procedure.keyPolicy(), procedure.execution());
-  }
-
   @Override
   public void close() {
-    all().forEach(Engine::close);
+    Closing.all(all().stream().<Runnable>map(engine -> engine::close).toList());
   }
 }

@@ -2,9 +2,7 @@ package io.github.grpcidempotency.internal.event;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.ClaimEvent;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
@@ -104,19 +102,19 @@ public record CallEvents(
    * Emits the event of a failure of a key source or of the caller resolver. An unauthenticated key
    * is only a debug line, because the refusal of the call is logged too.
    */
-  public void extractionFailed(String where, ExtractionFailure failure, Throwable why) {
-    DecisionLine line =
-        switch (failure) {
-          case UNAUTHENTICATED ->
-              extraction(Level.DEBUG, "the sender cannot prove that the key is theirs");
-          case UNAVAILABLE -> extraction(Level.WARN, "the key could not be looked up");
-          case DEFECT -> extraction(Level.ERROR, "the key could not be looked up");
+  public void extractionFailed(String where, KeyProblem problem, Throwable why) {
+    Level level =
+        switch (problem) {
+          case UNAUTHENTICATED -> Level.DEBUG;
+          case UNAVAILABLE -> Level.WARN;
+          default -> Level.ERROR;
         };
-    emit(Events.extractionFailed(call, where, failure), line.because(failure).from(where), why);
-  }
-
-  private static DecisionLine extraction(Level level, String words) {
-    return DecisionLine.of(level, "extraction_failed", words);
+    emit(
+        Events.extractionFailed(call, where, problem),
+        DecisionLine.of(level, "extraction_failed", "the call has no key: " + problem.explanation())
+            .because(problem)
+            .from(where),
+        why);
   }
 
   public void claimed(Claim claim, Duration took) {

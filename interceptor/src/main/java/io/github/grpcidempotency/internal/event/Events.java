@@ -3,21 +3,21 @@ package io.github.grpcidempotency.internal.event;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.ClaimEvent;
-import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.KeyEvent;
-import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.ProcessEvent;
 import io.github.grpcidempotency.event.RefusalEvent;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.RenewalEvent;
 import io.github.grpcidempotency.event.ReplayEvent;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.SettlementEvent;
-import io.github.grpcidempotency.event.SweepEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.UnprotectedEvent;
 import io.github.grpcidempotency.event.WaitEvent;
 import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
@@ -28,7 +28,7 @@ public final class Events {
   private Events() {}
 
   public static KeyEvent keyFound(CallInfo call, String source) {
-    return new OfKey(Kind.KEY_FOUND, call, source, Optional.empty(), Optional.empty());
+    return new OfKey(Kind.KEY_FOUND, call, source, Optional.empty());
   }
 
   public static CallEvent keyMissing(CallInfo call, boolean refused) {
@@ -36,11 +36,11 @@ public final class Events {
   }
 
   public static KeyEvent keyInvalid(CallInfo call, String source, KeyProblem problem) {
-    return new OfKey(Kind.KEY_INVALID, call, source, Optional.of(problem), Optional.empty());
+    return new OfKey(Kind.KEY_INVALID, call, source, Optional.of(problem));
   }
 
-  public static KeyEvent extractionFailed(CallInfo call, String source, ExtractionFailure failure) {
-    return new OfKey(Kind.EXTRACTION_FAILED, call, source, Optional.empty(), Optional.of(failure));
+  public static KeyEvent extractionFailed(CallInfo call, String source, KeyProblem problem) {
+    return new OfKey(Kind.EXTRACTION_FAILED, call, source, Optional.of(problem));
   }
 
   public static ClaimEvent claimed(
@@ -113,23 +113,29 @@ public final class Events {
     return failed(Kind.RETENTION_FAILED, call, operationId, cause);
   }
 
-  public static RenewalEvent leasesRenewed(
+  public static ProcessEvent leasesRenewed(
       int held, int lost, Duration took, Optional<String> shard) {
-    return new OfLeases(Kind.LEASES_RENEWED, held, lost, took, Optional.empty(), shard);
+    return new OfProcess(
+        Kind.LEASES_RENEWED, held, lost, took, Optional.empty(), Optional.empty(), shard);
   }
 
-  public static RenewalEvent renewalFailed(int held, Throwable cause, Optional<String> shard) {
-    return new OfLeases(Kind.RENEWAL_FAILED, held, 0, Duration.ZERO, Optional.of(cause), shard);
+  public static ProcessEvent renewalFailed(int held, Throwable cause, Optional<String> shard) {
+    return failed(Kind.RENEWAL_FAILED, held, cause, shard);
   }
 
-  public static SweepEvent swept(
+  public static ProcessEvent swept(
       long records, Duration took, Optional<Duration> lag, Optional<String> shard) {
-    return new OfSweep(Kind.SWEPT, records, took, lag, Optional.empty(), shard);
+    return new OfProcess(Kind.SWEPT, records, 0, took, lag, Optional.empty(), shard);
   }
 
-  public static SweepEvent sweepFailed(Throwable cause, Optional<String> shard) {
-    return new OfSweep(
-        Kind.SWEEP_FAILED, 0, Duration.ZERO, Optional.empty(), Optional.of(cause), shard);
+  public static ProcessEvent sweepFailed(Throwable cause, Optional<String> shard) {
+    return failed(Kind.SWEEP_FAILED, 0, cause, shard);
+  }
+
+  private static ProcessEvent failed(
+      Kind kind, long records, Throwable cause, Optional<String> shard) {
+    return new OfProcess(
+        kind, records, 0, Duration.ZERO, Optional.empty(), Optional.of(cause), shard);
   }
 
   private static CallEvent failed(Kind kind, CallInfo call, UUID operationId, Throwable thrown) {
@@ -141,8 +147,23 @@ public final class Events {
     CallInfo call();
 
     @Override
-    default ProcedureInfo procedure() {
-      return call().procedure();
+    default String procedure() {
+      return call().procedure().name();
+    }
+
+    @Override
+    default Entry entry() {
+      return call().procedure().entry();
+    }
+
+    @Override
+    default KeyPolicy keyPolicy() {
+      return call().procedure().keyPolicy();
+    }
+
+    @Override
+    default Execution execution() {
+      return call().procedure().execution();
     }
 
     @Override
@@ -173,12 +194,7 @@ public final class Events {
     }
   }
 
-  private record OfKey(
-      Kind kind,
-      CallInfo call,
-      String source,
-      Optional<KeyProblem> problem,
-      Optional<ExtractionFailure> failure)
+  private record OfKey(Kind kind, CallInfo call, String source, Optional<KeyProblem> problem)
       implements OfCallInfo, KeyEvent {}
 
   private record OfClaim(
@@ -223,21 +239,13 @@ public final class Events {
   private record OfUnprotected(Kind kind, CallInfo call, UnprotectedCause cause)
       implements OfCallInfo, UnprotectedEvent {}
 
-  private record OfLeases(
-      Kind kind,
-      int held,
-      int lost,
-      Duration took,
-      Optional<Throwable> thrown,
-      Optional<String> shard)
-      implements RenewalEvent {}
-
-  private record OfSweep(
+  private record OfProcess(
       Kind kind,
       long records,
+      int lost,
       Duration took,
       Optional<Duration> lag,
       Optional<Throwable> thrown,
       Optional<String> shard)
-      implements SweepEvent {}
+      implements ProcessEvent {}
 }

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.record;
 
+import io.github.grpcidempotency.key.KeyException;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,7 +24,7 @@ public final class KeyTexts {
         Objects.requireNonNull(
                 source.keyOf(value), () -> "the key source " + source.name() + " returned null")
             .ifPresent(texts::add);
-      } catch (MalformedKeyException otherSource) {
+      } catch (KeyException otherSource) {
         // The text is not a value of this source.
       }
     }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.record;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.decision.RequestMatch;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -60,11 +61,15 @@ public record KeyedRequest(
   }
 
   /** Compares the request with a recorded one. */
-  public Fingerprint.Match compare(Fingerprint recorded) {
-    if (fingerprint.version() == recorded.version()) {
-      return fingerprint.matches(recorded) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
+  public RequestMatch compare(Fingerprint recorded) {
+    if (!procedure.fingerprinter().knows(recorded)) {
+      return RequestMatch.INCOMPARABLE;
     }
-    return procedure.fingerprinter().compare(message, recorded);
+    boolean same =
+        fingerprint.version() == recorded.version()
+            ? fingerprint.matches(recorded)
+            : procedure.fingerprinter().matches(message, recorded);
+    return same ? RequestMatch.SAME : RequestMatch.OTHER;
   }
 
   /**
@@ -78,7 +83,7 @@ public record KeyedRequest(
         ? inFlight
             .fingerprint()
             .filter(recorded -> recorded.version() < fingerprint.version())
-            .filter(recorded -> compare(recorded) == Fingerprint.Match.SAME)
+            .filter(recorded -> compare(recorded) == RequestMatch.SAME)
             .map(this::claimRequest)
         : Optional.empty();
   }

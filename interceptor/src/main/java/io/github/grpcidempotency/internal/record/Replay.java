@@ -7,8 +7,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.internal.FieldPath;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ReplayGuard;
-import io.github.grpcidempotency.procedure.ResponseRebuilder;
 import io.github.grpcidempotency.procedure.internal.ServiceFunction;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.ResourceId;
@@ -18,6 +16,8 @@ import io.github.grpcidempotency.store.StoreException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -70,11 +70,10 @@ public sealed interface Replay {
    */
   private static void checkGuard(
       Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {
-    Optional<ReplayGuard> guard = procedure.replayGuard();
+    Optional<BiPredicate<Caller, Optional<ResourceId>>> guard = procedure.replayGuard();
     if (guard.isPresent()
         && !ServiceFunction.call(
-            () -> guard.get().mayReplay(caller, recorded.outcome().resourceId()),
-            Replay::undecided)) {
+            () -> guard.get().test(caller, recorded.outcome().resourceId()), Replay::undecided)) {
       throw RefusedException.of(RefusalReason.REPLAY_DENIED);
     }
   }
@@ -106,7 +105,7 @@ public sealed interface Replay {
 
   private static ByteString rebuild(
       Procedure procedure, Caller caller, Optional<ResourceId> resource) {
-    ResponseRebuilder rebuilder =
+    BiFunction<Caller, ResourceId, ? extends Optional<? extends Message>> rebuilder =
         procedure
             .responseRebuilder()
             .orElseThrow(() -> RefusedException.of(RefusalReason.ANSWER_TOO_LARGE));
@@ -116,7 +115,7 @@ public sealed interface Replay {
                 ServiceFunction.call(
                     () ->
                         Objects.requireNonNull(
-                            rebuilder.rebuild(caller, id),
+                            rebuilder.apply(caller, id),
                             () -> procedure.name() + ": its rebuilder returned null"),
                     failure -> {
                       throw RefusedException.temporary(failure);

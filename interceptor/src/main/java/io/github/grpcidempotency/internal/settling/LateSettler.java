@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.internal.settling;
 
+import static io.github.grpcidempotency.spi.FailurePhase.HANDLER_DONE;
 import static io.github.grpcidempotency.store.FailureCause.OTHER;
-import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
@@ -19,9 +19,9 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,8 +57,8 @@ public final class LateSettler implements AutoCloseable {
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final Limits limits;
-  private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-late-settler");
-  private final AtomicInteger releases = new AtomicInteger();
+  private final ScheduledExecutorService timer;
+  private final Semaphore releases = new Semaphore(MAX_RELEASES);
   private volatile int count;
 
   @GuardedBy("this")
@@ -86,8 +86,13 @@ public final class LateSettler implements AutoCloseable {
     this(Limits.DEFAULT);
   }
 
-  public LateSettler(Limits limits) {
+  LateSettler(Limits limits) {
+    this(limits, DaemonThreads.newTimer("idempotency-late-settler"));
+  }
+
+  LateSettler(Limits limits, ScheduledExecutorService timer) {
     this.limits = limits;
+    this.timer = timer;
   }
 
   /** Takes over an operation, and records its answer as soon as the store can. Does not block. */
@@ -111,29 +116,34 @@ public final class LateSettler implements AutoCloseable {
 
   /** Releases a key as soon as the store can. Does not block. */
   void release(OwnedClaim operation) {
-    if (releases.incrementAndGet() > MAX_RELEASES) {
-      releases.decrementAndGet();
-    } else {
+    if (releases.tryAcquire()) {
       releaseLater(operation, 1, FIRST_DELAY);
     }
   }
 
   private void releaseLater(OwnedClaim operation, int attempt, Duration delay) {
-    schedule(() -> tryRelease(operation, attempt, delay), delay);
+    boolean waits = false;
+    try {
+      schedule(() -> tryRelease(operation, attempt, delay), delay);
+      waits = true;
+    } finally {
+      if (!waits) {
+        releases.release();
+      }
+    }
   }
 
   private void tryRelease(OwnedClaim operation, int attempt, Duration delay) {
     try {
       operation.claim().release();
-      releases.decrementAndGet();
     } catch (Throwable stillOut) {
-      logger.debug("could not release operation {} yet", operation.claim().operationId(), stillOut);
-      if (attempt == MAX_RELEASE_ATTEMPTS) {
-        releases.decrementAndGet();
-      } else {
+      if (attempt < MAX_RELEASE_ATTEMPTS) {
+        logger.debug("could not release {} yet", operation.claim().operationId(), stillOut);
         releaseLater(operation, attempt + 1, longer(delay, LONGEST_DELAY));
+        return;
       }
     }
+    releases.release();
   }
 
   private void schedule(Runnable attempt, Duration delay) {
@@ -241,6 +251,19 @@ public final class LateSettler implements AutoCloseable {
       if (!isWaiting(this)) {
         return;
       }
+      boolean ended = false;
+      try {
+        tryNow();
+        ended = true;
+      } finally {
+        if (!ended) {
+          giveUp();
+        }
+      }
+    }
+
+    /** Records the answer, or tries later. Throws if there is no memory for that. */
+    private void tryNow() {
       try {
         end(Settler.record(operation, outcome));
       } catch (StoreException stillOut) {

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.internal.waiting;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import java.util.HashMap;
 import java.util.Map;
 import org.slf4j.LoggerFactory;
@@ -48,8 +47,8 @@ public final class WaitCapacity {
           "full",
           null,
           "duplicates of running calls are refused as in progress: too many calls wait, or their"
-              + " requests are too large together; raise waitLimits, or let clients wait longer"
-              + " between retries");
+              + " requests are too large together; raise waitingCalls or waitingBytes, or let"
+              + " clients wait longer between retries");
     }
     return fits;
   }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -128,14 +127,12 @@ class ClaimDeciderTest {
   }
 
   private static ClaimResult.Recorded recorded(Fingerprint request, String procedure) {
-    return new ClaimResult.Recorded(
-        request,
-        procedure,
+    return ClaimResult.Recorded.of(
         new UUID(0, 1),
-        Instant.EPOCH,
+        procedure,
+        request,
         new RecordedOutcome.Failure(ByteString.EMPTY),
-        Optional.of(IdempotencyStatus.COMPLETED),
-        Optional.empty());
+        Instant.EPOCH);
   }
 
   private static Decision decide(ClaimResult met) {
@@ -144,11 +141,11 @@ class ClaimDeciderTest {
         met, procedure, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
   }
 
-  private static Fingerprint.Match compare(Fingerprint recorded) {
+  private static RequestMatch compare(Fingerprint recorded) {
     if (recorded.version() != REQUEST.version()) {
-      return Fingerprint.Match.INCOMPARABLE;
+      return RequestMatch.INCOMPARABLE;
     }
-    return recorded.matches(REQUEST) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
+    return recorded.matches(REQUEST) ? RequestMatch.SAME : RequestMatch.OTHER;
   }
 
   @Test

@@ -3,9 +3,9 @@ package io.github.grpcidempotency.internal.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -64,9 +64,9 @@ class FailureDeciderTest {
       FailureRemedy nothingSent,
       FailureRemedy answerLost,
       FailureRemedy rowSeen) {
-    assertThat(FailureRemedy.of(FailurePhase.NOTHING_SENT, cause)).isEqualTo(nothingSent);
-    assertThat(FailureRemedy.of(FailurePhase.ANSWER_LOST, cause)).isEqualTo(answerLost);
-    assertThat(FailureRemedy.of(FailurePhase.ROW_SEEN, cause)).isEqualTo(rowSeen);
+    assertThat(cause.remedy(FailurePhase.NOTHING_SENT)).isEqualTo(nothingSent);
+    assertThat(cause.remedy(FailurePhase.ANSWER_LOST)).isEqualTo(answerLost);
+    assertThat(cause.remedy(FailurePhase.ROW_SEEN)).isEqualTo(rowSeen);
   }
 
   @Test

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.internal.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import java.time.Duration;

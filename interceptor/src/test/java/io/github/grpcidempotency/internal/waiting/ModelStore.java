@@ -4,10 +4,10 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.internal.engine.Engines;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.LeaseKeeper;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
@@ -15,7 +15,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
@@ -74,7 +73,7 @@ final class ModelStore implements IdempotencyStore {
         CallEvents.capture(
             new Listeners(List.of()),
             new DecisionLog(Optional.empty()),
-            Engines.describe(PROCEDURE, Entry.CALL)),
+            ProcedureInfo.of(PROCEDURE, Entry.CALL)),
         0);
   }
 
@@ -168,14 +167,12 @@ final class ModelStore implements IdempotencyStore {
   public synchronized Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     if (recorded) {
       return Optional.of(
-          new ClaimResult.Recorded(
-              new Fingerprint(0, ByteString.EMPTY),
-              procedure.name(),
+          ClaimResult.Recorded.of(
               new UUID(0, 0),
-              Instant.EPOCH,
+              procedure.name(),
+              new Fingerprint(0, ByteString.EMPTY),
               ANSWER,
-              Optional.of(IdempotencyStatus.COMPLETED),
-              Optional.empty()));
+              Instant.EPOCH));
     }
     return owner == null ? Optional.empty() : Optional.of(ClaimResult.InFlight.unseen());
   }

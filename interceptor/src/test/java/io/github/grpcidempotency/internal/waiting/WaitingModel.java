@@ -3,7 +3,6 @@ package io.github.grpcidempotency.internal.waiting;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.LeaseKeeper;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.RecordedOutcome;
@@ -33,7 +32,7 @@ public class WaitingModel {
           (key, procedure) -> find(),
           leases,
           store,
-          new WaitCapacity(WaitLimits.defaults()),
+          new WaitCapacity(WaitLimits.DEFAULT),
           new ManualThreads(),
           timer);
   private final List<Duplicate> duplicates =

@@ -10,9 +10,9 @@ import io.github.grpcidempotency.features.shop.v1.IngestRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyException;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.postgres.ClaimJdbi;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.stub.StreamObserver;
@@ -39,7 +39,7 @@ final class SignedEvent extends EventServiceGrpc.EventServiceImplBase {
     IngestRequest request = (IngestRequest) call.request();
     byte[] expected = ("sha256=" + sign.apply(request.getBody())).getBytes(UTF_8);
     if (!MessageDigest.isEqual(expected, request.getSignature().getBytes(UTF_8))) {
-      throw new UnauthenticatedKeyException("the signature is wrong");
+      throw KeyException.unauthenticated("the signature is wrong");
     }
     Caller webhook = Caller.ofSubject("webhook|" + request.getWebhook()); // owns the key
     return Optional.of(FoundKey.of(request.getDelivery(), webhook));

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.spi.FailurePhase.NOTHING_SENT;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -12,7 +12,6 @@ import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
@@ -28,6 +27,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -95,7 +95,7 @@ class AttachTest extends CallTest {
   @Test
   void aDuplicateForWhichThereIsNoRoomIsRefusedUntilAnotherOneHasLeft()
       throws InterruptedException {
-    ThingServer server = start(limited(new WaitLimits(2, 3, 1_000, 1_000)));
+    ThingServer server = start(limited(settings -> settings.waitingCalls(3, 2)));
     Started first = keepOneRunning(server);
     Started other = ofOtherKey(server).start();
     await().until(() -> server.things().runs() == 2);
@@ -119,7 +119,7 @@ class AttachTest extends CallTest {
 
   @Test
   void aDuplicateWhoseRequestWouldTakeTooMuchMemoryIsRefused() throws InterruptedException {
-    ThingServer server = start(limited(new WaitLimits(1_000, 1_000, 20, 1_000)));
+    ThingServer server = start(limited(settings -> settings.waitingBytes(1_000, 20)));
     Started first = keepOneRunning(server);
     List<Started> duplicates = attach(server, 2); // of nine bytes each
 
@@ -309,10 +309,9 @@ class AttachTest extends CallTest {
     duplicate.end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED").forGood();
   }
 
-  private ThingServer.Builder limited(WaitLimits limits) {
+  private ThingServer.Builder limited(UnaryOperator<IdempotencyInterceptor.Builder> limits) {
     return attaching(LONG)
-        .settings(
-            settings -> settings.listener(journal.listener()).executor(here).waitLimits(limits));
+        .settings(settings -> limits.apply(settings.listener(journal.listener()).executor(here)));
   }
 
   private static TestCall ofOtherKey(ThingServer server) {

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.event.LiveCounts;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.SettlementEvent;
 import io.github.grpcidempotency.grpc.TestCall.Started;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -510,11 +509,7 @@ class ClaimAtCommitTest extends CallTest {
     return ThingServer.on(transport)
         .store(commits)
         .createThing(
-            thing ->
-                thing
-                    .execution(Execution.TRANSACTIONAL)
-                    .claim(ClaimTiming.AT_COMMIT)
-                    .attach(attach))
+            thing -> thing.execution(Execution.TRANSACTIONAL).claimAtCommit().attach(attach))
         .handler(ClaimAtCommitTest::write)
         .settings(builder -> builder.listener(journal.listener()));
   }

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.spi.FailurePhase.NOTHING_SENT;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.spi.FailurePhase.NOTHING_SENT;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
 import static io.github.grpcidempotency.store.FailureCause.TIMEOUT;
-import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -11,14 +11,12 @@ import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.CallScope;
 import io.github.grpcidempotency.event.ClaimEvent;
 import io.github.grpcidempotency.event.Entry;
-import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.event.KeyEvent;
 import io.github.grpcidempotency.event.LiveCounts;
-import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.ProcessEvent;
 import io.github.grpcidempotency.event.RefusalEvent;
 import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.RenewalEvent;
 import io.github.grpcidempotency.event.ReplayEvent;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.SettlementEvent;
@@ -29,11 +27,10 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyException;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -75,13 +72,10 @@ class EventsTest extends CallTest {
     assertThat(found.source()).isEqualTo(HEADER);
     assertThat(found.tenant()).contains("acme");
     assertThat(found.project()).contains("apollo");
-    assertThat(found.procedure())
-        .isEqualTo(
-            new ProcedureInfo(
-                ThingServer.CREATE_THING.getFullMethodName(),
-                Entry.CALL,
-                KeyPolicy.OPTIONAL,
-                Execution.RESERVED));
+    assertThat(found.procedure()).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+    assertThat(found.entry()).isEqualTo(Entry.CALL);
+    assertThat(found.keyPolicy()).isEqualTo(KeyPolicy.OPTIONAL);
+    assertThat(found.execution()).isEqualTo(Execution.RESERVED);
     ClaimEvent claimed = journal.only(Kind.CLAIMED, ClaimEvent.class);
     assertThat(claimed.operationId()).contains(operation);
     assertThat(claimed.attempt()).isEqualTo(1);
@@ -91,20 +85,6 @@ class EventsTest extends CallTest {
     assertThat(settled.settlement()).isEqualTo(Settlement.COMPLETE);
     assertThat(settled.handler()).isPositive();
     assertThat(settled.took()).isPositive();
-  }
-
-  @Test
-  void allEventsOfAProcedureCarryTheSameObject() {
-    ThingServer server = listening();
-
-    keyed(server).end();
-    keyed(server).end();
-
-    List<KeyEvent> found = journal.all(Kind.KEY_FOUND, KeyEvent.class);
-    assertThat(found).hasSize(2);
-    assertThat(found.get(0).procedure())
-        .isSameAs(found.get(1).procedure())
-        .isSameAs(journal.only(Kind.SETTLED, SettlementEvent.class).procedure());
   }
 
   /** When a claim is reported, its reservation is stored; when a settlement is, its record. */
@@ -183,19 +163,18 @@ class EventsTest extends CallTest {
     assertThat(
             problemOf(
                 call -> {
-                  throw new MalformedKeyException("no such event");
+                  throw KeyException.malformed("no such event");
                 }))
         .isEqualTo(KeyProblem.OTHER);
   }
 
   @Test
   void theOneSourceThatFailedIsNamed() {
-    assertThat(failureOf(() -> new UnauthenticatedKeyException("a wrong signature")))
-        .isEqualTo(ExtractionFailure.UNAUTHENTICATED);
+    assertThat(failureOf(() -> KeyException.unauthenticated("a wrong signature")))
+        .isEqualTo(KeyProblem.UNAUTHENTICATED);
     assertThat(failureOf(() -> new StoreException("out of reach", null)))
-        .isEqualTo(ExtractionFailure.UNAVAILABLE);
-    assertThat(failureOf(() -> new IllegalStateException("a defect")))
-        .isEqualTo(ExtractionFailure.DEFECT);
+        .isEqualTo(KeyProblem.UNAVAILABLE);
+    assertThat(failureOf(() -> new IllegalStateException("a defect"))).isEqualTo(KeyProblem.DEFECT);
   }
 
   @Test
@@ -216,8 +195,8 @@ class EventsTest extends CallTest {
 
     assertThat(journal.kinds()).containsExactly(Kind.EXTRACTION_FAILED);
     assertThat(journal.only(Kind.EXTRACTION_FAILED, KeyEvent.class).source()).isEqualTo("caller");
-    assertThat(journal.only(Kind.EXTRACTION_FAILED, KeyEvent.class).failure())
-        .contains(ExtractionFailure.DEFECT);
+    assertThat(journal.only(Kind.EXTRACTION_FAILED, KeyEvent.class).problem())
+        .contains(KeyProblem.DEFECT);
   }
 
   @Test
@@ -382,7 +361,7 @@ class EventsTest extends CallTest {
 
     assertThat(journal.only(Kind.LEASE_LOST, CallEvent.class).operationId())
         .isEqualTo(journal.only(Kind.CLAIMED, ClaimEvent.class).operationId());
-    assertThat(journal.all(Kind.LEASES_RENEWED, RenewalEvent.class))
+    assertThat(journal.all(Kind.LEASES_RENEWED, ProcessEvent.class))
         .anyMatch(renewed -> renewed.lost() == 1);
   }
 
@@ -393,16 +372,16 @@ class EventsTest extends CallTest {
     ThingServer server = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
     TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
-    await().until(() -> !journal.all(Kind.LEASES_RENEWED, RenewalEvent.class).isEmpty());
+    await().until(() -> !journal.all(Kind.LEASES_RENEWED, ProcessEvent.class).isEmpty());
 
     brief.failClaims(NOTHING_SENT, NO_CONNECTION);
-    await().until(() -> !journal.all(Kind.RENEWAL_FAILED, RenewalEvent.class).isEmpty());
+    await().until(() -> !journal.all(Kind.RENEWAL_FAILED, ProcessEvent.class).isEmpty());
 
-    RenewalEvent renewed = journal.all(Kind.LEASES_RENEWED, RenewalEvent.class).get(0);
-    assertThat(renewed.held()).isEqualTo(1);
+    ProcessEvent renewed = journal.all(Kind.LEASES_RENEWED, ProcessEvent.class).get(0);
+    assertThat(renewed.records()).isEqualTo(1);
     assertThat(renewed.lost()).isZero();
     assertThat(renewed.took()).isPositive();
-    assertThat(journal.all(Kind.RENEWAL_FAILED, RenewalEvent.class).get(0).held()).isEqualTo(1);
+    assertThat(journal.all(Kind.RENEWAL_FAILED, ProcessEvent.class).get(0).records()).isEqualTo(1);
     brief.recover();
     running.succeed();
     call.end();
@@ -528,7 +507,7 @@ class EventsTest extends CallTest {
     return invalid.problem().orElseThrow();
   }
 
-  private ExtractionFailure failureOf(Supplier<RuntimeException> failure) {
+  private KeyProblem failureOf(Supplier<RuntimeException> failure) {
     journal.clear();
     Source failing =
         call -> {
@@ -540,7 +519,7 @@ class EventsTest extends CallTest {
         .end();
     KeyEvent failed = journal.only(Kind.EXTRACTION_FAILED, KeyEvent.class);
     assertThat(failed.source()).isEqualTo("a provider");
-    return failed.failure().orElseThrow();
+    return failed.problem().orElseThrow();
   }
 
   /** A source of a service's own. */

@@ -16,7 +16,6 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
@@ -107,8 +106,7 @@ class OperationWaitersTest extends CallTest {
 
   @Test
   void aWaiterForWhomThereIsNoRoomIsAnsweredAtOnce() throws Exception {
-    ThingServer server =
-        start(serving().settings(settings -> settings.waitLimits(new WaitLimits(0, 0, 0, 0))));
+    ThingServer server = start(serving().settings(settings -> settings.waitingCalls(0, 0)));
     TestCall.Started first = keepOneRunning(server);
     String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
 

@@ -9,8 +9,8 @@ import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.KeyException;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -72,7 +72,7 @@ class PoliciesTest extends CallTest {
   void aKeyWhoseSenderProvesNothingIsRefusedWhateverThePolicy() {
     KeySource forged =
         call -> {
-          throw new UnauthenticatedKeyException("the signature is wrong");
+          throw KeyException.unauthenticated("the signature is wrong");
         };
     ThingServer derived = start(server().createThing(procedure -> procedure.keyFrom(forged)));
     ThingServer optional =

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.spi.FailurePhase.NOTHING_SENT;
+import static io.github.grpcidempotency.spi.FailurePhase.ROW_SEEN;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
-import static io.github.grpcidempotency.store.FailurePhase.ROW_SEEN;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.Uninterruptibles;

@@ -73,7 +73,7 @@ class ThreadBoundWorkTest {
                       mayEnd.await();
                       throw new WorkFailedException(Code.UNAVAILABLE, "not yet");
                     }));
-    await().until(() -> bound.open() == 1);
+    await().until(() -> journal.kinds().contains(Kind.CLAIMED));
     List<Future<WorkResult<StringValue>>> others = new ArrayList<>();
     for (int other = 1; other <= 5; other++) {
       others.add(threads.submit(() -> run(this::closed)));

@@ -39,7 +39,7 @@ class UnprotectedTest extends CallTest {
   private final IdempotencyListener listener =
       event -> {
         if (event instanceof UnprotectedEvent unprotected) {
-          assertThat(unprotected.procedure().name())
+          assertThat(unprotected.procedure())
               .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
           causes.add(unprotected.cause());
         }

@@ -1,18 +1,18 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.spi.FailurePhase.HANDLER_DONE;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.spi.RecordedOutcome;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import io.github.grpcidempotency.thing.ForwardingStore;

@@ -7,7 +7,6 @@ import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -31,7 +30,7 @@ class WorkClaimedAtCommitTest {
   private static final Procedure CLOSE_MONTH =
       Procedure.named("jobs/close-month")
           .execution(Execution.TRANSACTIONAL)
-          .claim(ClaimTiming.AT_COMMIT)
+          .claimAtCommit()
           .build();
 
   private final EventJournal journal = new EventJournal();

@@ -20,8 +20,8 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
+import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.store.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -31,6 +31,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -38,6 +39,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -60,7 +62,7 @@ class IdempotentWorkTest {
           .listener(second.listener())
           .build();
   private final AtomicInteger runs = new AtomicInteger();
-  private volatile ReplayGuard guard = (caller, resource) -> true;
+  private volatile BiPredicate<Caller, Optional<ResourceId>> guard = (caller, resource) -> true;
 
   @AfterEach
   void close() {
@@ -107,7 +109,7 @@ class IdempotentWorkTest {
     ReplayEvent replayed = journal.only(Kind.REPLAYED, ReplayEvent.class);
     assertThat(replayed.operationId()).contains(first.operationId());
     assertThat(replayed.took()).isPositive();
-    assertThat(replayed.procedure().entry()).isEqualTo(Entry.WORK);
+    assertThat(replayed.entry()).isEqualTo(Entry.WORK);
     assertThat(journal.only(Kind.REFUSED, RefusalEvent.class).operationId())
         .contains(first.operationId());
     assertThat(journal.live()).isPresent();
@@ -187,7 +189,7 @@ class IdempotentWorkTest {
     Procedure guarded =
         Procedure.named("jobs/guarded")
             .execution(Execution.RESERVED)
-            .guard((caller, resource) -> guard.mayReplay(caller, resource))
+            .guard((caller, resource) -> guard.test(caller, resource))
             .build();
     run(guarded, this::closed);
     assertThat(run(guarded, this::closed).replayed()).isTrue();

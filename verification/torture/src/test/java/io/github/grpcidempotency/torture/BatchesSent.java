@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.spi.BatchCounts;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;

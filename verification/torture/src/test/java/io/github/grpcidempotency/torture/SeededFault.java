@@ -210,7 +210,7 @@ enum SeededFault {
                           try {
                             store.retain(request.claimRequest(), read);
                           } catch (StoreException failed) {
-                            throw StoreException.of(io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT, io.github.grpcidempotency.store.FailureCause.NO_CONNECTION, "could not retain").initCause(failed);
+                            throw StoreException.of(io.github.grpcidempotency.spi.FailurePhase.NOTHING_SENT, io.github.grpcidempotency.store.FailureCause.NO_CONNECTION, "could not retain").initCause(failed);
                           }
                         }
                         return met;
@@ -416,9 +416,9 @@ enum SeededFault {
           .of(Form.FAIL_OPEN)
           .by(
               interceptor(
-                  "spi/FailureRemedy",
-                  "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? FIND",
-                  "case READ_ONLY, BROKEN -> phase == null ? FIND"))
+                  "store/FailureCause",
+                  "case READ_ONLY, BROKEN -> nothingSent ? FailureRemedy.FIND",
+                  "case READ_ONLY, BROKEN -> phase == null ? FailureRemedy.FIND"))
           .during(FaultKind.READ_ONLY)),
 
   /** What a listener throws reaches the lease keeper, which renews nothing from then on. */

@@ -13,7 +13,6 @@ import io.github.grpcidempotency.longrunning.LongRunningOperations;
 import io.github.grpcidempotency.postgres.EvictReadOnly;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -363,10 +362,7 @@ final class TortureServer {
     return switch (form) {
       case RESERVED ->
           reservedIsTransactional()
-              ? failingResource(common)
-                  .execution(Execution.TRANSACTIONAL)
-                  .claim(ClaimTiming.AT_COMMIT)
-                  .build()
+              ? failingResource(common).execution(Execution.TRANSACTIONAL).claimAtCommit().build()
               : failingResource(common).failures(failures.withUnknown(Code.UNKNOWN)).build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
       case JOINED -> common.build();
@@ -375,23 +371,19 @@ final class TortureServer {
       case TRANSACTIONAL_ATTACHED ->
           common.execution(Execution.TRANSACTIONAL).attach(ATTACH).build();
       case JOB -> claimedByLife(common).build();
-      case LATE -> common.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT).build();
+      case LATE -> common.execution(Execution.TRANSACTIONAL).claimAtCommit().build();
       case LATE_ATTACHED ->
-          common
-              .execution(Execution.TRANSACTIONAL)
-              .claim(ClaimTiming.AT_COMMIT)
-              .attach(ATTACH)
-              .build();
+          common.execution(Execution.TRANSACTIONAL).claimAtCommit().attach(ATTACH).build();
       case GUARDED -> guarded(common).build();
       case GUARDED_ATTACHED -> claimedByLife(guarded(common)).build();
     };
   }
 
   private ProcedureBuilder<Effect> claimedByLife(ProcedureBuilder<Effect> common) {
-    return common
-        .execution(Execution.TRANSACTIONAL)
-        .claim(ClaimTiming.valueOf(life.get(Dimension.CLAIM_TIMING)))
-        .attach(ATTACH);
+    ProcedureBuilder<Effect> attached = common.execution(Execution.TRANSACTIONAL).attach(ATTACH);
+    return life.get(Dimension.CLAIM_TIMING).equals("AT_COMMIT")
+        ? attached.claimAtCommit()
+        : attached;
   }
 
   /** As after a rolling upgrade that has left a class behind. */

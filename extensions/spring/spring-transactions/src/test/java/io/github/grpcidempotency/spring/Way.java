@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.spring;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 
@@ -16,7 +15,7 @@ enum Way {
     return switch (this) {
       case RESERVED -> procedure.execution(Execution.RESERVED);
       case BEFORE_HANDLER -> procedure.execution(Execution.TRANSACTIONAL);
-      case AT_COMMIT -> procedure.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.AT_COMMIT);
+      case AT_COMMIT -> procedure.execution(Execution.TRANSACTIONAL).claimAtCommit();
     };
   }
 }

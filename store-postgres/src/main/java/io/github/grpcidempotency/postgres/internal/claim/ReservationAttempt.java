@@ -11,9 +11,9 @@ import io.github.grpcidempotency.postgres.internal.sql.RecordRow;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -166,7 +166,7 @@ public final class ReservationAttempt {
     try {
       return claim();
     } catch (StoreException failure) {
-      if (FailureRemedy.of(failure.phase(), failure.failureCause()) == FailureRemedy.FIND) {
+      if (failure.failureCause().remedy(failure.phase()) == FailureRemedy.FIND) {
         return find(failure);
       }
       throw failure;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.github.grpcidempotency.background.RateLimitedLog;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
-import io.github.grpcidempotency.store.BatchCounts;
+import io.github.grpcidempotency.spi.BatchCounts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.postgres.internal.database;
 
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -30,7 +30,7 @@ public final class Contention {
         FailureCause cause = Failures.causeOf(failure);
         if (tries == MAX_TRIES
             || Failures.isLockTimeout(failure)
-            || FailureRemedy.of(FailurePhase.NOTHING_SENT, cause) != FailureRemedy.TRY_AGAIN) {
+            || cause.remedy(FailurePhase.NOTHING_SENT) != FailureRemedy.TRY_AGAIN) {
           throw failure;
         }
         pause(tries);

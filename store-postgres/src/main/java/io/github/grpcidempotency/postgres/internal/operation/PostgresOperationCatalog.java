@@ -202,12 +202,10 @@ public final class PostgresOperationCatalog implements OperationCatalog {
       Optional<IdempotencyStatus> status =
           resource(caller).flatMap(resource -> Optional.ofNullable(statuses.get(resource)));
       return new StoredOperation(
-          content.id(),
           new IdempotencyKey(caller, key),
-          content.procedure(),
+          content.ended() ? content.recorded(status) : content.inFlight(),
           created,
-          completed,
-          content.ended() ? content.recorded(status) : content.inFlight());
+          completed);
     }
   }
 }

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres.internal.sql;
 
 import com.google.common.base.Throwables;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;

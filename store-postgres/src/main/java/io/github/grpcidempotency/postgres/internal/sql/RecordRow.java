@@ -122,7 +122,9 @@ public record RecordRow(
         resourceId.isPresent()
             ? ofResource
             : Optional.of(IdempotencyStatus.COMPLETED).filter(gone -> namesResource);
-    return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status, trace);
+    return ClaimResult.Recorded.of(id, procedure, fingerprint, outcome(), expires)
+        .withStatus(status)
+        .withTrace(trace);
   }
 
   private RecordedOutcome outcome() {

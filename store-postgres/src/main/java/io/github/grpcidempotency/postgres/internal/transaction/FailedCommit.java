@@ -2,8 +2,8 @@ package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.spi.Claim.Settled;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.SQLException;

@@ -47,8 +47,8 @@ public final class ProcedureOf {
             .execution(execution)
             .resource(ResourceType.of("project"), project -> ResourceId.of(project.getId()))
             .status(OUTBOX);
-    if (execution == Execution.TRANSACTIONAL) {
-      described.claim(variant.claimTiming());
+    if (variant == Variant.AT_COMMIT) {
+      described.claimAtCommit();
     }
     return described.build();
   }

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.benchmarks.service;
 
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
 import java.util.Locale;
@@ -61,11 +60,6 @@ public enum Variant {
   /** Returns whether it answers a retry with the first response. */
   public boolean replays() {
     return execution.isPresent() || this == SEPARATE;
-  }
-
-  /** Returns when a transactional call is claimed. */
-  ClaimTiming claimTiming() {
-    return this == AT_COMMIT ? ClaimTiming.AT_COMMIT : ClaimTiming.BEFORE_HANDLER;
   }
 
   /** Returns the variant's method. */

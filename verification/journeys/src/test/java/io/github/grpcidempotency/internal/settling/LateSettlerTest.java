@@ -1,7 +1,8 @@
 package io.github.grpcidempotency.internal.settling;
 
-import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
+import static io.github.grpcidempotency.spi.FailurePhase.HANDLER_DONE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
@@ -10,10 +11,10 @@ import io.github.grpcidempotency.event.CallEvent;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.internal.decision.HandlerError;
-import io.github.grpcidempotency.internal.engine.Engines;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.LateSettler.Limits;
 import io.github.grpcidempotency.key.Caller;
@@ -34,6 +35,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -161,6 +165,59 @@ class LateSettlerTest {
     }
   }
 
+  @Test
+  void anAnswerWhoseNextAttemptCannotBeScheduledIsGivenUp() {
+    ForgetfulTimer timer = new ForgetfulTimer();
+    try (LateSettler recorder = new LateSettler(new Limits(10, 1_000, LONG, 3), timer)) {
+      timer.failAfter(1);
+      Claim claim = record(recorder);
+
+      await().until(() -> events.contains(abandoned(claim)));
+
+      assertThat(recorder.count()).isZero();
+      assertThat(leases.inFlight(claim.request().key())).isEmpty();
+      timer.failAfter(Integer.MAX_VALUE);
+    }
+  }
+
+  @Test
+  void releasesThatCannotBeScheduledLeaveRoomForOthers() {
+    ForgetfulTimer timer = new ForgetfulTimer();
+    try (LateSettler settler = new LateSettler(Limits.DEFAULT, timer)) {
+      timer.failAfter(0);
+      for (int i = 0; i < 1_000; i++) {
+        assertThatExceptionOfType(InternalError.class)
+            .isThrownBy(() -> fail(settler, Code.UNAVAILABLE));
+      }
+      timer.failAfter(Integer.MAX_VALUE);
+      Claim released = fail(settler, Code.UNAVAILABLE);
+      outage = Optional.empty();
+
+      await().until(() -> stands(released) instanceof ClaimResult.Won);
+    }
+  }
+
+  /** A timer that schedules some tasks, and has no memory for others. */
+  private static final class ForgetfulTimer extends ScheduledThreadPoolExecutor {
+    private final AtomicInteger left = new AtomicInteger();
+
+    ForgetfulTimer() {
+      super(1);
+    }
+
+    void failAfter(int tasks) {
+      left.set(tasks);
+    }
+
+    @Override
+    public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+      if (left.getAndDecrement() <= 0) {
+        throw new InternalError("no memory for a task");
+      }
+      return super.schedule(task, delay, unit);
+    }
+  }
+
   /** Claims a key, and lets its handler fail during the outage. */
   private Claim fail(LateSettler settler, Code code) {
     OwnedClaim operation = claim(Duration.ofDays(1), true);
@@ -209,7 +266,7 @@ class LateSettlerTest {
         CallEvents.capture(
             listeners,
             new DecisionLog(Optional.empty()),
-            Engines.describe(request.procedure(), Entry.CALL));
+            ProcedureInfo.of(request.procedure(), Entry.CALL));
     OwnedClaim operation = new OwnedClaim(leases, request, claim, events, System.nanoTime());
     operation.renew();
     return operation;

@@ -16,13 +16,13 @@ import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.internal.waiting.WaitLimits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.resource.ResourceId;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimResult;
@@ -65,7 +65,7 @@ class OwnedClaimTest {
               new Listeners(List.of()),
               new DecisionLog(Optional.empty()),
               Duration.ofHours(1),
-              WaitLimits.defaults(),
+              WaitLimits.DEFAULT,
               Runnable::run));
 
   private final List<Optional<Throwable>> unknown = new ArrayList<>();
@@ -185,14 +185,13 @@ class OwnedClaimTest {
   void theStatusFromTheStoreTakesPrecedence() {
     Procedure procedure = createThing().status(id -> COMPLETED).build();
     ClaimResult.Recorded recorded =
-        new ClaimResult.Recorded(
-            Fingerprinter.wholeRequest().fingerprint(REQUEST),
-            procedure.name(),
-            UUID.randomUUID(),
-            Instant.EPOCH,
-            answer(Optional.of(ResourceId.of(7))),
-            Optional.of(FAILED),
-            Optional.empty());
+        ClaimResult.Recorded.of(
+                UUID.randomUUID(),
+                procedure.name(),
+                Fingerprinter.wholeRequest().fingerprint(REQUEST),
+                answer(Optional.of(ResourceId.of(7))),
+                Instant.EPOCH)
+            .withStatus(Optional.of(FAILED));
 
     assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).contains(FAILED);
   }

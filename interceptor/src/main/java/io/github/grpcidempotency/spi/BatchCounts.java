@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.spi;
 
 import java.time.Duration;
 

@@ -3,11 +3,8 @@ package io.github.grpcidempotency.key;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A call has a malformed key. The message is for the service's own logs and contains no key. The
- * client gets {@code IDEMPOTENCY_KEY_INVALID} with the {@link #explanation}.
- */
-public final class MalformedKeyException extends RuntimeException {
+/** A call has a key that cannot be used. The message is for the service's own logs. */
+public final class KeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final KeyProblem problem;
@@ -16,11 +13,7 @@ public final class MalformedKeyException extends RuntimeException {
   private final @Nullable String keyName;
   private final boolean owned;
 
-  public MalformedKeyException(String message) {
-    this(KeyProblem.OTHER, message, KeyProblem.OTHER.explanation(), null, null, false);
-  }
-
-  private MalformedKeyException(
+  private KeyException(
       KeyProblem problem,
       String message,
       String explanation,
@@ -35,16 +28,41 @@ public final class MalformedKeyException extends RuntimeException {
     this.owned = owned;
   }
 
-  /** Creates the exception with an explanation for clients, which contains no key. */
-  static MalformedKeyException explained(KeyProblem problem, String explanation) {
-    return new MalformedKeyException(problem, explanation, explanation, null, null, false);
+  /**
+   * Returns the exception for a malformed key. The client gets {@code IDEMPOTENCY_KEY_INVALID} with
+   * the {@link #explanation}.
+   *
+   * @param message for the service's own logs; contains no key
+   */
+  public static KeyException malformed(String message) {
+    return of(KeyProblem.OTHER, message);
   }
 
-  static MalformedKeyException ofLength(KeyProblem problem, String key) {
+  /**
+   * Returns the exception for a caller who cannot prove that a key is theirs, for instance because
+   * the signature of a webhook is wrong or the webhook is unknown. The client gets {@code
+   * IDEMPOTENCY_CALLER_REQUIRED} without the reason.
+   *
+   * @param message for the service's own logs; contains no key
+   */
+  public static KeyException unauthenticated(String message) {
+    return of(KeyProblem.UNAUTHENTICATED, message);
+  }
+
+  private static KeyException of(KeyProblem problem, String message) {
+    return new KeyException(problem, message, problem.explanation(), null, null, false);
+  }
+
+  /** Creates the exception with an explanation for clients, which contains no key. */
+  static KeyException explained(KeyProblem problem, String explanation) {
+    return new KeyException(problem, explanation, explanation, null, null, false);
+  }
+
+  static KeyException ofLength(KeyProblem problem, String key) {
     return explained(problem, "it has %d characters".formatted(key.length()));
   }
 
-  static MalformedKeyException of(KeyProblem problem, String key) {
+  static KeyException ofText(KeyProblem problem, String key) {
     return problem == KeyProblem.TOO_LONG
         ? ofLength(problem, key)
         : explained(problem, problem.explanation());
@@ -70,23 +88,22 @@ public final class MalformedKeyException extends RuntimeException {
   }
 
   /** Returns the same exception for a key whose caller the source may have found. */
-  MalformedKeyException ownedBy(Optional<Caller> caller) {
+  KeyException ownedBy(Optional<Caller> caller) {
     return with(expected, keyName, owned || caller.isPresent());
   }
 
   /** Returns the same exception with a name, unless it already has a name. */
-  MalformedKeyException named(String found) {
+  KeyException named(String found) {
     return keyName == null ? with(expected, found, owned) : this;
   }
 
   /** Returns the same exception with the expected format, unless it already has one. */
-  MalformedKeyException expecting(String description) {
+  KeyException expecting(String description) {
     return expected == null ? with(description, keyName, owned) : this;
   }
 
-  private MalformedKeyException with(
-      @Nullable String description, @Nullable String name, boolean known) {
-    return new MalformedKeyException(
+  private KeyException with(@Nullable String description, @Nullable String name, boolean known) {
+    return new KeyException(
         problem, String.valueOf(getMessage()), explanation, description, name, known);
   }
 }

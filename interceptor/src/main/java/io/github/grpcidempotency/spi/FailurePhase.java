@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.spi;
 
 /** The progress of a call at the time of a store failure. */
 public enum FailurePhase {
