@@ -3,6 +3,7 @@ package io.github.grpcidempotency.client;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.client.KeyPlan.CallKey;
+import io.github.grpcidempotency.proto.ServedKey;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A call gets no key if its method prohibits keys, if the handler manages keys itself, or if
  *       no source accepts the key of the client.
  *   <li>A method without the option gets a key only if its call has an intent.
+ *   <li>A handler must not pass on the key of the call that it serves: the inner call would wait
+ *       for its own caller. A call with this key throws an {@link IllegalStateException}.
  *   <li>A call whose intent may have been sent before has the header {@code idempotency-retry}.
  *       gRPC marks its built-in retries by {@code grpc-previous-rpc-attempts}.
  * </ul>
@@ -48,6 +51,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Several channels can share one interceptor.
  */
 public final class IdempotencyClientInterceptor implements ClientInterceptor {
+  private static final Metadata.Key<String> KEY =
+      Metadata.Key.of(WireNames.KEY, Metadata.ASCII_STRING_MARSHALLER);
+
   private static final Metadata.Key<String> RETRY =
       Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
@@ -225,6 +231,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       Metadata headers = delayed.orElseThrow().headers;
       CallKey key =
           plan.keyOf(headers, request, chosen.orElseGet(Intent::create), chosen.isPresent());
+      refuseServedKey(headers, key);
       if (key instanceof CallKey.Added added && added.place() instanceof KeyPlan.Header header) {
         headers.put(header.name(), added.key());
       } else if (key instanceof CallKey.Added added
@@ -232,6 +239,19 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
         return request.map(message -> place.field().with(message, added.key()));
       }
       return Optional.empty();
+    }
+
+    private static void refuseServedKey(Metadata headers, CallKey key) {
+      Optional<String> sent =
+          key instanceof CallKey.Added added
+              ? Optional.of(added.key())
+              : Optional.ofNullable(headers.get(KEY));
+      if (sent.isPresent()
+          && ServedKey.current().filter(sent.get()::equalsIgnoreCase).isPresent()) {
+        throw new IllegalStateException(
+            "a handler must not pass on the key of the call that it serves, because the inner call"
+                + " would wait for its own caller: send CurrentOperation.outboundKey(name)");
+      }
     }
 
     private synchronized void startNow() {
