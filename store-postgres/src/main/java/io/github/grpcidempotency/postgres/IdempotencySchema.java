@@ -98,7 +98,8 @@ public final class IdempotencySchema {
       throw new IllegalStateException(
           "Flyway is not on the class path: add org.flywaydb:flyway-core and"
               + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's"
-              + " jar with another tool (docs/how-to/migrations.md)",
+              + " jar with another tool, as the page \"Migrations without Flyway\" of the"
+              + " documentation describes",
           absent);
     }
   }
