@@ -31,7 +31,8 @@ public final class IdempotencySchema {
    *
    * @param owner connects as the role that owns, or will own, the table
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
-   * @throws IllegalStateException if Flyway is not on the class path
+   * @throws IllegalStateException if Flyway is not on the class path, or has migrated the schema
+   *     with other files than the library's
    */
   public static void migrate(DataSource owner) {
     migrate(owner, DEFAULT_NAME);
@@ -44,7 +45,8 @@ public final class IdempotencySchema {
    * @param schema the schema's name
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
-   * @throws IllegalStateException if Flyway is not on the class path
+   * @throws IllegalStateException if Flyway is not on the class path, or has migrated the schema
+   *     with other files than the library's
    */
   public static void migrate(DataSource owner, String schema) {
     checkName(schema);

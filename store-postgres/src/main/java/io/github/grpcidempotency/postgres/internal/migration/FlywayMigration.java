@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres.internal.migration;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
-import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.exception.FlywayValidateException;
 
 /**
@@ -24,12 +23,21 @@ public final class FlywayMigration {
           .placeholders(Map.of("schema", schema))
           .load()
           .migrate();
-    } catch (FlywayValidateException others) {
-      throw new FlywayException(
-          ("the schema %s was migrated with other files than the library's: give your own"
-                  + " migrations another schema, for example with Flyway's schemas setting")
-              .formatted(schema),
-          others);
+    } catch (RuntimeException failed) {
+      throw explained(failed, schema);
     }
+  }
+
+  /**
+   * No signature and no catch names a class of Flyway, so that this class can be linked without.
+   */
+  private static RuntimeException explained(RuntimeException failed, String schema) {
+    return failed instanceof FlywayValidateException
+        ? new IllegalStateException(
+            ("the schema %s was migrated with other files than the library's: give your own"
+                    + " migrations another schema, for example with Flyway's schemas setting")
+                .formatted(schema),
+            failed)
+        : failed;
   }
 }
