@@ -51,9 +51,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Several channels can share one interceptor.
  */
 public final class IdempotencyClientInterceptor implements ClientInterceptor {
-  private static final Metadata.Key<String> KEY =
-      Metadata.Key.of(WireNames.KEY, Metadata.ASCII_STRING_MARSHALLER);
-
   private static final Metadata.Key<String> RETRY =
       Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
@@ -231,7 +228,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       Metadata headers = delayed.orElseThrow().headers;
       CallKey key =
           plan.keyOf(headers, request, chosen.orElseGet(Intent::create), chosen.isPresent());
-      refuseServedKey(headers, key);
+      refuseServedKey(headers, request, key);
       if (key instanceof CallKey.Added added && added.place() instanceof KeyPlan.Header header) {
         headers.put(header.name(), added.key());
       } else if (key instanceof CallKey.Added added
@@ -241,17 +238,18 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       return Optional.empty();
     }
 
-    private static void refuseServedKey(Metadata headers, CallKey key) {
-      Optional<String> sent =
-          key instanceof CallKey.Added added
-              ? Optional.of(added.key())
-              : Optional.ofNullable(headers.get(KEY));
-      if (sent.isPresent()
-          && ServedKey.current().filter(sent.get()::equalsIgnoreCase).isPresent()) {
+    private void refuseServedKey(Metadata headers, Optional<Message> request, CallKey key) {
+      if (ServedKey.current().filter(served -> sends(served, headers, request, key)).isPresent()) {
         throw new IllegalStateException(
             "a handler must not pass on the key of the call that it serves, because the inner call"
                 + " would wait for its own caller: send CurrentOperation.outboundKey(name)");
       }
+    }
+
+    private boolean sends(String served, Metadata headers, Optional<Message> request, CallKey key) {
+      return plan.holds(served, headers, request)
+          || KeyPlan.STANDARD_HEADER.holds(served, headers, request)
+          || (key instanceof CallKey.Added added && served.equalsIgnoreCase(added.key()));
     }
 
     private synchronized void startNow() {

@@ -123,6 +123,9 @@ class KeysTest {
               .isInstanceOf(IllegalStateException.class);
           assertThatThrownBy(() -> stub.withInterceptors(forwarding).getOrder(REQUEST))
               .isInstanceOf(IllegalStateException.class);
+          OrderRequest inField = OrderRequest.newBuilder().setRequestId(served.toString()).build();
+          assertThatThrownBy(() -> stub.createWithRequestId(inField))
+              .isInstanceOf(IllegalStateException.class);
           assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST).key()).isPresent();
         });
     assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST, served).key())
