@@ -3,6 +3,7 @@ package io.github.grpcidempotency.client;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.client.KeyPlan.CallKey;
+import io.github.grpcidempotency.proto.ServedKey;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -32,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>A call gets no key if its method prohibits keys, if the handler manages keys itself, or if
  *       no source accepts the key of the client.
  *   <li>A method without the option gets a key only if its call has an intent.
+ *   <li>A handler must not pass on the key of the call that it serves: the inner call would wait
+ *       for its own caller. A call with this key throws an {@link IllegalStateException}.
  *   <li>A call whose intent may have been sent before has the header {@code idempotency-retry}.
  *       gRPC marks its built-in retries by {@code grpc-previous-rpc-attempts}.
  * </ul>
@@ -225,6 +228,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       Metadata headers = delayed.orElseThrow().headers;
       CallKey key =
           plan.keyOf(headers, request, chosen.orElseGet(Intent::create), chosen.isPresent());
+      refuseServedKey(headers, request, key);
       if (key instanceof CallKey.Added added && added.place() instanceof KeyPlan.Header header) {
         headers.put(header.name(), added.key());
       } else if (key instanceof CallKey.Added added
@@ -232,6 +236,20 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
         return request.map(message -> place.field().with(message, added.key()));
       }
       return Optional.empty();
+    }
+
+    private void refuseServedKey(Metadata headers, Optional<Message> request, CallKey key) {
+      if (ServedKey.current().filter(served -> sends(served, headers, request, key)).isPresent()) {
+        throw new IllegalStateException(
+            "a handler must not pass on the key of the call that it serves, because the inner call"
+                + " would wait for its own caller: send CurrentOperation.outboundKey(name)");
+      }
+    }
+
+    private boolean sends(String served, Metadata headers, Optional<Message> request, CallKey key) {
+      return plan.holds(served, headers, request)
+          || KeyPlan.STANDARD_HEADER.holds(served, headers, request)
+          || (key instanceof CallKey.Added added && served.equalsIgnoreCase(added.key()));
     }
 
     private synchronized void startNow() {

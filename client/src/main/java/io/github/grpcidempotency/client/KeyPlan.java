@@ -26,6 +26,9 @@ record KeyPlan(List<Place> places) {
     /** Returns whether the user has given a key, so that the client adds none. */
     boolean hasKey(Metadata headers, Optional<Message> request);
 
+    /** Returns whether the user has given this key, in any case. */
+    boolean holds(String key, Metadata headers, Optional<Message> request);
+
     /** Returns the key that the client would put here; empty if the place does not accept it. */
     Optional<String> keyOf(Intent intent, boolean chosen, Optional<Message> request);
 
@@ -39,6 +42,11 @@ record KeyPlan(List<Place> places) {
     @Override
     public boolean hasKey(Metadata headers, Optional<Message> request) {
       return headers.containsKey(name);
+    }
+
+    @Override
+    public boolean holds(String key, Metadata headers, Optional<Message> request) {
+      return key.equalsIgnoreCase(headers.get(name));
     }
 
     @Override
@@ -60,6 +68,11 @@ record KeyPlan(List<Place> places) {
     }
 
     @Override
+    public boolean holds(String key, Metadata headers, Optional<Message> request) {
+      return request.filter(message -> field.holds(message, key)).isPresent();
+    }
+
+    @Override
     public Optional<String> keyOf(Intent intent, boolean chosen, Optional<Message> request) {
       return request.filter(field::isSet).isPresent()
           ? Optional.empty()
@@ -77,6 +90,11 @@ record KeyPlan(List<Place> places) {
     @Override
     public boolean hasKey(Metadata headers, Optional<Message> request) {
       return fields.stream().anyMatch(field -> request.filter(field::hasContent).isPresent());
+    }
+
+    @Override
+    public boolean holds(String key, Metadata headers, Optional<Message> request) {
+      return false;
     }
 
     @Override
@@ -105,7 +123,7 @@ record KeyPlan(List<Place> places) {
 
   private static final KeyPlan NO_KEY = new KeyPlan(List.of());
 
-  private static final Place STANDARD_HEADER =
+  static final Place STANDARD_HEADER =
       new Header(header(WireNames.KEY), new KeyForm(KeyFormat.KEY_FORMAT_UNSPECIFIED, ""));
 
   /** The form of AIP-155. */
@@ -147,6 +165,11 @@ record KeyPlan(List<Place> places) {
       }
     }
     return new CallKey.None();
+  }
+
+  /** Returns whether the user has given this key for a call, in a place of the plan. */
+  boolean holds(String key, Metadata headers, Optional<Message> request) {
+    return places.stream().anyMatch(place -> place.holds(key, headers, request));
   }
 
   /** Returns whether the key of a call depends on its request. */

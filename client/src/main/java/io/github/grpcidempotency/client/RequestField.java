@@ -60,6 +60,13 @@ record RequestField(List<FieldDescriptor> path) {
         && parent(request).filter(parent -> parent.getField(last()).equals("")).isEmpty();
   }
 
+  /** Returns whether the field is set to a text, in any case. */
+  boolean holds(Message request, String text) {
+    return parent(request)
+        .filter(parent -> text.equalsIgnoreCase(String.valueOf(parent.getField(last()))))
+        .isPresent();
+  }
+
   /** Returns the request with the field set, and nothing else changed. */
   Message with(Message request, String value) {
     return with(request, 0, value);

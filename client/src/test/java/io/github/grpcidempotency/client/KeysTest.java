@@ -7,11 +7,13 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.proto.ServedKey;
 import io.github.grpcidempotency.shop.EchoServer;
 import io.github.grpcidempotency.shop.EchoServer.Seen;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
@@ -104,6 +106,30 @@ class KeysTest {
             stub.withInterceptors(header("idempotency-key", "mine")));
 
     assertThat(seen.headers().getAll(metadataKey("idempotency-key"))).containsExactly("mine");
+  }
+
+  @Test
+  void aHandlerCannotPassOnTheKeyOfTheCallThatItServes() {
+    Intent served = Intent.create();
+    Context handler = ServedKey.in(Context.current(), served.toString());
+    ClientInterceptor forwarding = header("idempotency-key", served.toString());
+
+    handler.run(
+        () -> {
+          assertThatThrownBy(() -> send(OrderServiceBlockingStub::createOrder, REQUEST, served))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("CurrentOperation.outboundKey(name)");
+          assertThatThrownBy(() -> stub.withInterceptors(forwarding).createOrder(REQUEST))
+              .isInstanceOf(IllegalStateException.class);
+          assertThatThrownBy(() -> stub.withInterceptors(forwarding).getOrder(REQUEST))
+              .isInstanceOf(IllegalStateException.class);
+          OrderRequest inField = OrderRequest.newBuilder().setRequestId(served.toString()).build();
+          assertThatThrownBy(() -> stub.createWithRequestId(inField))
+              .isInstanceOf(IllegalStateException.class);
+          assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST).key()).isPresent();
+        });
+    assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST, served).key())
+        .contains(served.toString());
   }
 
   @Test

@@ -23,7 +23,8 @@ public final class ShardMark {
     if (stored.isEmpty()) {
       logger.warn(
           "shard {}: its database does not contain the shard's name, so the server could not detect"
-              + " that two databases are swapped: store the name there (docs/how-to/shards.md)",
+              + " that two databases are swapped: store the name there, as the page \"Callers on"
+              + " several databases\" of the documentation describes",
           shard);
     }
     return stored

@@ -1,4 +1,5 @@
 /**
- * The names in the wire contract, and the mark of what is experimental, for servers and clients.
+ * The names in the wire contract, the mark of what is experimental, and the key of the current
+ * call, for servers and clients.
  */
 package io.github.grpcidempotency.proto;

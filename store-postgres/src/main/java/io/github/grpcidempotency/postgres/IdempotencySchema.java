@@ -31,7 +31,8 @@ public final class IdempotencySchema {
    *
    * @param owner connects as the role that owns, or will own, the table
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
-   * @throws IllegalStateException if Flyway is not on the class path
+   * @throws IllegalStateException if Flyway is not on the class path, or has migrated the schema
+   *     with other files than the library's
    */
   public static void migrate(DataSource owner) {
     migrate(owner, DEFAULT_NAME);
@@ -44,7 +45,8 @@ public final class IdempotencySchema {
    * @param schema the schema's name
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
-   * @throws IllegalStateException if Flyway is not on the class path
+   * @throws IllegalStateException if Flyway is not on the class path, or has migrated the schema
+   *     with other files than the library's
    */
   public static void migrate(DataSource owner, String schema) {
     checkName(schema);
@@ -98,7 +100,8 @@ public final class IdempotencySchema {
       throw new IllegalStateException(
           "Flyway is not on the class path: add org.flywaydb:flyway-core and"
               + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's"
-              + " jar with another tool (docs/how-to/migrations.md)",
+              + " jar with another tool, as the page \"Migrations without Flyway\" of the"
+              + " documentation describes",
           absent);
     }
   }

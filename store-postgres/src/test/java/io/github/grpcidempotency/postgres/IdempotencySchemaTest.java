@@ -13,14 +13,19 @@ import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.ClaimRequest;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.RecordedOutcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.flywaydb.core.Flyway;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -59,6 +64,24 @@ class IdempotencySchemaTest {
     assertThat(database.everythingIn("other_one"))
         .as("everything but the tests' own constraint")
         .hasSize(OBJECTS - 1);
+  }
+
+  @Test
+  void aSchemaThatTheFlywayOfTheServiceHasMigratedIsRefused(@TempDir Path migrations)
+      throws IOException {
+    Files.writeString(migrations.resolve("V1__orders.sql"), "SELECT 1;");
+    Flyway.configure()
+        .dataSource(database.owner())
+        .schemas("of_the_service")
+        .locations("filesystem:" + migrations)
+        .load()
+        .migrate();
+
+    assertThatThrownBy(() -> IdempotencySchema.migrate(database.owner(), "of_the_service"))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining(
+            "the schema of_the_service was migrated with other files than the library's")
+        .hasMessageContaining("give your own migrations another schema");
   }
 
   @Test

@@ -43,9 +43,12 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -57,12 +60,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.flywaydb.core.Flyway;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The mistakes of a new user: each test makes the mistake of one row of the page. */
 class MistakesTest {
@@ -94,6 +99,39 @@ class MistakesTest {
   }
 
   // In the migration, and at start-up.
+
+  @Test
+  void yourOwnMigrationRunsBeforeThatOfTheLibrary() {
+    PostgresFixture empty = PostgresFixture.withRoles("things_owner", "things_app").create();
+    Jdbi owner = Jdbi.create(grpc.registerCloseable(empty).owner());
+
+    mistake.isFoundInTheMigration(
+        message(
+            () ->
+                owner.useHandle(
+                    handle -> handle.execute("SELECT idempotency.grant_to('things_app')"))));
+  }
+
+  @Test
+  void yourFlywayUsesTheSchemaOfTheLibrary(@TempDir Path migrations) throws IOException {
+    Files.writeString(migrations.resolve("V1__orders.sql"), "SELECT 1;");
+
+    mistake.isFoundInTheMigration(
+        message(
+            () ->
+                Flyway.configure()
+                    .dataSource(database.owner())
+                    .schemas(IdempotencySchema.DEFAULT_NAME)
+                    .locations("filesystem:" + migrations)
+                    .load()
+                    .migrate()));
+  }
+
+  @Test
+  void theRetentionIsShorterThanALease() {
+    mistake.isFoundAtStartUp(
+        problems(database.pool(), writing().retention(Duration.ofSeconds(10))));
+  }
 
   @Test
   void theResourceTypeHasIdsOfAnotherTypeAndIsNotEnforced() {

@@ -43,7 +43,7 @@ class WithoutFlywayTest {
       assertThat(process.awaitLine("unlinked")).isEqualTo("[]");
       assertThat(process.awaitLine("refused"))
           .contains("Flyway is not on the class path", "flyway-database-postgresql")
-          .contains("docs/how-to/migrations.md");
+          .contains("the page \"Migrations without Flyway\" of the documentation");
       for (Execution execution : Execution.values()) {
         assertThat(process.awaitLine(execution + " "))
             .isEqualTo("same=true replays=false,true runs=1");

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.context;
 
 import io.github.grpcidempotency.internal.record.KeyedRequest;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
+import io.github.grpcidempotency.proto.ServedKey;
 import io.github.grpcidempotency.spi.StoreTransaction;
 import io.grpc.Context;
 import java.util.Optional;
@@ -36,7 +37,7 @@ public record OperationContext(Context context) {
   }
 
   private static Context keyed(KeyedRequest request) {
-    return Context.current().withValue(REQUEST, request);
+    return ServedKey.in(Context.current().withValue(REQUEST, request), request.key().value());
   }
 
   private static Context with(Context context, StoreTransaction transaction) {

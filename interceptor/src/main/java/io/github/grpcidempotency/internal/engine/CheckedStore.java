@@ -42,6 +42,20 @@ final class CheckedStore {
     return store;
   }
 
+  /** Returns a problem for each procedure whose records could expire before their calls end. */
+  List<String> shortRetentions(Collection<Procedure> procedures) {
+    return procedures.stream()
+        .filter(procedure -> procedure.retention().compareTo(store.lease()) < 0)
+        .map(
+            procedure ->
+                ("%s: its retention of %s is shorter than the store's lease of %s, so a record could"
+                        + " expire while its handler runs: set a longer retention, or a shorter"
+                        + " lease")
+                    .formatted(procedure.name(), procedure.retention(), store.lease()))
+        .map(this::named)
+        .toList();
+  }
+
   void check(Collection<Procedure> procedures) {
     Runnable check = () -> verify(procedures);
     try {

@@ -35,6 +35,9 @@ public final class Setup {
     Collection<CheckedStore> all = stores.map(Stores::all).orElse(List.of());
     Map<CheckedStore, StoreException> outages = new LinkedHashMap<>();
     for (CheckedStore store : all) {
+      if (procedures.problems().isEmpty()) { // otherwise a retention may be unreadable
+        problems.addAll(store.shortRetentions(procedures.all()));
+      }
       try {
         store.check(procedures.all());
       } catch (SetupException wrong) {

@@ -78,6 +78,31 @@ class SetupTest {
   }
 
   @Test
+  void aRetentionThatIsShorterThanALeaseIsAProblem() {
+    Procedures shorter =
+        Procedures.of(
+            Procedure.named("jobs/short")
+                .execution(Execution.RESERVED)
+                .retention(Duration.ofSeconds(29))
+                .build(),
+            Procedure.named("jobs/equal")
+                .execution(Execution.RESERVED)
+                .retention(Duration.ofSeconds(30))
+                .build());
+
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> check(shorter, new SetupException(List.of("no table"))))
+        .satisfies(
+            problem ->
+                assertThat(problem.problems())
+                    .containsExactly(
+                        "jobs/short: its retention of PT29S is shorter than the store's lease of"
+                            + " PT30S, so a record could expire while its handler runs: set a longer"
+                            + " retention, or a shorter lease",
+                        "no table"));
+  }
+
+  @Test
   void descriptorsAreCheckedEvenWithoutAStore() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> Setup.check(BAD, Optional.empty()));

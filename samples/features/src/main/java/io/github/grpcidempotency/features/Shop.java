@@ -14,6 +14,8 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.ServerInterceptor;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.time.Duration;
@@ -52,16 +54,19 @@ record Shop(
   }
 
   static Shop open(
-      BindableService handlers, IdempotencyInterceptor idempotency, Runnable closeStore)
+      BindableService handlers,
+      IdempotencyInterceptor idempotency,
+      Runnable closeStore,
+      ServerInterceptor... outside)
       throws IOException {
-    Server server =
+    ServerBuilder<?> builder =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(handlers)
             .addService(idempotency.recovery())
             .addService(LongRunningOperations.of(idempotency))
-            .intercept(idempotency)
-            .build()
-            .start();
+            .intercept(idempotency);
+    List.of(outside).forEach(builder::intercept);
+    Server server = builder.build().start();
     String target = "localhost:" + server.getPort();
     ManagedChannel channel =
         Grpc.newChannelBuilder(target, InsecureChannelCredentials.create())

@@ -6,25 +6,41 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Int64Value;
+import io.github.grpcidempotency.client.IdempotencyClientInterceptor;
+import io.github.grpcidempotency.client.Intent;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.features.shop.v1.Charge;
+import io.github.grpcidempotency.features.shop.v1.CreateOrdersResponse;
+import io.github.grpcidempotency.features.shop.v1.CreateShipmentRequest;
 import io.github.grpcidempotency.features.shop.v1.ImportOrdersResponse;
 import io.github.grpcidempotency.features.shop.v1.Invitation;
 import io.github.grpcidempotency.features.shop.v1.Order;
+import io.github.grpcidempotency.features.shop.v1.OrderResult;
+import io.github.grpcidempotency.features.shop.v1.OrderResult.ResultCase;
+import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.features.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.features.shop.v1.Shipment;
 import io.github.grpcidempotency.features.shop.v1.Token;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.work.WorkResult;
+import io.grpc.BindableService;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.inprocess.InProcessChannelBuilder;
+import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.StreamObserver;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.Function;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -182,6 +198,80 @@ class FeaturesTest {
         .hasSize(3)
         .startsWith(imports.get(0).getOrdersList().toArray(Order[]::new));
     assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("3");
+  }
+
+  @Test
+  void everyLineOfABatchHasOneResultHoweverOftenTheBatchIsSent() throws Exception {
+    List<CreateOrdersResponse> batches = PartialBatch.run(database.pool());
+
+    assertThat(batches)
+        .allSatisfy(
+            batch ->
+                assertThat(batch.getResultsList())
+                    .extracting(OrderResult::getResultCase)
+                    .containsExactly(ResultCase.ORDER, ResultCase.ERROR, ResultCase.ORDER));
+    assertThat(batches)
+        .extracting(batch -> batch.getResults(0))
+        .containsOnly(batches.get(0).getResults(0));
+    assertThat(batches)
+        .extracting(batch -> batch.getResults(2))
+        .containsOnly(batches.get(0).getResults(2));
+    assertThat(batches.get(2).getResults(1).getError().getMessage()).isEqualTo("out of stock");
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("2");
+  }
+
+  @Test
+  void anUploadThatIsSentAgainRepeatsNoElement() throws Exception {
+    List<Reply<Order>> replies = ChunkKeys.run(database.pool());
+
+    assertThat(replies).extracting(Reply::replayed).containsExactly(true, true, false);
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("3");
+  }
+
+  @Test
+  void aRestHandlerInTheSameJvmIsProtectedByItsHeader() throws Exception {
+    List<HttpResponse<String>> responses =
+        RestInProcess.run(database.pool(), "\"" + UUID.randomUUID() + "\"");
+
+    assertThat(responses).extracting(HttpResponse::statusCode).containsExactly(201, 201, 400);
+    assertThat(responses.get(1).body()).isEqualTo(responses.get(0).body());
+    assertThat(responses.get(1).headers().firstValue("idempotency-replayed")).contains("true");
+    assertThat(one("SELECT count(*) FROM shop.orders")).isEqualTo("1");
+  }
+
+  @Test
+  void aServiceWithoutTheInterceptorIsFoundByAnAnswerThatIsNotProtected() throws Exception {
+    BindableService orders =
+        new OrderServiceGrpc.OrderServiceImplBase() {
+          @Override
+          public void createShipment(
+              CreateShipmentRequest request, StreamObserver<Shipment> observer) {
+            Shop.answer(observer, Shipment.getDefaultInstance());
+          }
+        };
+    Server server = InProcessServerBuilder.forName("bare").addService(orders).build().start();
+    ManagedChannel channel =
+        InProcessChannelBuilder.forName("bare")
+            .intercept(IdempotencyClientInterceptor.create())
+            .build();
+    try {
+      OrderServiceBlockingStub stub = Intent.create().on(OrderServiceGrpc.newBlockingStub(channel));
+      for (int attempt = 0; attempt < 2; attempt++) {
+        Reply<Shipment> reply =
+            Reply.blocking(
+                stub, ships -> ships.createShipment(CreateShipmentRequest.getDefaultInstance()));
+        assertThat(reply.replayed()).isFalse();
+        assertThat(reply.isProtected()).isFalse();
+      }
+    } finally {
+      channel.shutdownNow();
+      server.shutdownNow();
+    }
+  }
+
+  @Test
+  void theMdcOfACallIsThereAfterAWait() throws Exception {
+    assertThat(LogContext.run(database.pool())).containsExactlyInAnyOrder("one", "two");
   }
 
   @Test

@@ -10,8 +10,11 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.grpc.spi.CurrentHandler;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.ServedKey;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
@@ -23,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -71,6 +75,29 @@ class AttachTest extends CallTest {
     here.forEach(duplicate -> duplicate.end().replays(answer));
     there.forEach(duplicate -> duplicate.end().replays(answer));
     assertThat(server.things().runs() + other.things().runs()).isEqualTo(1);
+  }
+
+  /** It would wait for its own caller. */
+  @Test
+  void anInnerCallWithTheKeyOfItsCallerIsRefusedAtOnce() {
+    Procedure inner =
+        Procedure.of(ThingServer.CREATE_OTHER).execution(Execution.RESERVED).attach(LONG).build();
+    ThingServer server = start(attaching(LONG).describe(inner));
+    List<Seen> seen = new CopyOnWriteArrayList<>();
+    List<String> served = new CopyOnWriteArrayList<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              served.add(ServedKey.current().orElseThrow());
+              seen.add(keyed(server).to(ThingServer.CREATE_OTHER).end());
+              ThingHandler.answer(request, answer);
+            });
+
+    keyed(server).end().first();
+
+    assertThat(served).containsExactly(KEY);
+    seen.get(0).refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
   }
 
   @Test

@@ -31,7 +31,9 @@ class HostPagesTest {
   static List<Path> pages() throws IOException {
     List<Path> pages = new ArrayList<>(RepositoryRoot.files(ROOT.resolve("docs/hosts"), ".md"));
     pages.addAll(RepositoryRoot.files(ROOT.resolve("samples"), "README.md"));
-    pages.add(ROOT.resolve("docs/how-to/test-your-service.md"));
+    for (String name : List.of("test-your-service", "http", "batches", "streams")) {
+      pages.add(ROOT.resolve("docs/how-to/" + name + ".md"));
+    }
     return pages;
   }
 

@@ -24,6 +24,10 @@ class LinksTest {
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
   private static final Pattern ELSEWHERE = Pattern.compile("[a-z]+:.*");
   private static final Pattern FENCED = Pattern.compile("(?s)```.*?```");
+  private static final Pattern TITLE = Pattern.compile("(?m)\\A# +(.*)$");
+  private static final Pattern CONCATENATION = Pattern.compile("\"\\s*\\+ \"");
+  private static final Pattern PATH = Pattern.compile("\"[^\"\\n]*(docs/[a-z/-]+\\.md)");
+  private static final Pattern NAMED_PAGE = Pattern.compile("page \\\\\"([^\"\\\\]+)\\\\\"");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
 
   @Test
@@ -60,6 +64,24 @@ class LinksTest {
     }
     assertThat(indexed)
         .containsAll(pages().stream().filter(page -> page.startsWith(docs)).toList());
+  }
+
+  /** A user of a jar has no repository. */
+  @Test
+  void messagesNamePagesByTheirTitles() throws IOException {
+    List<String> titles =
+        pages().stream().flatMap(page -> groups(TITLE, Text.read(page)).stream()).toList();
+    List<String> named = new ArrayList<>();
+    for (Path source : RepositoryRoot.files(ROOT, ".java")) {
+      if (source.toString().contains("/src/main/")
+          && !source.startsWith(ROOT.resolve("verification"))) {
+        String text = CONCATENATION.matcher(Files.readString(source)).replaceAll("");
+        assertThat(groups(PATH, text)).as("paths in the messages of %s", source).isEmpty();
+        named.addAll(groups(NAMED_PAGE, text));
+      }
+    }
+    assertThat(named).isNotEmpty();
+    assertThat(titles).containsAll(named);
   }
 
   @Test

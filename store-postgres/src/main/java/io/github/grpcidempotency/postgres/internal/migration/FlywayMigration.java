@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres.internal.migration;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.exception.FlywayValidateException;
 
 /**
  * Runs the migrations. Only this class uses Flyway, so all other classes can be loaded without
@@ -14,12 +15,29 @@ public final class FlywayMigration {
   private FlywayMigration() {}
 
   public static void run(DataSource owner, String schema) {
-    Flyway.configure(FlywayMigration.class.getClassLoader())
-        .dataSource(owner)
-        .schemas(schema)
-        .locations(LOCATION)
-        .placeholders(Map.of("schema", schema))
-        .load()
-        .migrate();
+    try {
+      Flyway.configure(FlywayMigration.class.getClassLoader())
+          .dataSource(owner)
+          .schemas(schema)
+          .locations(LOCATION)
+          .placeholders(Map.of("schema", schema))
+          .load()
+          .migrate();
+    } catch (RuntimeException failed) {
+      throw explained(failed, schema);
+    }
+  }
+
+  /**
+   * No signature and no catch names a class of Flyway, so that this class can be linked without.
+   */
+  private static RuntimeException explained(RuntimeException failed, String schema) {
+    return failed instanceof FlywayValidateException
+        ? new IllegalStateException(
+            ("the schema %s was migrated with other files than the library's: give your own"
+                    + " migrations another schema, for example with Flyway's schemas setting")
+                .formatted(schema),
+            failed)
+        : failed;
   }
 }

@@ -53,10 +53,14 @@ final class InterceptorSetup {
     properties.keyHash().ifPresent(builder::keyHashSecret);
     listeners.orderedStream().forEach(builder::listener);
     addStore(builder);
-    if (problems.isEmpty()) {
-      return builder.build();
+    if (!problems.isEmpty()) {
+      throw BootTerms.in(withThoseOf(builder));
     }
-    throw withThoseOf(builder);
+    try {
+      return builder.build();
+    } catch (SetupException wrong) {
+      throw BootTerms.in(wrong);
+    }
   }
 
   private CallerResolver caller() {

@@ -25,8 +25,8 @@ final class MissingSchemaFailureAnalyzer extends AbstractFailureAnalyzer<SQLExce
                 .formatted(schema)
             + " migrations.",
         "Set grpc.idempotency.migration.username and .password to the role that owns the tables, or"
-            + " migrate the schema with another tool: docs/how-to/migrations.md. With"
-            + " grpc.idempotency.enabled=false the starter does not migrate it either.",
+            + " migrate the schema with another tool, as the page \"Migrations without Flyway\" of the"
+            + " documentation describes. With grpc.idempotency.enabled=false the starter does not migrate it either.",
         cause);
   }
 }

@@ -56,8 +56,9 @@ final class SchemaMigration implements InitializingBean {
     } catch (RuntimeException failure) {
       logger.error("the migration of schema " + properties.schema() + " failed", failure);
       throw problem(
-          ("the migration failed as grpc.idempotency.migration.username %s: %s; the rights that"
-                  + " migrations need: docs/operations/rights.md")
+          ("the migration failed as grpc.idempotency.migration.username %s: %s; the page \"Roles,"
+                  + " rights and rotation\" of the documentation lists the rights that the role"
+                  + " needs")
               .formatted(
                   username, NestedExceptionUtils.getMostSpecificCause(failure).getMessage()));
     }

@@ -14,7 +14,8 @@ final class SetupFailureAnalyzer extends AbstractFailureAnalyzer<SetupException>
     List<String> problems = cause.problems();
     return new FailureAnalysis(
         "Idempotency cannot be set up:\n\n" + numbered(problems),
-        "Correct each problem as its text describes. The starter: docs/hosts/spring-boot.md.",
+        "Correct each problem as its text describes. The page \"Spring Boot\" of the documentation"
+            + " lists the starter's properties and beans.",
         cause);
   }
 

@@ -2,11 +2,13 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.ClaimResult;
 import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.spi.RecordedProcedure;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Comparator;
 import java.util.List;
@@ -20,7 +22,8 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * Looks up a key that does not exist, as the application's role, in the store or in each shard. The
- * service is down if no shard can be reached. The stores were already verified at start-up.
+ * service is down if no shard answers, unless a procedure fails open: the service then runs its
+ * calls, so it must not be taken out of service. The stores were already verified at start-up.
  */
 final class StoreHealth extends AbstractHealthIndicator {
   private final FoundProcedures found;
@@ -51,6 +54,11 @@ final class StoreHealth extends AbstractHealthIndicator {
     Shards several = shards.getIfAvailable();
     Map<String, ? extends IdempotencyStore> stores =
         several == null ? Map.of("cause", store.getObject()) : several.stores();
+    List<String> open =
+        procedures.stream()
+            .filter(procedure -> procedure.outagePolicy() == OutagePolicy.FAIL_OPEN)
+            .map(Procedure::name)
+            .toList();
     boolean up = false;
     for (Map.Entry<String, ? extends IdempotencyStore> each : stores.entrySet()) {
       try {
@@ -60,6 +68,10 @@ final class StoreHealth extends AbstractHealthIndicator {
       } catch (StoreException unreachable) {
         // The failure's message is omitted, because it may contain names of hosts and roles.
         builder.withDetail(each.getKey(), unreachable.failureCause());
+        if (unreachable.failureCause() == FailureCause.NO_CONNECTION && !open.isEmpty()) {
+          builder.withDetail("unprotected", open);
+          up = true;
+        }
       }
     }
     builder.status(up ? Status.UP : Status.DOWN);

@@ -10,14 +10,19 @@ import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
  * The mistakes of a new user of Spring Boot: each test makes the mistake of one row of the page.
@@ -48,6 +53,44 @@ class MistakesTest {
   @Test
   void thereIsNoDataSource() {
     isFound(withService().withBean(CallerResolver.class, () -> Optional::empty));
+  }
+
+  @Test
+  void theLibraryIsNotMigrated() {
+    isFound(onDatabase(database.as("shop_app")));
+  }
+
+  @Test
+  void thePoolIsNotHikaricp() {
+    DataSource another = database.as("shop_app");
+    isFound(
+        onDatabase(
+            new AbstractDataSource() {
+              @Override
+              public Connection getConnection() throws SQLException {
+                return another.getConnection();
+              }
+
+              @Override
+              public Connection getConnection(String user, String password) throws SQLException {
+                return another.getConnection(user, password);
+              }
+            }));
+  }
+
+  @Test
+  void theRetentionIsShorterThanALease() {
+    isFound(
+        withService()
+            .withBean(
+                IdempotencyStore.class, () -> new InMemoryIdempotencyStore(Duration.ofDays(2)))
+            .withBean(CallerResolver.class, () -> Optional::empty));
+  }
+
+  private static ApplicationContextRunner onDatabase(DataSource database) {
+    return withService()
+        .withBean(CallerResolver.class, () -> Optional::empty)
+        .withBean(DataSource.class, () -> database);
   }
 
   @Test

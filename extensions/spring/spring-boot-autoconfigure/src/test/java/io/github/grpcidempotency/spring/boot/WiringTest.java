@@ -15,12 +15,16 @@ import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.resource.IdempotencyStatus;
 import io.github.grpcidempotency.resource.StatusResolver;
 import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.IdempotencyStore;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -29,12 +33,19 @@ import io.grpc.ServerServiceDefinition;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
+import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.assertj.core.api.ObjectAssert;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
@@ -173,6 +184,45 @@ class WiringTest {
               assertThat(context.getBean(StoreHealth.class).health().getStatus())
                   .isEqualTo(Status.UP);
             });
+  }
+
+  /** Otherwise a platform would stop the calls that the procedure lets run. */
+  @Test
+  void duringAnOutageTheServiceIsUpIfAProcedureFailsOpen() {
+    assertHealth(FailureCause.NO_CONNECTION, OutagePolicy.FAIL_OPEN)
+        .returns(Status.UP, Health::getStatus)
+        .extracting(Health::getDetails, InstanceOfAssertFactories.MAP)
+        .containsEntry("cause", FailureCause.NO_CONNECTION)
+        .containsEntry("unprotected", List.of(CREATE_THING));
+    assertHealth(FailureCause.NO_CONNECTION, OutagePolicy.FAIL_CLOSED)
+        .returns(Status.DOWN, Health::getStatus);
+    assertHealth(FailureCause.BROKEN, OutagePolicy.FAIL_OPEN)
+        .returns(Status.DOWN, Health::getStatus);
+  }
+
+  private static ObjectAssert<Health> assertHealth(FailureCause cause, OutagePolicy policy) {
+    AtomicReference<Health> health = new AtomicReference<>();
+    InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore();
+    IdempotencyStore failing =
+        (IdempotencyStore)
+            Proxy.newProxyInstance(
+                WiringTest.class.getClassLoader(),
+                new Class<?>[] {IdempotencyStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("find")) {
+                    throw StoreException.of(FailurePhase.NOTHING_SENT, cause, "on purpose");
+                  }
+                  return method.invoke(memory, arguments);
+                });
+    withService()
+        .withBean(CallerResolver.class, () -> Optional::empty)
+        .withBean(IdempotencyStore.class, () -> failing)
+        .withBean(
+            Procedure.class,
+            () ->
+                Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build())
+        .run(context -> health.set(context.getBean(StoreHealth.class).health()));
+    return assertThat(Objects.requireNonNull(health.get()));
   }
 
   @Test
