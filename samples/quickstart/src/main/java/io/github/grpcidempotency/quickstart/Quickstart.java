@@ -27,18 +27,25 @@ public final class Quickstart {
       OrderClient client = OrderClient.connect(server.server().getPort(), "auth0|alice");
       UUID key = getTimeOrderedEpoch(); // made when the user decides, not for each call
       CreateOrderRequest order = CreateOrderRequest.newBuilder().setItem("book").build();
-      boolean held = twice(client, key, stub -> stub.createOrder(order));
+      boolean held = twice("CreateOrder", client, key, stub -> stub.createOrder(order));
       try (Connection worker = DriverManager.getConnection(database.url(), "shop_owner", null)) {
         worker.createStatement().executeUpdate("UPDATE shop.outbox SET status = 'done'");
       }
-      Reply<Order> later = call("later", client, key, stub -> stub.createOrder(order));
+      Reply<Order> later =
+          call("CreateOrder, later:", client, key, stub -> stub.createOrder(order));
       held &= later.replayed() && "completed".equals(later.status());
 
       String id = later.answer().getId();
       CreateShipmentRequest shipment = CreateShipmentRequest.newBuilder().setOrderId(id).build();
-      held &= twice(client, getTimeOrderedEpoch(), stub -> stub.createShipment(shipment));
+      held &=
+          twice(
+              "CreateShipment",
+              client,
+              getTimeOrderedEpoch(),
+              stub -> stub.createShipment(shipment));
       SendReceiptRequest receipt = SendReceiptRequest.newBuilder().setOrderId(id).build();
-      held &= twice(client, getTimeOrderedEpoch(), stub -> stub.sendReceipt(receipt));
+      held &=
+          twice("SendReceipt", client, getTimeOrderedEpoch(), stub -> stub.sendReceipt(receipt));
       client.channel().shutdownNow();
       server.stop();
       System.out.println(held ? "Every retry got the first answer." : "THIS SHOULD NOT BE.");
@@ -48,9 +55,9 @@ public final class Quickstart {
 
   /** Calls, and calls again with the same key, as if the first answer had been lost. */
   private static <T> boolean twice(
-      OrderClient client, UUID key, Function<OrderServiceBlockingStub, T> method) {
-    Reply<T> first = call("first", client, key, method);
-    Reply<T> retry = call("retry", client, key, method);
+      String name, OrderClient client, UUID key, Function<OrderServiceBlockingStub, T> method) {
+    Reply<T> first = call(name + ", first call:", client, key, method);
+    Reply<T> retry = call(name + ", retry:", client, key, method);
     return !first.replayed() && retry.replayed() && retry.answer().equals(first.answer());
   }
 
@@ -58,7 +65,7 @@ public final class Quickstart {
       String what, OrderClient client, UUID key, Function<OrderServiceBlockingStub, T> method) {
     Reply<T> reply = client.call(key, method);
     System.out.printf(
-        "%s call, key %s%n%s  idempotency-replayed: %s%n  idempotency-status: %s%n%n",
+        "%s%n  idempotency-key: %s%n%s  idempotency-replayed: %s%n  idempotency-status: %s%n%n",
         what, key, reply.answer().toString().indent(2), reply.replayed(), reply.status());
     return reply;
   }

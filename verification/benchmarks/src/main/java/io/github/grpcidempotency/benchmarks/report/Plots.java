@@ -21,6 +21,7 @@ final class Plots {
   private static final String RATIO = "throughput ratio";
   private static final String THROUGHPUT = "calls/s";
   private static final int SHOWN_CALLS = 16;
+  private static final int LOWEST_TICK = -10;
   private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
 
   private Plots() {}
@@ -54,7 +55,7 @@ final class Plots {
         .setYAxisMin(-1.0)
         .setYAxisMax((double) rows)
         .setXAxisMin(0.0)
-        .setYAxisTickMarkSpacingHint(12)
+        .setYAxisTickMarkSpacingHint(20)
         .setyAxisTickLabelsFormattingFunction(tick -> label(results, tick));
     for (int row = 0; row < rows; row++) {
       Result result = results.get(row);
@@ -78,7 +79,7 @@ final class Plots {
     boolean hasRow = Math.abs(tick - Math.rint(tick)) < 0.01 && row >= 0 && row < results.size();
     return hasRow
         ? "%s: %s".formatted(results.get(row).variant(), Result.plain(results.get(row).value()))
-        : "\u200b".repeat(1 + (int) Math.rint(10 * Math.max(0, tick + 1)));
+        : "\u200b".repeat(1 + (int) Math.rint(10 * Math.max(0, tick - LOWEST_TICK)));
   }
 
   private static void style(AxesChartStyler style) {
