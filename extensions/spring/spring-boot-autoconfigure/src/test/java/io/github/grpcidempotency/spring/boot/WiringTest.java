@@ -29,6 +29,7 @@ import io.grpc.ServerServiceDefinition;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -37,6 +38,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
 /** What is there under which condition. */
@@ -173,6 +177,21 @@ class WiringTest {
               assertThat(context.getBean(StoreHealth.class).health().getStatus())
                   .isEqualTo(Status.UP);
             });
+  }
+
+  @Test
+  void theGraceIsShorterThanThatOfThePlatformUnlessTheServerHasOne() {
+    assertThat(ServerDrain.grace(with(Map.of()))).isEqualTo(Duration.ofSeconds(25));
+    assertThat(ServerDrain.grace(with(Map.of("spring.grpc.server.shutdown-grace-period", "7"))))
+        .isEqualTo(Duration.ofSeconds(7));
+    assertThat(ServerDrain.grace(with(Map.of("spring.grpc.server.shutdown.grace-period", "1m"))))
+        .isEqualTo(Duration.ofMinutes(1));
+  }
+
+  private static Environment with(Map<String, Object> properties) {
+    StandardEnvironment environment = new StandardEnvironment();
+    environment.getPropertySources().addFirst(new MapPropertySource("test", properties));
+    return environment;
   }
 
   @Test
