@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
@@ -243,16 +244,23 @@ class ExecutionsTest {
 
   @ParameterizedTest
   @EnumSource
-  void aHandlerGoesOnAfterItsClientHasCancelledAndItsAnswerIsReplayed(Way way) {
+  void aHandlerGoesOnAfterItsClientHasGoneAndItsAnswerIsReplayed(Way way) {
     ThingServer server = start(way);
-    ThingClient client = clientOf(server);
-    running(client).cancel(true);
+    ThingClient cancelling = clientOf(server);
+    ThingClient impatient = cancelling.withNewKey().as(UUID.randomUUID());
+    CompletableFuture<Reply> cancelled = cancelling.startThing(REQUEST);
+    CompletableFuture<Reply> late = impatient.within(Duration.ofSeconds(3)).startThing(REQUEST);
+    await().until(() -> server.runs() == 2);
+    cancelled.cancel(true);
+    assertThat(late.join().status().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
     mayAnswer.countDown();
 
-    Reply retried = Things.untilAnswered(client, REQUEST);
+    for (ThingClient client : List.of(cancelling, impatient)) {
+      Reply retried = Things.untilAnswered(client, REQUEST);
 
-    assertThat(retried.isReplay()).isTrue();
-    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
   }
 
   @ParameterizedTest
