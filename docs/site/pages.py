@@ -31,7 +31,7 @@ API = ROOT / "target" / "reports" / "apidocs"
 INDEX = "docs/README.md"
 COPIED = {".md", ".svg", ".png"}
 
-LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINK = re.compile(r"(?m)(\]\(|^\[[^\]]+\]: )([^)\s]+)")
 ENTRY = re.compile(r"^(?:-|\d+\.) ")
 TITLED = re.compile(r"\[([^\]]+)\]\(([^)\s#]+\.md)\)")
 COLOURS = HtmlFormatter(style="default", linenos="table", anchorlinenos=True, lineanchors="line")
@@ -85,14 +85,14 @@ def _write(path, text):
 
 def _with_links_into_the_site(page, text, tracked):
     def moved(match):
-        link = match.group(1)
+        begin, link = match.groups()
         address = urlsplit(link)
         if address.scheme or not address.path:
             return match.group(0)
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), address.path))
         target = _in_the_site(path, tracked)
         relative = posixpath.relpath(target, posixpath.dirname(page) or ".")
-        return "](" + relative + (f"#{address.fragment}" if address.fragment else "") + ")"
+        return begin + relative + (f"#{address.fragment}" if address.fragment else "")
 
     parts = re.split(r"(?ms)(^ *```.*?^ *```$)", text)
     return "".join(part if index % 2 else LINK.sub(moved, part) for index, part in enumerate(parts))

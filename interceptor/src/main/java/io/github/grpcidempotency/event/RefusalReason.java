@@ -19,7 +19,10 @@ public enum RefusalReason {
    * missing.
    */
   RECORD_UNREADABLE,
-  /** The call was answered, and its answer was too large to be recorded. */
+  /**
+   * The call was answered, and its answer is not recorded: it was too large, or this server cannot
+   * rebuild it.
+   */
   ANSWER_TOO_LARGE,
   /** The key was used for another request or another procedure. */
   KEY_REUSED,

@@ -4,8 +4,9 @@ package io.github.grpcidempotency.procedure;
 public enum Execution {
   /**
    * A reservation is committed, then the handler runs, then its answer is recorded. The handler
-   * needs no changes. If the server crashes between effect and record, a retry runs the handler
-   * again once the lease has ended, unless the handler records its answer in its own transaction.
+   * needs no changes. If the server crashes between effect and record, or the handler fails after
+   * its effect, a retry runs the handler again, unless the handler records its answer in its own
+   * transaction.
    */
   RESERVED,
   /**

@@ -55,19 +55,15 @@ final class PostgresThingServer {
   }
 
   /**
-   * Runs a server in this JVM: with a JDBC URL, the lease in milliseconds, and how it joins effect
-   * and record: {@code transactional}, {@code completing}, or not at all.
+   * Runs a server in this JVM: with a JDBC URL, the lease in milliseconds, and {@code
+   * transactional} if its handler is.
    */
   @SuppressWarnings("SystemOut") // the test that started this process reads it
   public static void main(String[] arguments) throws InterruptedException {
     HikariDataSource pool = pool(arguments[0], Duration.ofSeconds(10));
     Builder builder = on(pool).lease(Duration.ofMillis(Long.parseLong(arguments[1])));
-    List<String> joining = List.of(arguments).subList(2, arguments.length);
-    if (joining.contains("transactional")) {
+    if (List.of(arguments).contains("transactional")) {
       builder.transactional();
-    }
-    if (joining.contains("completing")) {
-      builder.handler(ThingHandlers.completing(pool));
     }
     ThingServer server = builder.start();
     System.out.println("port " + server.port());
@@ -94,6 +90,7 @@ final class PostgresThingServer {
     private UnaryOperator<ProcedureBuilder<Thing>> createOther = UnaryOperator.identity();
     private boolean resource = true;
     private boolean withServices;
+    private Optional<Duration> callLimit = Optional.empty();
     private Optional<ThingHandler> handler = Optional.empty();
 
     private Builder(DataSource pool) {
@@ -122,6 +119,12 @@ final class PostgresThingServer {
     /** Sets the lease; if it is not set, it outlasts any test. */
     Builder lease(Duration lease) {
       this.lease = lease;
+      return this;
+    }
+
+    /** Limits how long a handler may run. */
+    Builder callLimit(Duration limit) {
+      this.callLimit = Optional.of(limit);
       return this;
     }
 
@@ -155,9 +158,10 @@ final class PostgresThingServer {
       return this;
     }
 
-    /** Describes {@code CreateThing} otherwise. */
+    /** Changes the description of {@code CreateThing}. */
     Builder createThing(UnaryOperator<ProcedureBuilder<Thing>> change) {
-      this.createThing = change;
+      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
+      this.createThing = thing -> change.apply(before.apply(thing));
       return this;
     }
 
@@ -175,8 +179,7 @@ final class PostgresThingServer {
 
     /** Runs {@code CreateThing} in one of the two ways, with a handler that goes with it. */
     Builder execution(Execution execution) {
-      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
-      createThing(thing -> before.apply(thing).execution(execution));
+      createThing(thing -> thing.execution(execution));
       return execution == Execution.TRANSACTIONAL ? handler(ThingHandlers.transactional()) : this;
     }
 
@@ -189,9 +192,7 @@ final class PostgresThingServer {
      * Describes {@code CreateThing} as transactional, and handles it in a way of the test's own.
      */
     Builder transactional(ThingHandler handler) {
-      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
-      return createThing(thing -> before.apply(thing).execution(Execution.TRANSACTIONAL))
-          .handler(handler);
+      return createThing(thing -> thing.execution(Execution.TRANSACTIONAL)).handler(handler);
     }
 
     /** Handles {@code CreateThing} in a way of the test's own. */
@@ -224,6 +225,7 @@ final class PostgresThingServer {
               .handler(handler.orElseGet(() -> ThingHandlers.on(handlers)))
               .otherHandler(ThingHandler::answer);
       listener.ifPresent(server::listener);
+      callLimit.ifPresent(limit -> server.settings(builder -> builder.callLimit(limit)));
       if (withServices) {
         server.withServices();
       }

@@ -320,7 +320,7 @@ class RecoveryTest {
   }
 
   @Test
-  void aServerWithoutARebuilderRefusesARecordWithoutABody() {
+  void aServerWithoutARebuilderRefusesARecordWithoutABodyThatAnotherServerReplays() {
     ThingClient newer = clientOf(start(server().createThing(RecoveryTest::rebuilding)));
     newer.createThing(REQUEST);
     ThingServer older = start(server());
@@ -330,6 +330,7 @@ class RecoveryTest {
         Status.Code.INTERNAL,
         "IDEMPOTENCY_ANSWER_TOO_LARGE");
     assertThat(older.runs()).isZero();
+    assertThat(newer.createThing(REQUEST).isReplay()).isTrue();
   }
 
   @ParameterizedTest

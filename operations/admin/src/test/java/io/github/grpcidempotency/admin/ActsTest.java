@@ -43,7 +43,8 @@ class ActsTest {
 
   @Test
   void aLiveReservationIsProtectedUnlessTheOperatorForcesIt() {
-    Claim claim = shop.claim();
+    ClaimRequest request = Shop.request(Caller.of(UUID.randomUUID()), "key");
+    Claim claim = shop.claim(request);
     UUID id = claim.operationId();
 
     assertThat(operator.free(id, ACT, false, false)).isEqualTo(ActResult.OWNER_LIVES);
@@ -53,6 +54,8 @@ class ActsTest {
     assertThat(
             operator.audit(AuditQuery.newest(10).ofOperation(id)).stream().map(AuditEntry::forced))
         .containsExactly(true, false);
+    assertThat(shop.claim(request).attempt()).as("a run beside the first").isEqualTo(1);
+    assertThat(claim.release()).isEqualTo(Claim.Settled.LOST);
   }
 
   @Test

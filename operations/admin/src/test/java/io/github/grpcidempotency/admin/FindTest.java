@@ -180,6 +180,8 @@ class FindTest {
         Scope in = new Scope(caller.tenant(), Optional.empty());
 
         assertThat(operator.findKey(key, in)).isEmpty();
+        assertThat(operator.free(claim.operationId(), Shop.ACT, true, false))
+            .isEqualTo(ActResult.NOT_FOUND);
         assertThat(operator.isRunning(key, in, user.userId())).isTrue();
         assertThat(operator.isRunning(key, in, UUID.randomUUID())).isFalse();
         assertThat(operator.isRunning(key, Scope.ofProject("acme", "apollo"), user.userId()))
@@ -188,6 +190,16 @@ class FindTest {
         Shop.complete(claim, Optional.empty());
         assertThat(operator.isRunning(key, in, user.userId())).isFalse();
       }
+    }
+  }
+
+  @Test
+  void aCallClaimedAtItsCommitHasNoRecord() {
+    ClaimRequest request = Shop.request(user, KEY);
+    try (Claim claim = shop.store().claimAtCommit(request)) {
+      assertThat(operator.findKey(KEY, Scope.ALL)).isEmpty();
+      assertThat(operator.free(claim.operationId(), Shop.ACT, true, false))
+          .isEqualTo(ActResult.NOT_FOUND);
     }
   }
 

@@ -112,10 +112,11 @@ final class Erase implements Callable<Integer> {
           .err()
           .printf(
               Locale.ROOT,
-              "%,d operations are running%s%n",
-              result.running(),
+              "%s %s running%s%n",
+              count(result.running(), "operation"),
+              result.running() == 1 ? "is" : "are",
               result.done()
-                  ? " and were not deleted: repeat the command when they have ended"
+                  ? ", and not deleted: repeat the command later"
                   : ", so nothing is deleted without --wait DURATION");
     }
     if (left) {
@@ -133,10 +134,13 @@ final class Erase implements Callable<Integer> {
   }
 
   private static String counts(ErasureResult result) {
-    return String.format(
-        Locale.ROOT,
-        "%,d records and %,d reservations without an owner",
-        result.records(),
-        result.reservations());
+    return count(result.records(), "record")
+        + " and "
+        + count(result.reservations(), "reservation")
+        + " without an owner";
+  }
+
+  private static String count(long things, String noun) {
+    return String.format(Locale.ROOT, things == 1 ? "%,d %s" : "%,d %ss", things, noun);
   }
 }

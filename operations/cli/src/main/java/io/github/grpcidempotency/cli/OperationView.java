@@ -103,7 +103,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     return operation
         .retained()
         .map(last -> "the last one that kept the record: " + time(last))
-        .orElse("not recorded; the service's log contains this operation's id");
+        .orElse("not in the table; search the service's log for the operation");
   }
 
   private String noServer() {

@@ -278,7 +278,7 @@ class CommandsTest {
   @Test
   void eraseDeletesTheRecordsOfATenantOrAUser() {
     assertThat(shell.run("erase", "--tenant", "acme", "--dry-run").expect(ExitCode.OK).out())
-        .contains("1 records and 1 reservations without an owner would be deleted")
+        .contains("1 record and 1 reservation without an owner would be deleted")
         .contains("would run its handler again", "Nothing was changed");
     shell.run("erase", "--tenant", "acme", "--reason", "r").expect(ExitCode.REFUSED);
     shell.typing("no").run("erase", "--tenant", "acme", "--reason", "r").expect(ExitCode.REFUSED);
@@ -298,7 +298,7 @@ class CommandsTest {
                 .run("erase", "--of-user", user, "--yes", "--reason", "r")
                 .expect(ExitCode.REFUSED)
                 .err())
-        .contains("1 operations are running, so nothing is deleted without --wait");
+        .contains("1 operation is running, so nothing is deleted without --wait");
     assertThat(
             shell
                 .typing("erase")
@@ -306,7 +306,7 @@ class CommandsTest {
                 .expect(ExitCode.REFUSED)
                 .err())
         .as("it does not ask first")
-        .contains("1 operations are running, so nothing is deleted without --wait")
+        .contains("1 operation is running, so nothing is deleted without --wait")
         .doesNotContain("Type erase");
     assertThat(ids("list", "--of-user", user)).hasSize(4);
     assertThat(
@@ -314,7 +314,7 @@ class CommandsTest {
                 .run("erase", "--of-user", user, "--yes", "--wait", "1s", "--reason", "r")
                 .expect(ExitCode.REFUSED)
                 .err())
-        .contains("1 operations are running and were not deleted");
+        .contains("1 operation is running, and not deleted");
     assertThat(ids("list", "--of-user", user)).containsExactly(RUNNING);
     shell.run("erase", "--reason", "r").expect(ExitCode.USAGE);
     shell.run("erase", "--tenant", "a", "--subject", "b", "--reason", "r").expect(ExitCode.USAGE);

@@ -179,6 +179,17 @@ class FailuresTest extends CallTest {
     assertThat(seen.trailer(IdempotencyMetadata.OPERATION)).isNotEqualTo(Optional.of("forged"));
   }
 
+  @Test
+  void anErrorOfACallThatRunsUnprotectedNamesNoOperation() {
+    ThingServer server =
+        start((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+
+    Seen withoutCaller = call(server, "a thing").key(KEY).end();
+
+    assertThat(withoutCaller.code()).isEqualTo(Status.Code.NOT_FOUND);
+    assertThat(ours(withoutCaller)).isEmpty();
+  }
+
   private static List<String> ours(Seen seen) {
     return seen.trailers().keys().stream().filter(name -> name.startsWith("idempotency-")).toList();
   }

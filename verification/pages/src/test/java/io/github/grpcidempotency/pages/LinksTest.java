@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class LinksTest {
   private static final Path ROOT = RepositoryRoot.PATH;
   private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`\\n]*`");
-  private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+  private static final Pattern LINK = Pattern.compile("(?m)(?:\\]\\(|^\\[[^\\]]+\\]: )([^)\\s]+)");
   private static final Pattern ELSEWHERE = Pattern.compile("[a-z]+:.*");
   private static final Pattern FENCED = Pattern.compile("(?s)```.*?```");
   private static final Pattern TITLE = Pattern.compile("(?m)\\A# +(.*)$");

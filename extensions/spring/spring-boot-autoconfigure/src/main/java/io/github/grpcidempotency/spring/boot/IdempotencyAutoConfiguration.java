@@ -11,7 +11,6 @@ import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.store.SetupException;
 import io.grpc.BindableService;
 import io.grpc.ServerInterceptor;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -24,7 +23,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.boot.grpc.server.autoconfigure.security.GrpcServerSecurityAutoConfiguration;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
@@ -99,11 +97,7 @@ public final class IdempotencyAutoConfiguration {
 
   @Bean
   ServerDrain idempotencyServerDrain(IdempotencyInterceptor interceptor, Environment environment) {
-    String grace =
-        environment.getProperty(
-            "spring.grpc.server.shutdown.grace-period",
-            environment.getProperty("spring.grpc.server.shutdown-grace-period", "30s")); // Boot 3.5
-    return new ServerDrain(interceptor, DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS));
+    return new ServerDrain(interceptor, ServerDrain.grace(environment));
   }
 
   @Bean

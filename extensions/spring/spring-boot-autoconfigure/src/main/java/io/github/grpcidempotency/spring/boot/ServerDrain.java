@@ -3,9 +3,12 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.grpc.Server;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycleEvent;
 import org.springframework.grpc.server.lifecycle.GrpcServerShutdownEvent;
 import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
@@ -17,6 +20,9 @@ import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
  */
 final class ServerDrain implements ApplicationListener<GrpcServerLifecycleEvent> {
   private static final Duration FOREVER = Duration.ofDays(365);
+
+  /** Ends before a platform kills the process after 30 seconds, as Kubernetes does. */
+  private static final String DEFAULT_GRACE = "25s";
 
   private final IdempotencyInterceptor interceptor;
   private final Duration grace;
@@ -30,6 +36,15 @@ final class ServerDrain implements ApplicationListener<GrpcServerLifecycleEvent>
   ServerDrain(IdempotencyInterceptor interceptor, Duration grace) {
     this.interceptor = interceptor;
     this.grace = grace.isNegative() ? FOREVER : grace;
+  }
+
+  /** Returns the grace of the server, which Boot 3.5 and 4.1 name differently. */
+  static Duration grace(Environment environment) {
+    String grace =
+        environment.getProperty(
+            "spring.grpc.server.shutdown.grace-period",
+            environment.getProperty("spring.grpc.server.shutdown-grace-period", DEFAULT_GRACE));
+    return DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS);
   }
 
   @Override

@@ -23,7 +23,7 @@ import io.github.grpcidempotency.resource.StatusResolver;
 import io.github.grpcidempotency.shard.Shards;
 import io.github.grpcidempotency.spi.IdempotencyStore;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.spi.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -34,6 +34,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -48,6 +49,9 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
 /** What is there under which condition. */
@@ -223,6 +227,21 @@ class WiringTest {
                 Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build())
         .run(context -> health.set(context.getBean(StoreHealth.class).health()));
     return assertThat(Objects.requireNonNull(health.get()));
+  }
+
+  @Test
+  void theGraceIsShorterThanThatOfThePlatformUnlessTheServerHasOne() {
+    assertThat(ServerDrain.grace(with(Map.of()))).isEqualTo(Duration.ofSeconds(25));
+    assertThat(ServerDrain.grace(with(Map.of("spring.grpc.server.shutdown-grace-period", "7"))))
+        .isEqualTo(Duration.ofSeconds(7));
+    assertThat(ServerDrain.grace(with(Map.of("spring.grpc.server.shutdown.grace-period", "1m"))))
+        .isEqualTo(Duration.ofMinutes(1));
+  }
+
+  private static Environment with(Map<String, Object> properties) {
+    StandardEnvironment environment = new StandardEnvironment();
+    environment.getPropertySources().addFirst(new MapPropertySource("test", properties));
+    return environment;
   }
 
   @Test
