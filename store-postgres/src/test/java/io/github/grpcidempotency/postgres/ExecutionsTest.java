@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.store.ClaimLostException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -430,8 +429,7 @@ class ExecutionsTest {
     ThingHandler handler = handler(way, pool, afterEffect);
     return switch (way) {
       case TRANSACTIONAL -> server.transactional(handler);
-      case AT_COMMIT ->
-          server.createThing(thing -> thing.claim(ClaimTiming.AT_COMMIT)).transactional(handler);
+      case AT_COMMIT -> server.createThing(thing -> thing.claimAtCommit()).transactional(handler);
       case RESERVED, JOINED -> server.execution(Execution.RESERVED).handler(handler);
     };
   }
