@@ -11,6 +11,7 @@ import posixpath
 import re
 import shutil
 import subprocess
+import textwrap
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -35,6 +36,8 @@ COPIED = {".md", ".svg", ".png"}
 
 LINK = re.compile(r"\]\(([^)\s]+)()\)|^ {0,3}\[[^\]]+\]: +(\S+)(?: +\"(.*)\")?$", re.MULTILINE)
 FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+IN_LIST = re.compile(r"^ {2,3}(?=\S)", re.MULTILINE)
+ITEM_AFTER_PARAGRAPH = re.compile(r"(\n\n {4}\S(?:.|\n(?!\n))*?\n)(?=(?:-|\d+\.) )")
 DIAGRAM = re.compile(r"^```mermaid\n(.*)```$", re.DOTALL)
 ENTRY = re.compile(r"^(?:-|\d+\.) ")
 WRAPPED = re.compile(r"\n {2,}")
@@ -130,13 +133,24 @@ def _with_links_into_the_site(page, text, tracked):
         return match.group(0).replace(link, relative + (f"#{fragment}" if fragment else ""), 1)
 
     parts = FENCED.split(text)
-    return "".join(_fenced(part) if index % 2 else LINK.sub(moved, part) for index, part in enumerate(parts))
+    return "".join(
+        _fenced(part, parts[index - 1]) if index % 2
+        else ITEM_AFTER_PARAGRAPH.sub(r"\1\n", IN_LIST.sub("    ", LINK.sub(moved, part)))
+        for index, part in enumerate(parts)
+    )
 
 
-def _fenced(block):
-    """A diagram is drawn by a script of the page. Without the script, its text is shown."""
+def _fenced(block, before):
+    """A script of the page draws a diagram. In a list, MkDocs reads code that is indented, but not code in a fence."""
     diagram = DIAGRAM.match(block)
-    return f'<pre class="mermaid">{html.escape(diagram.group(1))}</pre>' if diagram else block
+    if diagram:
+        return f'<pre class="mermaid">{html.escape(diagram.group(1))}</pre>'
+    if not block.startswith(" "):
+        return block
+    language, *code, _ = textwrap.dedent(block).splitlines()
+    if before.strip():
+        code.insert(0, ":::" + (language[3:] or "text"))  # two blocks in a row become one
+    return "\n" + textwrap.indent("\n".join(code), " " * 8)
 
 
 def _line(path, method):
