@@ -37,7 +37,7 @@ COPIED = {".md", ".svg", ".png"}
 LINK = re.compile(r"\]\(([^)\s]+)()\)|^ {0,3}\[[^\]]+\]: +(\S+)(?: +\"(.*)\")?$", re.MULTILINE)
 FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
 IN_LIST = re.compile(r"^ {2,3}(?=\S)", re.MULTILINE)
-ITEM_AFTER_PARAGRAPH = re.compile(r"(\n\n {4}\S(?:.|\n(?!\n))*?\n)(?=(?:-|\d+\.) )")
+ITEM_AFTER_PARAGRAPH = re.compile(r"((?:\n\n {4}\S(?:.|\n(?!\n))*?|\n\w.*)\n)(?=(?:-|\d+\.) )")
 DIAGRAM = re.compile(r"^```mermaid\n(.*)```$", re.DOTALL)
 ENTRY = re.compile(r"^(?:-|\d+\.) ")
 WRAPPED = re.compile(r"\n {2,}")
