@@ -1,7 +1,7 @@
 """Makes a site of the repository's own pages, as hooks of MkDocs.
 
-The pages stay where a code host shows them. Before the build they are copied to target/site-pages with their
-folders, so that links between them need no change. A link to any other file of the repository leads to that
+The pages stay where a code host shows them. Before the build they are copied to site-pages, beside the site, with
+their folders, so that links between them need no change. A link to any other file of the repository leads to that
 file's source, rendered as a page; a link whose title is a method leads to its line. The navigation is the index,
 docs/README.md. After the build every link of the result is followed.
 """
@@ -28,7 +28,7 @@ except ImportError as missing:
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
-STAGED = ROOT / "target" / "site-pages"
+STAGED = Path()  # beside the site
 API = ROOT / "target" / "reports" / "apidocs"
 MERMAID = ROOT / "target" / "mermaid" / "package" / "dist" / "mermaid.min.js"
 INDEX = "docs/README.md"
@@ -50,6 +50,8 @@ DARK = HtmlFormatter(style="github-dark")
 
 def on_config(config):
     """Copies the pages and names them in the order of the index."""
+    global STAGED
+    STAGED = Path(config["site_dir"]).with_name("site-pages")
     shutil.rmtree(STAGED, ignore_errors=True)
     pom = (ROOT / "pom.xml").read_text("utf-8")
     config["repo_url"] = re.search(r"<scm.*?<url>(.*?)</url>", pom, re.DOTALL).group(1)

@@ -15,12 +15,13 @@ for (const block of navigator.clipboard ? document.querySelectorAll("main .codeh
   }
 }
 
-const focusable = new ResizeObserver((boxes) => {
-  for (const { target } of boxes) {
-    target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
+function makeFocusable() {
+  for (const box of document.querySelectorAll("main pre, main .scroll")) {
+    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
   }
-});
-document.querySelectorAll("main pre, main .scroll").forEach((box) => focusable.observe(box));
+}
+makeFocusable();
+addEventListener("resize", makeFocusable);
 
 const pages = document.querySelector(".pages");
 const here = pages && pages.querySelector("[aria-current]");
@@ -34,5 +35,6 @@ if (window.mermaid) {
     for (const drawn of document.querySelectorAll(".mermaid svg")) {
       drawn.style.minWidth = `min(34rem, ${drawn.style.maxWidth})`; // a phone scrolls it
     }
+    makeFocusable();
   });
 }
