@@ -1,9 +1,9 @@
 """Makes a site of the repository's own pages, as hooks of MkDocs.
 
-The pages stay where a code host shows them. Before the build they are copied to target/site-pages with their
-folders, so that links between them need no change. A link to any other file of the repository leads to that
-file's source, rendered as a page. The navigation is the index, docs/README.md. After the build every link of
-the result is followed.
+The pages stay where a code host shows them. Before the build they are copied to site-pages, beside the site, with
+their folders, so that links between them need no change. A link to any other file of the repository leads to that
+file's source, rendered as a page; a link whose title is a method leads to its line. The navigation is the index,
+docs/README.md. After the build every link of the result is followed.
 """
 
 import html
@@ -11,6 +11,7 @@ import posixpath
 import re
 import shutil
 import subprocess
+import textwrap
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -26,28 +27,53 @@ except ImportError as missing:
     raise Abort("Pygments is missing: install python3-pygments, or pip install pygments") from missing
 
 ROOT = Path(__file__).resolve().parents[2]
-STAGED = ROOT / "target" / "site-pages"
+SITE = ROOT / "docs" / "site"
+STAGED = Path()  # beside the site
 API = ROOT / "target" / "reports" / "apidocs"
+MERMAID = ROOT / "target" / "mermaid" / "package" / "dist" / "mermaid.min.js"
 INDEX = "docs/README.md"
 COPIED = {".md", ".svg", ".png"}
 
-LINK = re.compile(r"(?m)(\]\(|^\[[^\]]+\]: )([^)\s]+)")
+LINK = re.compile(r"\]\(([^)\s]+)()\)|^ {0,3}\[[^\]]+\]: +(\S+)(?: +\"(.*)\")?$", re.MULTILINE)
+FENCED = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+IN_LIST = re.compile(r"^ {2,3}(?=\S)", re.MULTILINE)
+ITEM_AFTER_PARAGRAPH = re.compile(r"((?:\n\n {4}\S(?:.|\n(?!\n))*?|\n\w.*)\n)(?=(?:-|\d+\.) )")
+DIAGRAM = re.compile(r"^```mermaid\n(.*)```$", re.DOTALL)
 ENTRY = re.compile(r"^(?:-|\d+\.) ")
+WRAPPED = re.compile(r"\n {2,}")
+GROUP = re.compile(r"^[A-Z][^.]*:$")
 TITLED = re.compile(r"\[([^\]]+)\]\(([^)\s#]+\.md)\)")
+PRE = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 COLOURS = HtmlFormatter(style="default", linenos="table", anchorlinenos=True, lineanchors="line")
+DARK = HtmlFormatter(style="github-dark")
 
 
 def on_config(config):
     """Copies the pages and names them in the order of the index."""
+    global STAGED
+    STAGED = Path(config["site_dir"]).with_name("site-pages")
     shutil.rmtree(STAGED, ignore_errors=True)
+    pom = (ROOT / "pom.xml").read_text("utf-8")
+    config["repo_url"] = re.search(r"<scm.*?<url>(.*?)</url>", pom, re.DOTALL).group(1)
+    config["extra"]["version"] = re.search(r"<version>(.*?)</version>", pom).group(1)
+    config["extra"]["mermaid"] = MERMAID.is_file()
     tracked = _tracked()
     for page in (path for path in tracked if path.endswith(".md")):
         _write(page, _with_links_into_the_site(page, (ROOT / page).read_text("utf-8"), tracked))
-    style = (ROOT / "docs" / "site" / "site.css").read_text("utf-8")
-    _write("site.css", style + COLOURS.get_style_defs(".codehilite") + COLOURS.get_style_defs(".source"))
+    _write("site.css", (SITE / "site.css").read_text("utf-8") + _colours(COLOURS, "light") + _colours(DARK, "dark"))
+    _write("site.js", (SITE / "site.js").read_text("utf-8"))
+    if MERMAID.is_file():
+        shutil.copyfile(MERMAID, STAGED / "mermaid.js")
     config["docs_dir"] = str(STAGED)
     config["nav"] = _navigation()
     return config
+
+
+def on_page_content(content, page, config, files):
+    """Lets wide tables scroll, and tells the style how wide a drawing is."""
+    page.title = _plain(page.title)
+    content = content.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    return PRE.sub(_drawing, content.replace("<th></th>", "<td></td>"))
 
 
 def on_post_build(config):
@@ -83,19 +109,58 @@ def _write(path, text):
     target.write_text(text, "utf-8")
 
 
+def _colours(formatter, scheme):
+    rules = formatter.get_style_defs(".codehilite") + formatter.get_style_defs(".source")
+    return "@media (prefers-color-scheme: " + scheme + ") {" + rules + "}"
+
+
+def _drawing(match):
+    """A drawing gets the number of its columns."""
+    text = html.unescape(re.sub("<[^>]*>", "", match.group(1)))
+    if not re.search("[─│]", text):
+        return match.group(0)
+    columns = max(map(len, text.splitlines()))
+    return f'<pre class="drawing" style="--columns: {columns}">{match.group(1)}</pre>'
+
+
 def _with_links_into_the_site(page, text, tracked):
     def moved(match):
-        begin, link = match.groups()
+        link, method = (match.group(1), "") if match.group(1) else (match.group(3), match.group(4))
         address = urlsplit(link)
         if address.scheme or not address.path:
             return match.group(0)
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), address.path))
-        target = _in_the_site(path, tracked)
-        relative = posixpath.relpath(target, posixpath.dirname(page) or ".")
-        return begin + relative + (f"#{address.fragment}" if address.fragment else "")
+        fragment = address.fragment or (method and _line(path, method))
+        relative = posixpath.relpath(_in_the_site(path, tracked), posixpath.dirname(page) or ".")
+        return match.group(0).replace(link, relative + (f"#{fragment}" if fragment else ""), 1)
 
-    parts = re.split(r"(?ms)(^ *```.*?^ *```$)", text)
-    return "".join(part if index % 2 else LINK.sub(moved, part) for index, part in enumerate(parts))
+    parts = FENCED.split(text)
+    return "".join(
+        _fenced(part, parts[index - 1]) if index % 2
+        else ITEM_AFTER_PARAGRAPH.sub(r"\1\n", IN_LIST.sub("    ", LINK.sub(moved, part)))
+        for index, part in enumerate(parts)
+    )
+
+
+def _fenced(block, before):
+    """A script of the page draws a diagram. In a list, MkDocs reads code that is indented, but not code in a fence."""
+    diagram = DIAGRAM.match(block)
+    if diagram:
+        return f'<pre class="mermaid">{html.escape(diagram.group(1))}</pre>'
+    if not block.startswith(" "):
+        return block
+    language, *code, _ = textwrap.dedent(block).splitlines()
+    if before.strip():
+        code.insert(0, ":::" + (language[3:] or "text"))  # two blocks in a row become one
+    return "\n" + textwrap.indent("\n".join(code), " " * 8)
+
+
+def _line(path, method):
+    """The anchor of the line of a source in which a method is declared."""
+    for number, line in enumerate((ROOT / path).read_text("utf-8").splitlines(), 1):
+        if re.search(rf"\b{re.escape(method)}\(", line):
+            return f"line-{number}"
+    return ""
 
 
 def _in_the_site(path, tracked):
@@ -132,24 +197,34 @@ def _source(path, rendered, tracked):
         ) + "</ul>"
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(path)}</title>'
-        f'<link rel="stylesheet" href="{up}/site.css"></head><body class="source">'
-        f'<p><a href="{up}/index.html">Documentation</a> · <code>{html.escape(path)}</code></p>{content}</body></html>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="stylesheet" href="{up}/site.css"><script src="{up}/site.js" defer></script></head>'
+        f'<body class="source"><nav aria-label="Site"><a href="{up}/index.html">Documentation</a></nav>'
+        f'<main><h1>{html.escape(path)}</h1><div class="scroll">{content}</div></main></body></html>'
     )
 
 
 def _navigation():
     nav = [{"What it is": "README.md"}, {"All pages": INDEX}]
-    entries = nav
-    for line in (ROOT / INDEX).read_text("utf-8").splitlines():
+    section = entries = nav
+    for line in _lines(INDEX):
         if line.startswith("## "):
+            section = entries = []
+            nav.append({line[3:]: section})
+        elif GROUP.match(line):
             entries = []
-            nav.append({line[3:]: entries})
+            section.append({line[:-1]: entries})
         elif ENTRY.match(line):
             entries += _entries(INDEX, line)
     if API.is_dir():
         shutil.copytree(API, STAGED / "api")
         nav.append({"Java API": "api/index.html"})
     return nav
+
+
+def _lines(page):
+    """The lines of an index, each entry in one line."""
+    return WRAPPED.sub(" ", (ROOT / page).read_text("utf-8")).splitlines()
 
 
 def _entries(page, line):
@@ -159,12 +234,18 @@ def _entries(page, line):
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), link))
         own = []
         if path.endswith("/README.md"):
-            for below in (ROOT / path).read_text("utf-8").splitlines():
+            for below in _lines(path):
                 if re.match(r"^\d+\. \[", below):
                     own += _entries(path, below)
         if path != "README.md":
-            found.append({title: [{"All": path}] + own if own else path})
+            found.append({_plain(title): [{"All": path}] + own if own else path})
     return found
+
+
+def _plain(title):
+    """A title without Markdown, which begins with a capital."""
+    title = title.replace("`", "")
+    return title[:1].upper() + title[1:]
 
 
 class _Page(HTMLParser):

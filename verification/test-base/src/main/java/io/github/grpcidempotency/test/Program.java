@@ -34,6 +34,8 @@ public enum Program {
   INITDB("postgresql"),
   /** The JVM that runs the tests. */
   JAVA("openjdk-17-jdk-headless"),
+  /** Makes the site of the pages. */
+  MKDOCS("mkdocs python3-pygments"),
   MVN("maven"),
   /** With gRPC, from the npm registry. */
   NODE(

@@ -71,9 +71,9 @@ final class AuditPage {
   private static DomContent filter(Visit visit) {
     Fields fields = visit.fields();
     return form(
-            Layout.field("actor", "Only by", "ann", fields.text("actor"), false),
-            Layout.field("act", "Only", "free", fields.text("act"), false),
-            Layout.field("user", "Only on this user's", "", fields.text("user"), false),
+            Layout.field("actor", "Operator", "ann", fields.text("actor"), false),
+            Layout.field("act", "Action", "free", fields.text("act"), false),
+            Layout.field("user", "User", "", fields.text("user"), false),
             Layout.time("since", "Since (UTC)", fields.text("since")),
             Layout.time("until", "Until (UTC)", fields.text("until")),
             button("Filter").withClass("second"))

@@ -164,7 +164,7 @@ final class DetailPage {
   private DomContent key(OperationRecord operation) {
     return visit.session().showsKeys()
         ? code(foreign(operation.key()))
-        : span("not shown without --keys").withClass("none");
+        : span("hidden, because this console is set to show no keys").withClass("none");
   }
 
   private static DomContent fact(String name, DomContent value) {

@@ -46,13 +46,13 @@ final class OverviewPage {
   private static final Map<String, String> FILTERS = new LinkedHashMap<>();
 
   static {
-    FILTERS.put("procedure", "Only this method");
-    FILTERS.put("tenant", "Only this tenant");
-    FILTERS.put("project", "Only this project");
-    FILTERS.put("user", "Only this user");
-    FILTERS.put("server", "Only this server");
-    FILTERS.put("older_than", "Older than, such as 15m or 2h");
-    FILTERS.put("newer_than", "Newer than, such as 2h or 1d");
+    FILTERS.put("procedure", "Method");
+    FILTERS.put("tenant", "Tenant");
+    FILTERS.put("project", "Project");
+    FILTERS.put("user", "User");
+    FILTERS.put("server", "Server");
+    FILTERS.put("older_than", "Older than");
+    FILTERS.put("newer_than", "Newer than");
   }
 
   private final Visit visit;
@@ -142,8 +142,8 @@ final class OverviewPage {
                         "as in the client's request, or in a log",
                         "",
                         true),
-                    Layout.field("tenant", "Only this tenant", "", "", false),
-                    Layout.field("project", "Only this project", "", "", false),
+                    Layout.field("tenant", "Tenant", "", "", false),
+                    Layout.field("project", "Project", "", "", false),
                     button("Find")))
         .attr("aria-labelledby", "search");
   }
@@ -239,7 +239,8 @@ final class OverviewPage {
   }
 
   private DomContent only(String name, String label) {
-    return Layout.field(name, label, "", visit.fields().text(name), false);
+    String hint = name.endsWith("_than") ? "15m, 2h or 1d" : "";
+    return Layout.field(name, label, hint, visit.fields().text(name), false);
   }
 
   private static DomContent table(String caption, List<OperationRecord> operations) {

@@ -212,6 +212,24 @@ class ConsoleTest {
     assertThat(browser.count("//tbody/tr")).isEqualTo(2);
   }
 
+  @Test
+  void figuresStayInTheirTilesAndTheFieldsOfARowHaveOneHeight() {
+    shop.row(CREATE_ORDER).age("23 hours 59 minutes").stuck().insert();
+    for (String page : List.of("", "audit")) {
+      visit(page);
+      assertThat(
+              browser.script(
+                  "return Array.from(document.querySelectorAll('.numbers dd'))"
+                      + ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent).join()"))
+          .isEmpty();
+      assertThat(
+              browser.script(
+                  "return new Set(Array.from(document.querySelectorAll('.row label'))"
+                      + ".map(e => e.getBoundingClientRect().height)).size"))
+          .isEqualTo("1");
+    }
+  }
+
   /** The rule landmark-unique of axe: no two landmarks have the same role and name. */
   @Test
   void eachLandmarkHasANameOfItsOwn() {
@@ -370,7 +388,8 @@ class ConsoleTest {
     console = Console.start(administration, "ann", 0, false, Optional.empty());
     visit("operation?id=" + id);
 
-    assertThat(browser.text()).contains(CREATE_ORDER, "stuck", "not shown without --keys");
+    assertThat(browser.text())
+        .contains(CREATE_ORDER, "stuck", "this console is set to show no keys");
     assertThat(browser.text()).doesNotContain("k-secret");
   }
 
