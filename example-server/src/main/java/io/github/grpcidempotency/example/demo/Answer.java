@@ -87,7 +87,8 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
             response.stream()
                 .flatMap(message -> message.getAllFields().entrySet().stream())
                 .filter(field -> field.getValue() instanceof Message)
-                .map(field -> field.getKey().getName() + printed((Message) field.getValue())))
+                .map(field -> field.getKey().getName() + printed((Message) field.getValue()))
+                .filter(part -> part.contains(" ")))
         .collect(joining(", "));
   }
 

@@ -40,6 +40,7 @@ public final class Demo implements Callable<Integer> {
                       "PostgreSQL starts",
                       () -> parts.start(() -> Child.start(PostgresProcess.class)).greeting())
                   : jdbcUrl);
+      story.note(database.url());
       database.migrate();
       Stage stage = parts.start(() -> new Stage(database));
       story.await("two servers start", () -> stage.a.await().pid() + stage.b.await().pid());

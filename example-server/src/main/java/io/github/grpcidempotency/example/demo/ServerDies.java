@@ -62,10 +62,11 @@ record ServerDies(
             });
     story.expect("the client has no answer", !story.cameBack(stage.a, cut).isOk());
 
-    story.sent(stage.b, "the same call");
+    story.sent(stage.b, "the same call, with the same key");
     Answer retried = story.await(pause, () -> create.apply(ada, project));
     story.expect("the handler runs", story.cameBack(stage.b, retried).isFirst());
-    Answer again = story.call(stage.b, "the same call", () -> create.apply(ada, project));
+    Answer again =
+        story.call(stage.b, "the same call, with the same key", () -> create.apply(ada, project));
     story.expect("the retry is a replay", again.isReplayOf(retried));
     story.rows(rows.apply(stage, key));
   }

@@ -27,7 +27,11 @@ final class TwoUsers implements Scene {
             stage.b,
             "Ada: CreateProject \"vostok\", key " + Answer.brief(key),
             () -> ada.createProject("vostok"));
-    Answer other = story.call(stage.b, "Grace: the same call", () -> grace.createProject("vostok"));
+    Answer other =
+        story.call(
+            stage.b,
+            "Grace: the same call, with the same key",
+            () -> grace.createProject("vostok"));
     story.expect("both handlers run", hers.isFirst() && other.isFirst());
     story.expect("the projects differ", !hers.response().equals(other.response()));
     story.rows(
