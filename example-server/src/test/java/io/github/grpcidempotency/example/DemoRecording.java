@@ -180,7 +180,7 @@ public final class DemoRecording {
   private String svg() {
     int rows = pages.stream().mapToInt(List::size).max().orElse(0) + 2;
     return """
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="800" role="img">
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="800" style="max-width:100%%;height:auto" role="img">
         <title>The demo, recorded: a server is killed in the middle of a handler, and a retry gets the answer.</title>
         <style>
         %stext{animation:%.1fs step-end infinite;visibility:hidden}
