@@ -2,11 +2,14 @@ package io.github.grpcidempotency.example;
 
 import static io.github.grpcidempotency.example.TestClient.keyed;
 import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.example.TestClient.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
+import com.google.protobuf.Timestamp;
+import io.github.grpcidempotency.example.TestClient.Refused;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc;
 import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
@@ -24,6 +27,7 @@ import io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.Test;
@@ -138,6 +142,57 @@ class EightCreatesTest {
                   .one())
           .isTrue();
     }
+  }
+
+  @Test
+  void aKeyComesFromTheRequestIdOrFromTheStepOfAPipeline() {
+    String project =
+        create(
+                ProjectServiceGrpc.getCreateProjectMethod(),
+                CreateProjectRequest.newBuilder().setName("skylab").build())
+            .getProject()
+            .getId();
+    CreateClusterRequest cluster =
+        CreateClusterRequest.newBuilder()
+            .setProjectId(project)
+            .setName("workshop")
+            .setRegion("leo-1")
+            .build();
+    assertThat(
+            example
+                .client()
+                .refused(user(ada), ClusterServiceGrpc.getCreateClusterMethod(), cluster))
+        .isEqualTo(new Refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED"));
+
+    CreateNodePoolRequest pool =
+        CreateNodePoolRequest.newBuilder()
+            .setClusterId(
+                create(ClusterServiceGrpc.getCreateClusterMethod(), cluster).getCluster().getId())
+            .setName("telescopes")
+            .setNodeCount(2)
+            .setRequestId(UUID.randomUUID().toString())
+            .build();
+    assertReplayed(user(ada), ClusterServiceGrpc.getCreateNodePoolMethod(), pool, pool);
+
+    CreateNamespaceRequest first =
+        CreateNamespaceRequest.newBuilder()
+            .setProjectId(project)
+            .setName("crew")
+            .setClientTime(Timestamp.newBuilder().setSeconds(1_763_700_000))
+            .build();
+    CreateNamespaceRequest later =
+        first.toBuilder().setClientTime(Timestamp.newBuilder().setSeconds(1_763_700_300)).build();
+    Metadata step = with("ci-step", "deploy-4711.3", user(ada));
+    assertReplayed(step, NamespaceServiceGrpc.getCreateNamespaceMethod(), first, later);
+  }
+
+  private <RequestT extends Message, ResponseT extends Message> void assertReplayed(
+      Metadata headers,
+      MethodDescriptor<RequestT, ResponseT> method,
+      RequestT request,
+      RequestT retry) {
+    assertThat(example.client().call(headers, method, request).isReplayed()).isFalse();
+    assertThat(example.client().call(headers, method, retry).isReplayed()).isTrue();
   }
 
   private <RequestT extends Message, ResponseT extends Message> ResponseT create(

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.demo;
 
-import com.google.protobuf.Descriptors.FieldDescriptor;
+import static java.util.stream.Collectors.joining;
+
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
@@ -11,7 +12,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -20,6 +21,8 @@ import java.util.stream.Stream;
  * @param reason the library's reason, if it refused the call; empty otherwise
  */
 record Answer(Status status, Optional<Message> response, String reason, Metadata trailers) {
+  /** The fields of a resource that are printed. */
+  private static final Set<String> PRINTED = Set.of("id", "machine");
 
   static Answer of(Message response, Metadata trailers) {
     return new Answer(Status.OK, Optional.of(response), "", trailers);
@@ -50,7 +53,7 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
   <T extends Message> T as(Class<T> type) {
     return response
         .map(type::cast)
-        .orElseThrow(() -> new IllegalStateException("there was no answer, but " + this));
+        .orElseThrow(() -> new IllegalStateException("there was no answer, but " + summary()));
   }
 
   boolean isFirst() {
@@ -69,44 +72,45 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return status.getCode() == code && reason.equals(because);
   }
 
+  boolean hasStatus(String expected) {
+    return trailer(IdempotencyMetadata.STATUS).equals(expected);
+  }
+
   String trailer(Metadata.Key<String> key) {
     return Optional.ofNullable(trailers.get(key)).orElse("");
   }
 
-  /** Uses the enum's names, as on the wire. */
-  @Override
-  public String toString() {
-    if (response.isEmpty()) {
-      String because = reason.isEmpty() ? "" : ", reason " + reason;
-      return "%s%s: %s".formatted(status.getCode(), because, status.getDescription());
-    }
-    Stream<String> fields =
-        response.get().getAllFields().entrySet().stream()
-            .map(
-                field ->
-                    field.getKey().getName() + " " + summary(field.getKey(), field.getValue()));
-    Stream<String> more =
-        Stream.of(
-                IdempotencyMetadata.STATUS,
-                IdempotencyMetadata.REPLAYED,
-                IdempotencyMetadata.OMITTED)
-            .filter(key -> !trailer(key).isEmpty())
-            .map(key -> key.name() + ": " + trailer(key));
-    return Stream.concat(fields, more).collect(Collectors.joining(", "));
+  /** Returns the code, and the resource of the response or the reason of the refusal. */
+  String summary() {
+    return Stream.concat(
+            Stream.of(status.getCode().name(), reason).filter(part -> !part.isEmpty()),
+            response.stream()
+                .flatMap(message -> message.getAllFields().entrySet().stream())
+                .filter(field -> field.getValue() instanceof Message)
+                .map(field -> field.getKey().getName() + printed((Message) field.getValue()))
+                .filter(part -> part.contains(" ")))
+        .collect(joining(", "));
   }
 
-  /** Describes a resource by its id, a list by its length, and a secret by its first characters. */
-  private static String summary(FieldDescriptor field, Object value) {
-    if (value instanceof List<?> elements) {
-      return "(%d)".formatted(elements.size());
-    }
-    if (value instanceof Message resource) {
-      return field.getMessageType().getFields().stream()
-          .filter(part -> part.getName().equals("id"))
-          .map(id -> String.valueOf(resource.getField(id)))
-          .findFirst()
-          .orElse("...");
-    }
-    return "%.12s...".formatted(value);
+  private static String printed(Message resource) {
+    return resource.getAllFields().entrySet().stream()
+        .filter(field -> PRINTED.contains(field.getKey().getName()))
+        .map(field -> " " + brief(field.getValue()))
+        .collect(joining());
+  }
+
+  /** Returns the description of an error, or the library's trailers, one a line. */
+  List<String> details() {
+    return isOk()
+        ? Stream.of(IdempotencyMetadata.STATUS, IdempotencyMetadata.REPLAYED)
+            .filter(key -> !trailer(key).isEmpty())
+            .map(key -> key.name() + ": " + trailer(key))
+            .toList()
+        : List.of(String.valueOf(status.getDescription()));
+  }
+
+  /** Shortens the UUIDs of a text. */
+  static String brief(Object text) {
+    return text.toString().replaceAll("([0-9a-f]{4})[0-9a-f-]{28}([0-9a-f]{4})", "$1..$2");
   }
 }

@@ -1,47 +1,51 @@
 package io.github.grpcidempotency.example.demo;
 
 import io.github.grpcidempotency.example.run.Database;
-import io.github.grpcidempotency.example.run.Keys;
-import io.github.grpcidempotency.example.run.MachineShop;
-import io.github.grpcidempotency.example.run.RunningServer;
-import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.background.Parts;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
-/** Starts the example server, and plays all scenes against it. */
+/** Starts two servers on one database, and plays all scenes against them. */
 @Command(
     name = "demo",
     description =
-        "Starts the example server on a temporary PostgreSQL and calls it over a socket."
-            + " Prints each step and its result, and counts rows in the database as proof. Exits"
-            + " with 0 only if every expectation holds.")
+        "Starts a temporary PostgreSQL and two servers, each in a process of its own, and calls"
+            + " them over sockets. Kills a server in the middle of a handler, twice. Prints each"
+            + " call, its answer and the rows in the database. Exits with 0 only if every"
+            + " guarantee holds.")
 public final class Demo implements Callable<Integer> {
   private static final List<Scene> SCENES =
       List.of(
-          new LostAnswer(),
+          ServerDies.RESERVED,
+          ServerDies.TRANSACTIONAL,
+          new TwoUsers(),
+          new ReusedKey(),
           new WorkBehindACreate(),
-          new OneKeyOneRequest(),
-          new FiftyAtOnce(),
-          new KeysFromElsewhere());
+          new FiftyAtOnce());
+
+  /** For a test, which reads the rows after the demo. */
+  @Option(names = "--jdbc-url", hidden = true)
+  private String jdbcUrl = "";
 
   @Override
   public Integer call() throws Exception {
     try (Parts parts = Parts.closedOnShutdown()) {
-      System.out.println("Starting PostgreSQL and the example server ...");
-      Database database = parts.start(Database::embedded);
-      database.migrate();
-      Settings settings =
-          Settings.of(Keys.temporary(), Keys.temporaryLogSecret(), new MachineShop());
-      RunningServer server = parts.start(() -> RunningServer.start(0, 0, settings, database));
-      System.out.println("listening on port " + server.port());
-
-      Stage stage = parts.start(() -> Stage.before(server.port(), database));
       Story story = new Story(System.out);
+      Database database =
+          Database.at(
+              jdbcUrl.isEmpty()
+                  ? story.await(
+                      "PostgreSQL starts",
+                      () -> parts.start(() -> Child.start(PostgresProcess.class)).greeting())
+                  : jdbcUrl);
+      story.note(database.url());
+      database.migrate();
+      Stage stage = parts.start(() -> new Stage(database));
+      story.await("two servers start", () -> stage.a.await().pid() + stage.b.await().pid());
       for (Scene scene : SCENES) {
-        story.chapter(scene.title());
-        scene.play(stage, story);
+        story.play(scene, stage);
       }
       return story.end() ? 0 : 1;
     }

@@ -2,8 +2,12 @@ package io.github.grpcidempotency.example.demo;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc;
+import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateNamespaceRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
+import io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.CallOptions;
@@ -14,45 +18,26 @@ import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A client with one user. It makes calls with some headers.
+ * A client with one user.
  *
- * @param headers the headers that are sent in addition to the user
+ * @param key the key of each call, if there is one
  */
-record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
+record DemoClient(UUID user, Channel channel, Optional<UUID> key) {
   private static final long DEADLINE_SECONDS = 20;
 
   DemoClient(UUID user, Channel channel) {
-    this(user, channel, Map.of());
-  }
-
-  /** Returns the same client with one more header. */
-  DemoClient with(String header, Object value) {
-    Map<String, String> more = new HashMap<>(headers);
-    more.put(header, value.toString());
-    return new DemoClient(user, channel, Map.copyOf(more));
+    this(user, channel, Optional.empty());
   }
 
   /** Returns a copy whose calls have a key. */
   DemoClient keyed(UUID key) {
-    return with(IdempotencyMetadata.KEY.name(), key);
-  }
-
-  /** Returns a copy whose calls have a new key. */
-  DemoClient keyed() {
-    return keyed(newKey());
-  }
-
-  /** Returns a copy that loses its answers. */
-  DemoClient losingAnswers() {
-    return new DemoClient(user, ClientInterceptors.intercept(channel, new LostAnswers()), headers);
+    return new DemoClient(user, channel, Optional.of(key));
   }
 
   static UUID newKey() {
@@ -68,6 +53,22 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
   /** Creates a project for later calls, and returns its id. */
   String newProject(String name) {
     return createProject(name).as(CreateProjectResponse.class).getProject().getId();
+  }
+
+  Answer createNamespace(String projectId, String name) {
+    return call(
+        NamespaceServiceGrpc.getCreateNamespaceMethod(),
+        CreateNamespaceRequest.newBuilder().setProjectId(projectId).setName(name).build());
+  }
+
+  Answer createCluster(String projectId, String name) {
+    return call(
+        ClusterServiceGrpc.getCreateClusterMethod(),
+        CreateClusterRequest.newBuilder()
+            .setProjectId(projectId)
+            .setName(name)
+            .setRegion("moon-1")
+            .build());
   }
 
   /** Makes a call, and returns its answer, a response or an error. */
@@ -88,14 +89,11 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
     }
   }
 
-  Metadata metadata() {
+  private Metadata metadata() {
     Metadata metadata = new Metadata();
-    metadata.put(ascii("authorization"), "Bearer " + user);
-    headers.forEach((name, value) -> metadata.put(ascii(name), value));
+    metadata.put(
+        Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + user);
+    key.ifPresent(value -> metadata.put(IdempotencyMetadata.KEY, value.toString()));
     return metadata;
-  }
-
-  private static Metadata.Key<String> ascii(String name) {
-    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 }

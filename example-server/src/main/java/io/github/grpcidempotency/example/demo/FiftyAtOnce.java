@@ -1,12 +1,9 @@
 package io.github.grpcidempotency.example.demo;
 
-import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 /** The database decides the race. gRPC's own retries wait for the winner. */
 final class FiftyAtOnce implements Scene {
@@ -14,33 +11,42 @@ final class FiftyAtOnce implements Scene {
 
   @Override
   public String title() {
-    return "Fifty calls with one key, all at once";
+    return "Fifty calls with one key, to both servers at once";
   }
 
   @Override
-  public void play(Stage stage, Story story) throws InterruptedException, ExecutionException {
-    DemoClient ada = stage.ada().keyed();
-    story.sent("fifty times CreateProject \"voyager\", with the same key");
-    ExecutorService threads = Executors.newFixedThreadPool(CALLS);
-    try {
-      Callable<Answer> call = () -> ada.createProject("voyager");
-      List<Future<Answer>> answers = threads.invokeAll(Collections.nCopies(CALLS, call));
-      Answer any = answers.get(0).get();
-      story.cameBack(any);
-      int same = 0;
-      int replays = 0;
-      for (Future<Answer> answer : answers) {
-        same += answer.get().response().equals(any.response()) ? 1 : 0;
-        replays += answer.get().isReplayed() ? 1 : 0;
-      }
-      story.expect("all fifty have the same answer", any.isOk() && same == CALLS);
-      story.expect("forty-nine are replays", replays == CALLS - 1);
-    } finally {
-      threads.shutdownNow();
-    }
-    story.counted(
-        1,
-        stage.count("tenant.projects WHERE user_id = ? AND name = 'voyager'", ada.user()),
-        "project \"voyager\"");
+  public String guarantee() {
+    return "One key, one effect: all calls get the same answer";
+  }
+
+  @Override
+  public void play(Stage stage, Story story) {
+    story.await("server A starts again", stage.a::await);
+    UUID key = DemoClient.newKey();
+    DemoClient one = stage.a.client(stage.ada).keyed(key);
+    DemoClient other = stage.b.client(stage.ada).keyed(key);
+    story.sent("AB", "50 x CreateProject \"voyager\", key " + Answer.brief(key));
+    List<CompletableFuture<Answer>> calls =
+        IntStream.range(0, CALLS)
+            .mapToObj(call -> call % 2 == 0 ? one : other)
+            .map(client -> Threads.supply(() -> client.createProject("voyager")))
+            .toList();
+    List<Answer> answers =
+        story.await(
+            "one handler runs, and the other calls wait",
+            () -> calls.stream().map(CompletableFuture::join).toList());
+    Answer replay = answers.stream().filter(Answer::isReplayed).findAny().orElse(answers.get(0));
+    story.cameBack("AB", replay);
+    long replays = answers.stream().filter(Answer::isReplayed).count();
+    story.note(replays + " of 50 are replays");
+    story.expect(
+        "all have the same answer",
+        replay.isOk()
+            && answers.stream().allMatch(each -> each.response().equals(replay.response())));
+    story.expect("49 are replays", replays == CALLS - 1);
+    story.rows(
+        List.of(
+            stage.row(1, "project", "tenant.projects WHERE name = 'voyager'"),
+            stage.records(1, key)));
   }
 }

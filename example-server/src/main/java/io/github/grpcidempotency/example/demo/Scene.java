@@ -1,8 +1,11 @@
 package io.github.grpcidempotency.example.demo;
 
-/** Shows one feature of the library. */
+/** Shows one guarantee of the library. */
 interface Scene {
   String title();
+
+  /** Returns what the scene shows, for the summary. */
+  String guarantee();
 
   void play(Stage stage, Story story) throws Exception;
 }

@@ -1,6 +1,6 @@
 /**
- * The demo: a client that calls the example server, with one short file, a {@link
- * io.github.grpcidempotency.example.demo.Scene}, for each feature.
+ * The demo: two servers, each in a process of its own, and a client with one short file, a {@link
+ * io.github.grpcidempotency.example.demo.Scene}, for each guarantee that it shows.
  */
 @NullMarked
 package io.github.grpcidempotency.example.demo;

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -23,6 +24,8 @@ import picocli.CommandLine.Option;
         "The asynchronous work of a resource fails if the resource's name starts with"
             + " \"fail-\"; with \"flaky-\", it succeeds at the second attempt.")
 public final class Serve implements Callable<Integer> {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+
   @Option(
       names = "--port",
       paramLabel = "PORT",
@@ -79,7 +82,7 @@ public final class Serve implements Callable<Integer> {
       Database database =
           parts.start(() -> given == null ? Database.embedded() : Database.at(given.url));
       database.migrate();
-      Settings settings = Settings.of(secrets, logSecret(given), new MachineShop());
+      Settings settings = Settings.of(LEASE, secrets, logSecret(given), new MachineShop());
       RunningServer server =
           parts.start(() -> RunningServer.start(port, metricsPort, settings, database));
       System.out.println("listening on port " + server.port());

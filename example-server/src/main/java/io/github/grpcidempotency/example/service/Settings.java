@@ -31,9 +31,10 @@ public record Settings(
     CloudProvider cloud) {
 
   /** Returns the settings of the demo and of {@code serve}. */
-  public static Settings of(ResponseProtection secrets, ByteString logSecret, CloudProvider cloud) {
+  public static Settings of(
+      Duration lease, ResponseProtection secrets, ByteString logSecret, CloudProvider cloud) {
     return new Settings(
-        Duration.ofSeconds(30),
+        lease,
         Duration.ofSeconds(1),
         Duration.ofHours(1),
         Duration.ofSeconds(30),

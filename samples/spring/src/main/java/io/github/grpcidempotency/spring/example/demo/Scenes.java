@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.spring.example.demo;
 
+import com.google.protobuf.Message;
+import com.google.protobuf.TextFormat;
 import io.github.grpcidempotency.client.Intent;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.spring.example.provider.CardServer;
@@ -21,6 +23,7 @@ import io.grpc.Channel;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.springframework.grpc.client.interceptor.security.BasicAuthenticationInterceptor;
@@ -56,19 +59,20 @@ final class Scenes {
   private Order order() {
     story.chapter("An order, by JPA, in one commit with its record");
     Intent intent = Intent.create(); // when the user decides, not for each call
-    Reply<Order> first = Reply.blocking(intent.on(orders("alice")), stub -> stub.createOrder(BOOK));
+    Reply<Order> first = order(intent, "alice");
     story.expect("the first call is run", !first.replayed());
     story.expect("another process is working on it", isStatus(first, Reply.Status.PROCESSING));
 
     rows.update("UPDATE shop.outbox SET status = 'done'"); // simulates that process
-    Reply<Order> retry = Reply.blocking(intent.on(orders("alice")), stub -> stub.createOrder(BOOK));
+    Reply<Order> retry = order(intent, "alice");
     story.expect("a retry gets the first answer", isReplay(retry, first));
     story.expect("and reports that the work is done", isStatus(retry, Reply.Status.COMPLETED));
-    story.expect("there is one order", count("orders") == 1);
+    rows("orders", 1);
 
-    Reply<Order> bob = Reply.blocking(intent.on(orders("bob")), stub -> stub.createOrder(BOOK));
+    Reply<Order> bob = order(intent, "bob");
     story.expect("the same key of another user is another order", !bob.replayed());
-    story.expect("that is his", count("orders") == 2 && users() == 2);
+    rows("orders", 2);
+    story.expect("one is alice's and one is bob's", users() == 2);
     return first.response();
   }
 
@@ -76,18 +80,18 @@ final class Scenes {
     story.chapter("A shipment, by JdbcTemplate, in one commit with its record");
     CreateShipmentRequest request = CreateShipmentRequest.newBuilder().setOrderId(order).build();
     Intent intent = Intent.create();
-    Reply<Shipment> first =
-        Reply.blocking(intent.on(shipments()), stub -> stub.createShipment(request));
-    Reply<Shipment> retry =
-        Reply.blocking(intent.on(shipments()), stub -> stub.createShipment(request));
+    Supplier<Reply<Shipment>> call =
+        () -> Reply.blocking(intent.on(shipments()), stub -> stub.createShipment(request));
+    Reply<Shipment> first = call("alice: CreateShipment", intent, call);
+    Reply<Shipment> retry = call("alice: CreateShipment", intent, call);
     story.expect("a retry gets the first answer", isReplay(retry, first));
 
     Intent again = Intent.create();
     story.expect(
         "another shipment of the order is refused, after its INSERT",
-        code(() -> again.on(shipments()).createShipment(request))
+        code("alice: CreateShipment", again, () -> again.on(shipments()).createShipment(request))
             == Status.Code.FAILED_PRECONDITION);
-    story.expect("and leaves no row", count("shipments") == 1);
+    rows("shipments", 1);
   }
 
   private void payment(String order) {
@@ -98,28 +102,52 @@ final class Scenes {
     Intent intent = Intent.create();
     story.expect(
         "the card company charges, its answer is lost, and the call fails",
-        code(() -> intent.on(payments()).createPayment(request)) == Status.Code.UNAVAILABLE);
-    story.expect("nothing is booked", count("payments") == 0);
-    Reply<Payment> second =
-        Reply.blocking(intent.on(payments()), stub -> stub.createPayment(request));
+        code("alice: CreatePayment", intent, () -> intent.on(payments()).createPayment(request))
+            == Status.Code.UNAVAILABLE);
+    rows("payments", 0);
+    Supplier<Reply<Payment>> call =
+        () -> Reply.blocking(intent.on(payments()), stub -> stub.createPayment(request));
+    Reply<Payment> second = call("alice: CreatePayment", intent, call);
     story.expect("the retry runs the handler again", !second.replayed());
     story.expect(
         "the card is charged once",
         cards.charges("lost").equals(List.of(second.response().getCharge())));
-    Reply<Payment> third =
-        Reply.blocking(intent.on(payments()), stub -> stub.createPayment(request));
+    Reply<Payment> third = call("alice: CreatePayment", intent, call);
     story.expect("another retry gets that answer", isReplay(third, second));
-    story.expect("one payment is booked", count("payments") == 1);
+    rows("payments", 1);
   }
 
   private void receipt(String order) {
     story.chapter("A receipt, printed elsewhere by a handler without code for idempotency");
     SendReceiptRequest request = SendReceiptRequest.newBuilder().setOrderId(order).build();
     Intent intent = Intent.create();
-    Reply<Receipt> first = Reply.blocking(intent.on(payments()), stub -> stub.sendReceipt(request));
-    Reply<Receipt> retry = Reply.blocking(intent.on(payments()), stub -> stub.sendReceipt(request));
+    Supplier<Reply<Receipt>> call =
+        () -> Reply.blocking(intent.on(payments()), stub -> stub.sendReceipt(request));
+    Reply<Receipt> first = call("alice: SendReceipt", intent, call);
+    Reply<Receipt> retry = call("alice: SendReceipt", intent, call);
     story.expect("a retry gets the first answer", isReplay(retry, first));
     story.expect("one receipt is printed", cards.receipts(order) == 1);
+  }
+
+  private Reply<Order> order(Intent intent, String user) {
+    return call(
+        user + ": CreateOrder \"book\"",
+        intent,
+        () -> Reply.blocking(intent.on(orders(user)), stub -> stub.createOrder(BOOK)));
+  }
+
+  /** Prints the call with its key, makes it, and prints the answer with the library's trailers. */
+  private <T extends Message> Reply<T> call(String what, Intent intent, Supplier<Reply<T>> call) {
+    story.sent(what + ", idempotency-key: " + intent);
+    Reply<T> reply = call.get();
+    story.cameBack(
+        TextFormat.printer().emittingSingleLine(true).printToString(reply.response())
+            + (reply.replayed() ? ", idempotency-replayed: true" : "")
+            + reply
+                .status()
+                .map(status -> ", idempotency-status: " + status.name().toLowerCase(Locale.ROOT))
+                .orElse(""));
+    return reply;
   }
 
   private OrderServiceBlockingStub orders(String user) {
@@ -144,8 +172,9 @@ final class Scenes {
     return new BasicAuthenticationInterceptor(user, "password of " + user);
   }
 
-  private int count(String table) {
-    return number("SELECT count(*) FROM shop." + table);
+  private void rows(String table, int expected) {
+    int actual = number("SELECT count(*) FROM shop." + table);
+    story.expect("rows in shop.%s: %d".formatted(table, actual), actual == expected);
   }
 
   private int users() {
@@ -165,11 +194,13 @@ final class Scenes {
     return reply.status().filter(status::equals).isPresent();
   }
 
-  private static Status.Code code(Supplier<?> call) {
+  private Status.Code code(String what, Intent intent, Supplier<?> call) {
+    story.sent(what + ", idempotency-key: " + intent);
     try {
       Object unused = call.get();
       return Status.Code.OK;
     } catch (StatusRuntimeException refused) {
+      story.cameBack(String.valueOf(refused.getMessage()));
       return refused.getStatus().getCode();
     }
   }

@@ -16,8 +16,21 @@ final class Story {
     out.printf("%n%s%n", title);
   }
 
+  void sent(String call) {
+    out.println("  ->   " + brief(call));
+  }
+
+  void cameBack(String answer) {
+    out.println("  <-   " + brief(answer));
+  }
+
+  /** Shortens the UUIDs of a text. */
+  private static String brief(String text) {
+    return text.replaceAll("([0-9a-f]{4})[0-9a-f-]{28}([0-9a-f]{4})", "$1..$2");
+  }
+
   void expect(String claim, boolean holds) {
-    out.printf("  %s %s%n", holds ? "[ok]    " : "[BROKEN]", claim);
+    out.printf("  %s %s%n", holds ? "[ok]" : "[BROKEN]", claim);
     if (holds) {
       held++;
     } else {
