@@ -120,7 +120,7 @@ final class KeyedRun extends Run {
   @Override
   public String consequence() {
     return operation.claim().transaction().isPresent()
-        ? ROLLED_BACK
+        ? rollback()
         : "Its outcome is unknown: a retry runs the handler again once the lease has ended.";
   }
 }

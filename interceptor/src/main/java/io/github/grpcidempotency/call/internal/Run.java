@@ -59,8 +59,6 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
     Runnable settle() throws Exception;
   }
 
-  static final String ROLLED_BACK = "Its transaction is rolled back.";
-
   final Transport transport;
   final Engine engine;
   final Procedure procedure;
@@ -233,6 +231,13 @@ public abstract class Run implements RunningCalls.Call, AutoCloseable {
   /** Reports that the transaction was rolled back, so that the call has no effect. */
   static Runnable rolledBack(Transport transport) {
     return () -> transport.fail(Code.INTERNAL, "the transaction was rolled back");
+  }
+
+  /** Describes what happens to the transaction of a handler that is given up. */
+  final String rollback() {
+    return bound
+        ? "Its transaction is rolled back once the handler has returned."
+        : "Its transaction is rolled back.";
   }
 
   /** Drops later messages of the handler, whose end does not count. */

@@ -117,6 +117,6 @@ public final class UnkeyedRun extends Run {
 
   @Override
   public String consequence() {
-    return ROLLED_BACK;
+    return rollback();
   }
 }

@@ -66,7 +66,11 @@ public final class Quickstart {
     Reply<T> reply = client.call(key, method);
     System.out.printf(
         "%s%n  idempotency-key: %s%n%s  idempotency-replayed: %s%n  idempotency-status: %s%n%n",
-        what, key, reply.answer().toString().indent(2), reply.replayed(), reply.status());
+        what,
+        key,
+        reply.answer().toString().indent(2),
+        reply.replayed() ? "true" : "(absent)",
+        reply.status());
     return reply;
   }
 }

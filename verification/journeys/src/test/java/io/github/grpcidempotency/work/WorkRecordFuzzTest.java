@@ -49,7 +49,7 @@ class WorkRecordFuzzTest {
 
   private static void assertFailure(ByteString bytes, IdempotentWork work) throws Exception {
     try {
-      throw new AssertionError("a failure gave " + run(work, "failure"));
+      throw new AssertionError("a failure gave " + run(work, "failure").value());
     } catch (WorkRefusedException refused) {
       assertUnreadable(refused);
     } catch (WorkFailedException failed) {
