@@ -391,7 +391,8 @@ class ExecutionsTest {
     ThingClient elsewhere = onAnotherServer(Way.TRANSACTIONAL, client);
     try (LogLines log = LogLines.listen()) {
       CompletableFuture<Reply> running = running(client);
-      await().until(() -> log.warnings().stream().anyMatch(line -> line.contains("was not answered")));
+      await()
+          .until(() -> log.warnings().stream().anyMatch(line -> line.contains("was not answered")));
 
       assertThat(elsewhere.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
       assertThat(running).isNotDone();
@@ -557,8 +558,7 @@ class ExecutionsTest {
     server.things().handle((request, answer) -> late(way).create(request, answer));
     CompletableFuture<Reply> freed = running(client);
 
-    database.execute(
-        "DELETE FROM idempotency.idempotency_keys WHERE user_uuid = ?", client.user());
+    database.execute("DELETE FROM idempotency.idempotency_keys WHERE user_uuid = ?", client.user());
     Reply retried = onAnotherServer(way, client).createThing(REQUEST);
     mayAnswer.countDown();
 
