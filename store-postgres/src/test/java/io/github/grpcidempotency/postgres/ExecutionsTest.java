@@ -5,9 +5,13 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent.Kind;
+import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.store.ClaimLostException;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -15,6 +19,7 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -24,6 +29,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -57,6 +64,18 @@ class ExecutionsTest {
     AT_COMMIT,
     RESERVED,
     JOINED
+  }
+
+  /** Forgets what a handler answers. */
+  private static final class Unanswered implements StreamObserver<Thing> {
+    @Override
+    public void onNext(Thing thing) {}
+
+    @Override
+    public void onError(Throwable failure) {}
+
+    @Override
+    public void onCompleted() {}
   }
 
   /** How a handler fails. */
@@ -103,6 +122,43 @@ class ExecutionsTest {
     ThingServer server = settings(Way.valueOf(arguments[1]), pool, waits).start();
     System.out.println("port " + server.port());
     server.server().awaitTermination();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"TRANSACTIONAL", "AT_COMMIT", "JOINED"})
+  void theEffectAndTheRecordOfACallAreOneCommit(Way way) {
+    ThingClient client = clientOf(start(settings(way, pool(), () -> {})));
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+    assertThat(table.joined(client.user())).isTrue();
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+  }
+
+  @Test
+  void theRecordOfAReservedCallIsACommitOfItsOwnBeforeItsAnswerIsSent() {
+    UUID user = UUID.randomUUID();
+    CompletableFuture<CompletableFuture<Reply>> started = new CompletableFuture<>();
+    CompletableFuture<List<Boolean>> seen = new CompletableFuture<>();
+    ThingServer server =
+        start(
+            settings(Way.RESERVED, pool(), this::pause)
+                .listener(
+                    event -> {
+                      if (event.kind() == Kind.SETTLED) {
+                        seen.complete(List.of(isRecorded(user), started.join().isDone()));
+                      }
+                    }));
+    ThingClient client = clientOf(server).as(user);
+
+    CompletableFuture<Reply> call = running(client);
+    started.complete(call);
+    assertThat(isRecorded(user)).isFalse();
+    mayAnswer.countDown();
+
+    assertThat(seen.join()).as("recorded, answered").containsExactly(true, false);
+    assertThat(call.join().isOk()).isTrue();
+    assertThat(table.joined(user)).isFalse();
   }
 
   @ParameterizedTest
@@ -169,6 +225,27 @@ class ExecutionsTest {
 
     assertThat(Things.untilAnswered(client, REQUEST).isReplay()).isTrue();
     assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerThatCannotBeRecordedWithinItsLeaseIsLostToARetry() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThingServer server = start(settings(Way.RESERVED, proxied, this::pause));
+      ThingClient client = clientOf(server);
+      CompletableFuture<Reply> running = running(client);
+
+      proxy.refuse();
+      mayAnswer.countDown();
+      assertThat(running.join().reason()).isEqualTo(Things.IN_PROGRESS);
+      table.endLeases(client.user());
+      Reply retried = onAnotherServer(Way.RESERVED, client).createThing(REQUEST);
+
+      assertThat(retried.isOk()).isTrue();
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(table.thingsOf(client.user())).as("a second effect").hasSize(2);
+      server.close();
+    }
   }
 
   @Test
@@ -275,6 +352,61 @@ class ExecutionsTest {
     assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aHandlerThatReturnsWithoutAnAnswerIsGivenUpOnceItsClientHasGone(Way way) {
+    ThingServer server = start(settings(way, pool(), () -> {}).lease(SHORT));
+    ThingClient client = clientOf(server);
+    ThingHandler writing = handler(way, pool(), () -> {});
+    server.things().handle((request, answer) -> writing.create(request, new Unanswered()));
+    CompletableFuture<Reply> cancelled = client.startThing(REQUEST);
+    await().until(() -> server.runs() == 1);
+    cancelled.cancel(true);
+
+    Reply retried = Things.untilAnswered(onAnotherServer(way, client), REQUEST);
+
+    assertThat(retried.isReplay()).isEqualTo(way == Way.JOINED);
+    assertThat(table.thingsOf(client.user()))
+        .hasSize(way == Way.RESERVED ? 2 : 1)
+        .contains(retried.thingId());
+  }
+
+  @Test
+  void aHandlerInATransactionOfItsThreadThatIsGivenUpIsRolledBackOnceItReturns() {
+    HikariDataSource pool = pool();
+    CountDownLatch mayReturn = new CountDownLatch(1);
+    ThingServer server =
+        start(
+            settings(
+                    Way.TRANSACTIONAL,
+                    pool,
+                    () -> {
+                      written.countDown();
+                      Uninterruptibles.awaitUninterruptibly(mayReturn);
+                    })
+                .hostTransactions(new ThreadTransactions(pool))
+                .lease(SHORT)
+                .callLimit(SHORT));
+    ThingClient client = clientOf(server);
+    ThingClient elsewhere = onAnotherServer(Way.TRANSACTIONAL, client);
+    try (LogLines log = LogLines.listen()) {
+      CompletableFuture<Reply> running = running(client);
+      await()
+          .until(() -> log.warnings().stream().anyMatch(line -> line.contains("was not answered")));
+
+      assertThat(elsewhere.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(running).isNotDone();
+      mayReturn.countDown();
+
+      assertThat(running.join().status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    } finally {
+      mayReturn.countDown();
+    }
+    assertThat(table.thingsOf(client.user())).isEmpty();
+    Reply retried = Things.untilAnswered(elsewhere, REQUEST);
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+  }
+
   @Test
   void aReservedHandlerThatIsGivenUpMayStillRunWhenARetryRunsItAgain() {
     ThingClient client = clientOf(hanging(Way.RESERVED));
@@ -372,6 +504,111 @@ class ExecutionsTest {
   }
 
   @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "JOINED"})
+  void duringAnOutageACallWithARequiredKeyIsRefused(Way way) {
+    ThingServer server =
+        start(
+            settings(way, pool(), () -> {})
+                .createThing(thing -> thing.keyPolicy(KeyPolicy.REQUIRED)));
+    ThingClient client = clientOf(server);
+    postgres.kill();
+
+    Reply refused = client.createThing(REQUEST);
+    assertThat(server.runs()).isZero();
+    restart();
+
+    assertThat(refused.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
+    Reply retried = Things.untilAnswered(client, REQUEST);
+    assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "JOINED"})
+  void aHandlerThatBeginsInAnOutageWithAnOptionalKeyIsNotRecordedAndRunsAgain(Way way) {
+    HikariDataSource pool = pool();
+    AtomicBoolean out = new AtomicBoolean(true);
+    ThingServer server = start(settings(way, pool, () -> {}));
+    ThingClient client = clientOf(server);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              if (out.getAndSet(false)) {
+                restart();
+              }
+              handler(way, pool, () -> {}).create(request, answer);
+            });
+    postgres.kill();
+
+    Reply unprotected = Things.untilAnswered(client, REQUEST);
+    assertThat(server.events()).contains(Kind.UNPROTECTED);
+    Reply retried = Things.untilAnswered(client, REQUEST);
+
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(table.thingsOf(client.user()))
+        .as("a second effect")
+        .containsExactlyInAnyOrder(unprotected.thingId(), retried.thingId());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "JOINED"})
+  void ifTheRowOfARunningCallIsRemovedARetryRunsAndOnlyAJoinedHandlerCommitsOnce(Way way) {
+    ThingServer server = start(way);
+    ThingClient client = clientOf(server);
+    server.things().handle((request, answer) -> late(way).create(request, answer));
+    CompletableFuture<Reply> freed = running(client);
+
+    database.execute("DELETE FROM idempotency.idempotency_keys WHERE user_uuid = ?", client.user());
+    Reply retried = onAnotherServer(way, client).createThing(REQUEST);
+    mayAnswer.countDown();
+
+    assertThat(retried.isOk()).isTrue();
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(freed.join().reason()).isEqualTo(Things.IN_PROGRESS);
+    assertThat(table.thingsOf(client.user()))
+        .hasSize(way == Way.JOINED ? 1 : 2)
+        .contains(retried.thingId());
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"TRANSACTIONAL", "RESERVED", "JOINED"})
+  void aDuplicateThatWaitsOnAnotherServerGetsTheAnswerOfTheOnlyRun(Way way) {
+    UnaryOperator<PostgresThingServer.Builder> attaching =
+        server -> server.createThing(thing -> thing.attach(Duration.ofMinutes(1)));
+    ThingServer left = start(attaching.apply(settings(way, pool(), () -> {})));
+    ThingServer right = start(attaching.apply(settings(way, pool(), () -> {})));
+    left.things().handle((request, answer) -> late(way).create(request, answer));
+    ThingClient client = clientOf(left);
+    CompletableFuture<Reply> first = running(client);
+    CompletableFuture<Reply> duplicate = clientOf(right).like(client).startThing(REQUEST);
+    await().until(() -> right.events().contains(Kind.ATTACHED));
+    mayAnswer.countDown();
+
+    assertThat(duplicate.join().isReplay()).isTrue();
+    assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
+    assertThat(left.runs() + right.runs()).isEqualTo(1);
+    assertThat(table.thingsOf(client.user())).containsExactly(first.join().thingId());
+  }
+
+  @Test
+  void anotherRequestWithAKeyThatIsClaimedAtCommitIsRefusedOnceTheFirstCallHasEnded() {
+    ThingServer left = start(settings(Way.AT_COMMIT, pool(), () -> {}));
+    ThingServer right = start(Way.AT_COMMIT);
+    ThingClient client = clientOf(right);
+    CreateThingRequest another = Things.named("another thing");
+    CompletableFuture<Reply> running = client.startThing(another);
+    Uninterruptibles.awaitUninterruptibly(written);
+
+    Reply first = clientOf(left).like(client).createThing(REQUEST);
+    mayAnswer.countDown();
+
+    assertThat(first.isOk()).isTrue();
+    assertThat(running.join().reason()).isEqualTo(Things.KEY_REUSED);
+    assertThat(client.createThing(another).reason()).isEqualTo(Things.KEY_REUSED);
+    assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+  }
+
+  @ParameterizedTest
   @EnumSource
   void whenARecordHasExpiredItsKeyIsFree(Way way) {
     ThingServer server = start(settings(way, pool(), () -> {}));
@@ -456,6 +693,22 @@ class ExecutionsTest {
                         })
                     .create(request, answer));
     return server;
+  }
+
+  /** Returns a handler that waits until it may write. */
+  private ThingHandler late(Way way) {
+    ThingHandler writing = handler(way, pool(), () -> {});
+    return (request, answer) -> {
+      pause();
+      writing.create(request, answer);
+    };
+  }
+
+  private static boolean isRecorded(UUID user) {
+    return database.one(
+        Boolean.class,
+        "SELECT completed IS NOT NULL FROM idempotency.idempotency_keys WHERE user_uuid = ?",
+        user);
   }
 
   private ThingServer hanging(Way way) {
