@@ -35,6 +35,7 @@ import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,7 +54,7 @@ class ExecutionsTest {
   private static KillablePostgres postgres;
   private static TestDatabase database;
 
-  private final KeyTable table = new KeyTable(database);
+  private KeyTable table;
   private final List<AutoCloseable> open = new ArrayList<>();
   private final CountDownLatch written = new CountDownLatch(1);
   private final CountDownLatch mayAnswer = new CountDownLatch(1);
@@ -100,6 +101,11 @@ class ExecutionsTest {
   static void stop() {
     database.close();
     postgres.close();
+  }
+
+  @BeforeEach
+  void read() {
+    table = new KeyTable(database);
   }
 
   @AfterEach

@@ -57,8 +57,9 @@ final class PartialBatch extends OrderServiceGrpc.OrderServiceImplBase {
       return OrderResult.newBuilder().setOrder(order).build();
     } catch (WorkFailedException failed) { // recorded: a retry of the line gets it again
       return error(failed.code(), String.valueOf(failed.getMessage()));
-    } catch (WorkRefusedException refused) { // the client sends the line again
-      return error(Code.ABORTED, refused.reason().wireName());
+    } catch (WorkRefusedException refused) { // the client may send the line again, or never
+      Code code = refused.retryAfter().isPresent() ? Code.ABORTED : Code.INVALID_ARGUMENT;
+      return error(code, refused.reason().wireName());
     } catch (Exception failed) { // rolled back: the client sends the line again
       return error(Code.UNAVAILABLE, "the line can be sent again");
     }
