@@ -158,12 +158,13 @@ final class PostgresStore extends PostgresIdempotencyStore {
 
   @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    String retain = database.sql(request.procedure()).retain; // may need a connection of its own
     return database.inStore(
         "retain the record",
         connection ->
             StatementBatch.run(
                     connection,
-                    database.sql(request.procedure()).retain,
+                    retain,
                     query -> query.bindOperation(request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
                 .orElse(recorded.expires()));
