@@ -32,7 +32,7 @@ public final class IdempotencySchema {
    * @param owner connects as the role that owns, or will own, the table
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
    * @throws IllegalStateException if Flyway is not on the class path, or has migrated the schema
-   *     with other files than the library's
+   *     with other files than the library's, or if something that a migration created is missing
    */
   public static void migrate(DataSource owner) {
     migrate(owner, DEFAULT_NAME);
@@ -46,7 +46,7 @@ public final class IdempotencySchema {
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
    * @throws IllegalStateException if Flyway is not on the class path, or has migrated the schema
-   *     with other files than the library's
+   *     with other files than the library's, or if something that a migration created is missing
    */
   public static void migrate(DataSource owner, String schema) {
     checkName(schema);

@@ -158,7 +158,7 @@ final class PostgresStore extends PostgresIdempotencyStore {
 
   @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
-    String retain = database.sql(request.procedure()).retain;
+    String retain = database.sql(request.procedure()).retain; // may need a connection of its own
     return database.inStore(
         "retain the record",
         connection ->

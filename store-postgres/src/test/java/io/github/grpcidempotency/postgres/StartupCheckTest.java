@@ -69,19 +69,14 @@ class StartupCheckTest {
   @Test
   void aSchemaOfAnEarlierReleaseIsRefusedInOneSentence() {
     try (TestDatabase older = TestDatabase.create()) {
-      for (String change :
-          List.of(
-              "UPDATE idempotency.idempotency_facts SET value = '0' WHERE name = 'version'",
-              "DELETE FROM idempotency.idempotency_facts",
-              "DROP TABLE idempotency.idempotency_facts")) {
-        older.execute(change);
-        assertThatVerifying(older.appUrl(), Things.CREATE_THING)
-            .hasMessage(
-                "idempotency cannot be set up:\n"
-                    + "  the schema idempotency is of an earlier release: its version is 0, and this"
-                    + " server needs 2; migrate it with IdempotencySchema, or idempotency migrate,"
-                    + " before this server starts");
-      }
+      older.execute("UPDATE idempotency.idempotency_facts SET value = '0' WHERE name = 'version'");
+
+      assertThatVerifying(older.appUrl(), Things.CREATE_THING)
+          .hasMessage(
+              "idempotency cannot be set up:\n"
+                  + "  the schema idempotency is of an earlier release: its version is 0, and this"
+                  + " server needs 2; migrate it with IdempotencySchema, or idempotency migrate,"
+                  + " before this server starts");
     }
   }
 

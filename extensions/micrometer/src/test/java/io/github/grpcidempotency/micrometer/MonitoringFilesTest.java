@@ -41,6 +41,9 @@ class MonitoringFilesTest {
   private static final Pattern SILENT =
       Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts: \\[]");
 
+  private static final Pattern ENDED =
+      Pattern.compile("changes.*ALERTS\\{alertname=\"(\\w+)\", alertstate=\"firing\"}");
+
   static List<Path> files() {
     return Stream.concat(Stream.of(DASHBOARD, ALERTS), ALERT_TESTS.stream()).toList();
   }
@@ -96,6 +99,11 @@ class MonitoringFilesTest {
     assertThat(alerts).isNotEmpty();
     assertThat(found(FIRED, 1, alertTests())).containsAll(alerts);
     assertThat(found(SILENT, 1, alertTests())).containsAll(alerts);
+  }
+
+  @Test
+  void everyAlertHasACaseThatCountsHowOftenItIsFiredInATroubleThatEnds() {
+    assertThat(found(ENDED, 1, alertTests())).containsAll(found(ALERT, 1, read(ALERTS)));
   }
 
   private static List<String> tags(String metric) {

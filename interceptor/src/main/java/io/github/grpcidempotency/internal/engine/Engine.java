@@ -92,7 +92,7 @@ public final class Engine implements AutoCloseable {
     this.store = checked.store();
     this.settings = settings;
     this.leases = new LeaseKeeper(store, settings.listeners(), checked.shard());
-    this.late = new LateSettler();
+    this.late = new LateSettler(settings.callLimit());
     this.settler = new Settler(late);
     ScheduledExecutorService timer = DaemonThreads.newIdleTimer("idempotency-timer");
     this.waiter = new InFlightWaiter(this::find, leases, store, room, timer);

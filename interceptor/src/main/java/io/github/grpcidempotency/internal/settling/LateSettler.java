@@ -47,7 +47,7 @@ import org.slf4j.LoggerFactory;
 public final class LateSettler implements AutoCloseable {
   private static final Duration FIRST_DELAY = Duration.ofMillis(50);
   private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
-  private static final Duration LONGEST_DELAY_IF_PERMANENT = Duration.ofSeconds(30);
+  private static final Duration LONGEST_DELAY_UNTIL_A_REPAIR = Duration.ofSeconds(30);
   private static final Duration PATIENCE_AT_CLOSE = Duration.ofSeconds(5);
 
   private static final int MAX_RELEASE_ATTEMPTS = 60;
@@ -71,19 +71,26 @@ public final class LateSettler implements AutoCloseable {
   private boolean closed;
 
   /**
-   * How long and how often recording is retried.
+   * How many answers wait, and for how long.
    *
    * @param answers how many answers may wait in this process
    * @param bytes the total size of these answers and their requests
    * @param time how long recording of an answer is retried, or its retention if that is shorter
-   * @param attempts how often recording is tried if the failure seems permanent
    */
-  record Limits(int answers, long bytes, Duration time, int attempts) {
-    static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
+  record Limits(int answers, long bytes, Duration time) {
+    static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1));
+
+    /** An outage may last longer than the handlers of a service. */
+    Limits atLeast(Duration other) {
+      return other.compareTo(time) > 0 ? new Limits(answers, bytes, other) : this;
+    }
   }
 
-  public LateSettler() {
-    this(Limits.DEFAULT);
+  /**
+   * @param callLimit how long the lease of a call may be renewed
+   */
+  public LateSettler(Duration callLimit) {
+    this(Limits.DEFAULT.atLeast(callLimit));
   }
 
   LateSettler(Limits limits) {
@@ -233,7 +240,6 @@ public final class LateSettler implements AutoCloseable {
     private final Stopwatch sinceFirst = Stopwatch.createStarted();
     private volatile StoreException failure;
     private Duration delay = FIRST_DELAY;
-    private int permanentFailures;
 
     LateAnswer(OwnedClaim operation, RecordedOutcome outcome, StoreException failure) {
       this.operation = operation;
@@ -292,16 +298,14 @@ public final class LateSettler implements AutoCloseable {
 
     private void onFailure(StoreException latest) {
       failure = latest;
-      boolean permanent = !latest.failureCause().isTemporary();
-      permanentFailures += permanent ? 1 : 0;
       Duration passed = Duration.ofNanos(sinceFirst.elapsed(TimeUnit.NANOSECONDS));
-      if (permanentFailures >= limits.attempts || passed.compareTo(time()) > 0) {
+      if (passed.compareTo(time()) > 0) {
         markUnknown();
         giveUp();
       } else {
         logger.debug("could not record the answer of {} yet", this, latest);
-        Duration longest = permanent ? LONGEST_DELAY_IF_PERMANENT : LONGEST_DELAY;
-        delay = longer(delay, longest);
+        boolean passes = latest.failureCause().isTemporary();
+        delay = longer(delay, passes ? LONGEST_DELAY : LONGEST_DELAY_UNTIL_A_REPAIR);
         tryLater();
       }
     }

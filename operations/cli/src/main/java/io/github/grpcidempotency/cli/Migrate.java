@@ -98,11 +98,19 @@ final class Migrate implements Callable<Integer> {
                       + " instead")
                   .formatted(database.role()));
     }
-    IdempotencySchema.migrate(database.dataSource(), database.schema());
+    run(database);
     if (partitions) {
       createPartitionFunctions(database);
     }
     tell(database.schema(), before.versions(), SchemaState.of(database).versions());
+  }
+
+  private static void run(Database database) {
+    try {
+      IdempotencySchema.migrate(database.dataSource(), database.schema());
+    } catch (IllegalStateException wrong) {
+      throw new CommandFailure(ExitCode.WRONG_SCHEMA, String.valueOf(wrong.getMessage()), wrong);
+    }
   }
 
   private static CommandFailure ofAnotherTool(String schema, int version) {
@@ -113,7 +121,7 @@ final class Migrate implements Callable<Integer> {
             .formatted(
                 schema,
                 complete
-                    ? "it is at version %d already, so nothing is missing".formatted(version)
+                    ? "it is at version %d already, and has nothing to migrate".formatted(version)
                     : "give the tool that created it the output of idempotency migrate --sql"
                         + " --after %d --schema %s".formatted(version, schema)));
   }

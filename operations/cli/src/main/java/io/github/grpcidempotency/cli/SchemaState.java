@@ -60,7 +60,7 @@ record SchemaState(
   }
 
   boolean isOfAnotherTool() {
-    return tableExists && !hasHistory;
+    return (tableExists || version > 0) && !hasHistory;
   }
 
   private static String sql(String name) {

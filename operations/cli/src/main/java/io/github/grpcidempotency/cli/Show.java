@@ -43,6 +43,9 @@ import picocli.CommandLine.Parameters;
       "  idempotency show 019303cd-3f00-7000-8000-000000000001 --contents --reason \"ticket 4711\""
     })
 final class Show implements Callable<Integer> {
+  /** What the key source for assigned ids puts before an id. */
+  private static final String ASSIGNED_ID = "id:";
+
   private static final Pattern UUID_TEXT =
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
   private static final int ACTS = 20;
@@ -107,7 +110,7 @@ final class Show implements Callable<Integer> {
       }
     }
     if (!output.isJson() && found.stream().allMatch(Found::byKey)) {
-      tellOfOthers(administration, canonical(wanted), found);
+      keys(wanted).forEach(key -> tellOfOthers(administration, key, found));
     }
     return ExitCode.OK.code();
   }
@@ -146,7 +149,8 @@ final class Show implements Callable<Integer> {
     if (byId.isPresent()) {
       return List.of(new Found(byId.get(), false));
     }
-    return administration.findKey(canonical(wanted), whose.scope()).stream()
+    return keys(wanted).stream()
+        .flatMap(key -> administration.findKey(key, whose.scope()).stream())
         .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .map(operation -> new Found(operation, true))
         .toList();
@@ -158,8 +162,10 @@ final class Show implements Callable<Integer> {
         : Optional.empty();
   }
 
-  private static String canonical(String wanted) {
-    return id(wanted).isPresent() ? wanted.toLowerCase(Locale.ROOT) : wanted;
+  /** Returns the keys that a text may stand for: itself, and an id that a caller has assigned. */
+  private static List<String> keys(String wanted) {
+    String canonical = wanted.toLowerCase(Locale.ROOT);
+    return id(wanted).isPresent() ? List.of(canonical, ASSIGNED_ID + canonical) : List.of(wanted);
   }
 
   /**
@@ -169,7 +175,8 @@ final class Show implements Callable<Integer> {
   private int tellOfTheGone(Administration administration, String wanted) {
     Optional<UUID> user = whose.user();
     if (user.isPresent()
-        && administration.isRunning(canonical(wanted), whose.scope(), user.get())) {
+        && keys(wanted).stream()
+            .anyMatch(key -> administration.isRunning(key, whose.scope(), user.get()))) {
       surroundings
           .out()
           .println(
@@ -181,7 +188,8 @@ final class Show implements Callable<Integer> {
     List<AuditEntry> acts =
         new ArrayList<>(
             id(wanted).map(newest::ofOperation).map(administration::audit).orElse(List.of()));
-    acts.addAll(administration.audit(newest.ofKey(canonical(wanted), whose.scope(), user)));
+    keys(wanted)
+        .forEach(key -> acts.addAll(administration.audit(newest.ofKey(key, whose.scope(), user))));
     PrintWriter err = surroundings.err();
     err.println(
         "there is no record of it, neither as an operation nor as a key%s%s"
@@ -190,6 +198,7 @@ final class Show implements Callable<Integer> {
       err.println(Printable.text(AuditView.line(entry)));
       err.println("  " + Printable.text(AuditView.operation(entry)));
     }
+    err.println("a key whose source has a prefix is found with it, such as ci:order-4711");
     err.println(
         "not known: operations that have expired, were erased, or have failed without a record, and"
             + " transactional calls that have not committed"

@@ -62,6 +62,25 @@ class CommandsTest {
   }
 
   @Test
+  void anAssignedIdIsFoundAsTheClientSendsIt() throws Exception {
+    String id = "019303CD-2F00-7000-8000-0000000000AB";
+    Orders.run(
+        database.superuser(),
+        """
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_uuid, procedure, request_hash, hash_version, response_bytes,
+           completed, expires)
+        VALUES (gen_random_uuid(), 'id:019303cd-2f00-7000-8000-0000000000ab', gen_random_uuid(),
+                'p', '\\x00', 1, '\\x00', now(), now() + interval '1 day')
+        """);
+
+    assertThat(shell.run("show", id).expect(ExitCode.OK).out())
+        .contains("id:019303cd-2f00-7000-8000-0000000000ab");
+    assertThat(shell.run("show", "order-of-ci").expect(ExitCode.NEGATIVE).err())
+        .contains("a key whose source has a prefix is found with it");
+  }
+
+  @Test
   void aKeyCanBeReadFromTheStandardInput() {
     assertThat(shell.reading(COMPLETED_KEY + "\n").run("show", "-").expect(ExitCode.OK).out())
         .contains(COMPLETED);

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.pages;
 
-import static io.github.grpcidempotency.test.Program.OPENSSL;
+import static io.github.grpcidempotency.test.Program.PYTHON3;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.test.NeedsProgram;
@@ -62,7 +62,7 @@ class RunbookTest {
   }
 
   @Test
-  @NeedsProgram(OPENSSL)
+  @NeedsProgram(PYTHON3)
   void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException {
     Shop own = new Shop(RunbookServer.embedded(), directory); // the page replaces a role
     own.run(SET_UP);

@@ -31,7 +31,7 @@ final class Checker {
   /** What a server reports if no call was left waiting. */
   static final String ALL_ENDED = "waiting=0 left=0";
 
-  /** How often the recording of one effect may be refused for good before it is given up. */
+  /** How often the recording of one effect may be refused for good within a run. */
   private static final int MAX_RECORDINGS = 15;
 
   private final History history;
@@ -470,7 +470,7 @@ final class Checker {
     long most = (long) MAX_RECORDINGS * history.effects().size();
     if (history.refusedRecordings() > most) {
       violate(
-          Rule.RECORDING_ENDS,
+          Rule.RECORDING_PAUSES,
           new Scope(new UUID(0, 0), "all"),
           "%d refused recordings of %d effects"
               .formatted(history.refusedRecordings(), history.effects().size()));

@@ -70,12 +70,12 @@ class CheckerTest {
   }
 
   @Test
-  void anAnswerThatIsNotToBeRecordedIsGivenUp() {
+  void anAnswerThatIsNotToBeRecordedIsSentEverLessOften() {
     committed(Form.RESERVED, FIRST, 1_000);
     refusedRecordings = 13;
     assertThat(brokenRules()).isEmpty();
     refusedRecordings = 40;
-    assertThat(brokenRules()).containsExactly(Rule.RECORDING_ENDS);
+    assertThat(brokenRules()).containsExactly(Rule.RECORDING_PAUSES);
   }
 
   @Test

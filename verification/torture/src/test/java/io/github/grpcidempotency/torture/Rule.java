@@ -61,8 +61,8 @@ enum Rule {
   REPLAYED_WHILE_READ_ONLY,
   /** If a claim is lost, no client gets what the handler answers about it. */
   LOST_CLAIM_IS_REFUSED,
-  /** Recording is not retried for ever if the database refuses an answer for good. */
-  RECORDING_ENDS,
+  /** An answer that the database refuses for good is sent ever less often. */
+  RECORDING_PAUSES,
   /** Every call ends by its deadline, and is not forgotten until then. */
   CALL_ENDS,
   /** Every call that waits or runs is answered when its server closes. */

@@ -451,18 +451,11 @@ enum SeededFault {
           .running(
               plan -> plan.living(ServerLife.ordinary().with(Dimension.LISTENER_FAILURES, "20")))),
 
-  /**
-   * A recording that fails for good is tried as long as one whose failure passes. Twelve attempts
-   * take two minutes as they are; here they come one after the other.
-   */
-  RECORDING_WITHOUT_END(
-      breaking(Rule.RECORDING_ENDS)
+  /** A recording that the database refuses is tried again without growing pauses. */
+  RECORDING_WITHOUT_PAUSES(
+      breaking(Rule.RECORDING_PAUSES)
           .of(Form.RESERVED)
           .by(
-              interceptor(
-                  "internal/settling/LateSettler",
-                  "permanentFailures += permanent ? 1 : 0;",
-                  "permanentFailures += 0;"),
               interceptor(
                   "internal/settling/LateSettler",
                   "Duration doubled = delay.multipliedBy(2);",

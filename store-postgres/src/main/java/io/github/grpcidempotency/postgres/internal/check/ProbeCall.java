@@ -10,6 +10,7 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
+import io.github.grpcidempotency.postgres.internal.migration.SchemaObjects;
 import io.github.grpcidempotency.postgres.internal.operation.PostgresCompletionWatch;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
@@ -114,7 +115,7 @@ final class ProbeCall {
               + " pool, or build the store with timeLines(false)",
           () -> run("check/time_line", values -> values));
     }
-    attempt("refuse a commit", "; migrate the schema again", this::refuseCommit);
+    attempt("refuse a commit", ". " + SchemaObjects.remedy(schema), this::refuseCommit);
     return problemsOf(this::completeReserved);
   }
 
@@ -172,7 +173,8 @@ final class ProbeCall {
     throw new UnexpectedResult(
         schema
             + ".refuse_commit raises no error, so the transaction of a call that has lost its key"
-            + " would be committed; migrate the schema again");
+            + " would be committed. "
+            + SchemaObjects.remedy(schema));
   }
 
   private void completeReserved() {
@@ -190,7 +192,7 @@ final class ProbeCall {
       step = "renew its lease";
       check(
           store.renew(List.of(claim)).contains(claim.operationId()),
-          "the function %s.renew_leases has no effect; it must be that of the library's migrations");
+          "the function %s.renew_leases has no effect. " + SchemaObjects.remedy(schema));
       complete(claim, store::claim);
     }
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres.internal.check;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.internal.migration.SchemaObjects;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
 import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
@@ -54,24 +55,37 @@ public final class SchemaCheck {
 
   /** Returns the problem of a schema without the migrations that servers need. */
   Optional<String> missing(Tables tables) {
-    if (!tables.keys()) {
+    if (!tables.keys() && !tables.facts()) {
       return Optional.of(
           ("the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema, or"
                   + " idempotency migrate, as the role that is to own it")
               .formatted(schema));
     }
-    int version = !tables.facts() ? 0 : tables.readable() ? version() : NEEDED_VERSION;
-    return version >= NEEDED_VERSION
-        ? Optional.empty()
-        : Optional.of(
-            ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
-                    + " migrate it with IdempotencySchema, or idempotency migrate, before this server"
-                    + " starts")
-                .formatted(schema, version, NEEDED_VERSION));
+    Optional<Integer> version =
+        tables.readable() ? fact("version").map(Integer::valueOf) : Optional.empty();
+    if (version.isPresent() && version.get() < NEEDED_VERSION) {
+      return Optional.of(
+          ("the schema %s is of an earlier release: its version is %d, and this server needs %d;"
+                  + " migrate it with IdempotencySchema, or idempotency migrate, before this server"
+                  + " starts")
+              .formatted(schema, version.get(), NEEDED_VERSION));
+    }
+    return missingObjects()
+        .or(
+            () ->
+                tables.readable() && version.isEmpty()
+                    ? Optional.of("the row version of the table idempotency_facts")
+                    : Optional.empty())
+        .map(lacking -> SchemaObjects.damage(schema, lacking));
   }
 
-  private int version() {
-    return fact("version").map(Integer::valueOf).orElse(0);
+  private Optional<String> missingObjects() {
+    return StatementBatch.runForRows(
+            connection,
+            SchemaObjects.missing(schema, NEEDED_VERSION),
+            values -> values,
+            row -> Optional.ofNullable(row.getString(1)))
+        .get(0);
   }
 
   /** Returns the problem of a database that contains the name of another shard. */

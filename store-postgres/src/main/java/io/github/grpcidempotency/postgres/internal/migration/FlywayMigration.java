@@ -1,5 +1,9 @@
 package io.github.grpcidempotency.postgres.internal.migration;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -25,6 +29,25 @@ public final class FlywayMigration {
           .migrate();
     } catch (RuntimeException failed) {
       throw explained(failed, schema);
+    }
+    checkThatNothingIsMissing(owner, schema);
+  }
+
+  /** Flyway's history does not show what somebody has dropped since. */
+  private static void checkThatNothingIsMissing(DataSource owner, String schema) {
+    String missing;
+    try (Connection connection = owner.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(SchemaObjects.missing(schema, MigrationSql.FILES.size()))) {
+      row.next();
+      missing = row.getString(1);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(
+          "the schema %s was migrated, and could not be read".formatted(schema), failure);
+    }
+    if (missing != null) {
+      throw new IllegalStateException(SchemaObjects.damage(schema, missing));
     }
   }
 

@@ -41,7 +41,7 @@ public final class MigrationSql {
     return read("partitions.sql").replace("${schema}", schema);
   }
 
-  private static String read(String file) {
+  static String read(String file) {
     try {
       return Resources.toString(
           Resources.getResource(MigrationSql.class, FOLDER + file), StandardCharsets.UTF_8);

@@ -81,7 +81,8 @@ WITH keys AS (
              AND has_table_privilege(r.oid, keys.oid, 'INSERT')) AS application
     FROM keys
 )
-SELECT 'row-level security of ' || quote_ident(:schema) || '.idempotency_keys is not enabled and forced'
+SELECT 'row-level security of ' || quote_ident(:schema) || '.idempotency_keys is not enabled and forced; call ALTER TABLE '
+       || quote_ident(:schema) || '.idempotency_keys ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'
   FROM keys
  WHERE NOT (relrowsecurity AND relforcerowsecurity)
 UNION ALL
@@ -127,7 +128,7 @@ SELECT quote_ident(:schema) || '.' || proname || ' belongs to ' || pg_get_userby
 UNION ALL
 -- Without SECURITY DEFINER, they would find no rows of other users, and report no error.
 SELECT quote_ident(:schema) || '.' || proname || ' is not a SECURITY DEFINER function, so it cannot change other users'' rows;'
-       || ' migrate the schema again, or call ALTER FUNCTION ' || quote_ident(:schema) || '.' || proname || ' SECURITY DEFINER'
+       || ' call ALTER FUNCTION ' || quote_ident(:schema) || '.' || proname || ' SECURITY DEFINER'
   FROM functions
  WHERE proname IN ('renew_leases', 'in_flight', 'sweep_expired')
    AND NOT prosecdef
@@ -146,7 +147,8 @@ SELECT 'the policy maintenance of ' || quote_ident(:schema) || '.idempotency_key
 UNION ALL
 -- Without the constraint, two calls with one key that are recorded at the same time both have their effect.
 SELECT 'the table ' || quote_ident(:schema) || '.idempotency_keys has no unique constraint on (idempotency_key, user_uuid, tenant, project),'
-       || ' so two calls with one key can both run; create the constraint idempotency_keys_key again'
+       || ' so two calls with one key can both run; call ALTER TABLE ' || quote_ident(:schema) || '.idempotency_keys'
+       || ' ADD CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_uuid, tenant, project)'
   FROM keys
  WHERE NOT EXISTS (
    SELECT
@@ -165,7 +167,8 @@ SELECT 'the table ' || quote_ident(:schema) || '.idempotency_keys has no unique 
                  ORDER BY 1) = ARRAY['idempotency_key', 'project', 'tenant', 'user_uuid'])
 UNION ALL
 -- The policies of the table do not apply to direct access to a partition.
-SELECT 'the partition ' || quote_ident(:schema) || '.' || p.relname || ' is not protected: row-level security is not enabled and forced'
+SELECT 'the partition ' || quote_ident(:schema) || '.' || p.relname || ' is not protected: row-level security is not enabled and forced;'
+       || ' call ALTER TABLE ' || quote_ident(:schema) || '.' || p.relname || ' ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'
   FROM partitions AS p
  WHERE NOT (p.relrowsecurity AND p.relforcerowsecurity)
 UNION ALL
