@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.internal.claim.JoinedCompletion;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.spi.Claim;
@@ -22,6 +23,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -43,35 +48,14 @@ class LockedRowsTest {
 
   private static final String KEYS = "idempotency.idempotency_keys";
 
-  /** Statements that wait for no row, or that run within a transaction of the handler's. */
-  private static final List<String> UNBOUNDED =
+  /** Parts of other files. The flush that contains them is bounded. */
+  private static final List<String> PARTS =
       List.of(
           "claim/delete_expired.sql",
           "claim/select_record.sql",
-          "claim/time_line.sql",
-          "maintenance/announce_waits.sql",
-          "maintenance/in_flight.sql",
-          "maintenance/is_in_flight.sql",
-          "maintenance/renew.sql",
-          "maintenance/sweep.sql",
-          "maintenance/sweep_lag.sql",
           "maintenance/wake.sql",
           "maintenance/wake_batch.sql",
-          "settle/is_open.sql",
-          "settle/lock.sql",
-          "settle/refer.sql",
-          "settle/same_time_line.sql",
-          "settle/same_time_line_batch.sql",
-          "settle/update.sql",
-          "transaction/begin.sql",
-          "transaction/claim.sql",
-          "transaction/claim_at_commit.sql",
-          "transaction/delete_ended.sql",
-          "transaction/find_owner.sql",
-          "transaction/may_record.sql",
-          "transaction/rollback_with_status.sql",
-          "transaction/taken.sql",
-          "transaction/use.sql");
+          "settle/update.sql");
 
   private final KeyTable table = new KeyTable(database);
   private final UUID user = UUID.randomUUID();
@@ -185,17 +169,109 @@ class LockedRowsTest {
   }
 
   @Test
-  void everyFlushThatMayWaitForARowIsBounded() throws Exception {
+  void everyFlushThatLocksATableIsBoundedBefore() throws Exception {
     Path folder = Path.of("src/main/resources/io/github/grpcidempotency/postgres/sql");
     try (Stream<Path> files = Files.walk(folder)) {
       assertThat(
               files
                   .filter(file -> file.toString().endsWith(".sql"))
-                  .filter(file -> !folder.relativize(file).startsWith("check"))
-                  .filter(file -> !read(file).contains("lock_timeout}"))
+                  .filter(file -> waitsWithoutBound(read(file)))
                   .map(file -> folder.relativize(file).toString().replace('\\', '/')))
-          .containsExactlyInAnyOrderElementsOf(UNBOUNDED);
+          .containsExactlyInAnyOrderElementsOf(PARTS);
     }
+  }
+
+  @Test
+  void everyFunctionThatLocksATableForTheApplicationIsBounded() {
+    String unbounded =
+        """
+        SELECT COALESCE(string_agg(p.proname, ', '), '')
+          FROM pg_proc AS p
+         WHERE p.pronamespace = 'idempotency'::regnamespace
+           AND p.prosecdef
+           AND NOT 'lock_timeout=2s' = ANY (p.proconfig)
+        """;
+
+    assertThat(database.one(String.class, unbounded)).isEmpty();
+  }
+
+  @Test
+  void noBackendWaitsForALockedTableOnceItsClientHasGivenUp() {
+    try (Handle other = database.superuser().open();
+        HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&socketTimeout=1");
+        PostgresIdempotencyStore impatient = PostgresIdempotencyStore.builder(pool).build()) {
+      other.begin();
+      other.execute("LOCK TABLE " + KEYS + " IN ACCESS EXCLUSIVE MODE");
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> impatient.claimInTransaction(request));
+      assertThatExceptionOfType(StoreException.class).isThrownBy(() -> impatient.claim(request));
+
+      await().until(() -> database.blocked() == 0);
+
+      other.rollback();
+    }
+  }
+
+  @Test
+  void aTransactionalClaimOfALockedTableEndsAsContention() {
+    try (Handle other = database.superuser().open()) {
+      other.begin();
+      other.execute("LOCK TABLE " + KEYS + " IN ACCESS EXCLUSIVE MODE");
+
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> store.claimInTransaction(request))
+          .satisfies(
+              failure -> assertThat(failure.failureCause()).isEqualTo(FailureCause.CONTENTION));
+
+      other.rollback();
+    }
+  }
+
+  @Test
+  void aTransactionalClaimLeavesTheHandlersLockTimeout() throws Exception {
+    Claim claim = ((ClaimResult.Won) store.claimInTransaction(request)).claim();
+
+    assertThat(lockTimeoutIn(claim)).isEqualTo("0");
+    claim.release();
+  }
+
+  @Test
+  void aTransactionalClaimThatDeletesAnAbandonedRowLeavesTheHandlersLockTimeout() throws Exception {
+    Things.win(store, request);
+    table.endLeases(user);
+    Claim claim = ((ClaimResult.Won) store.claimInTransaction(request)).claim();
+
+    assertThat(lockTimeoutIn(claim)).isEqualTo("0");
+    claim.release();
+  }
+
+  @Test
+  void aLockOfTheHandlersOwnTransactionLeavesItsLockTimeout() {
+    JoinedCompletion joined = ((Reservation) Things.win(store, request)).joined();
+
+    Jdbi.create(database.app())
+        .useTransaction(
+            handle -> {
+              handle.execute("SET LOCAL lock_timeout = '77s'");
+              joined.lockWithin(handle.getConnection());
+              assertThat(handle.createQuery("SHOW lock_timeout").mapTo(String.class).one())
+                  .isEqualTo("77s");
+            });
+  }
+
+  private static String lockTimeoutIn(Claim claim) throws SQLException {
+    Connection connection = Things.connectionOf(claim);
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SHOW lock_timeout")) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  private static boolean waitsWithoutBound(String sql) {
+    int table = sql.indexOf("\"${schema}\".idempotency_");
+    int bound = sql.indexOf("lock_timeout}");
+    return table >= 0 && (bound < 0 || bound > table);
   }
 
   private static String read(Path file) {

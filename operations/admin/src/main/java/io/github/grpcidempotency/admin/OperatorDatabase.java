@@ -104,6 +104,14 @@ final class OperatorDatabase {
                   .formatted(schema, schema),
               failure);
       case "42883" -> tooOld(right, failure);
+      case "55P03" ->
+          exception(
+              Problem.OTHER,
+              ("could not %s: another session has locked a table of the schema %s for longer than"
+                      + " two seconds. Find the session in pg_locks, and run this again after its"
+                      + " transaction has ended")
+                  .formatted(right.what(), schema),
+              failure);
       default ->
           exception(
               Problem.OTHER, "could not %s: %s".formatted(right.what(), reason(failure)), failure);

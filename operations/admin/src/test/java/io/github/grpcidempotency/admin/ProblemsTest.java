@@ -11,6 +11,8 @@ import java.io.StringWriter;
 import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -77,6 +79,24 @@ class ProblemsTest {
     assertProblem(Problem.READ_ONLY, () -> standby.forget(id, ACT, false))
         .hasMessageContaining("connect to the primary");
     assertThat(standby.forget(id, ACT, true)).isEqualTo(ActResult.WOULD_BE_DONE);
+  }
+
+  @Test
+  void aLockedTableEndsEveryQuestionAndEveryActWithItsReason() {
+    UUID id = shop.record().operationId();
+    Administration operator = shop.operator();
+    try (Handle other = Jdbi.create(shop.as(Shop.OWNER)).open()) {
+      other.begin();
+      other.execute("LOCK TABLE idempotency.idempotency_keys IN ACCESS EXCLUSIVE MODE");
+
+      assertProblem(Problem.OTHER, operator::statistics)
+          .hasMessageContaining("another session has locked a table of the schema idempotency");
+      assertProblem(Problem.OTHER, () -> operator.find(id))
+          .hasMessageContaining("another session has locked a table of the schema idempotency");
+      assertProblem(Problem.OTHER, () -> operator.free(id, ACT, false, false))
+          .hasMessageContaining("another session has locked a table of the schema idempotency");
+      other.rollback();
+    }
   }
 
   @Test

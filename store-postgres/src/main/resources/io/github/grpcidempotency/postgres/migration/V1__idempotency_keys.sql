@@ -156,6 +156,7 @@ $$;
 CREATE FUNCTION "${schema}".in_flight(keys text[], users uuid[], tenants text[], projects text[], locks bigint[]) RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
   WITH watched AS (
     SELECT *
@@ -231,6 +232,7 @@ $$;
 CREATE FUNCTION "${schema}".answer_beginnings(of_procedure text) RETURNS SETOF bytea
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 BEGIN
   PERFORM set_config('idempotency.operator', 'on', true);
@@ -308,6 +310,7 @@ CREATE FUNCTION "${schema}".statistics()
     expired bigint, expired_is_more boolean, sweep_lag interval, key_locks bigint)
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
   SET enable_seqscan = off -- metrics call this often, and the planner prefers to read a table of up to 40,000 pages whole
   SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
 AS $$

@@ -145,6 +145,7 @@ $$;
 CREATE FUNCTION "${schema}".operator_is_running(of_key text, of_tenant text, of_project text, of_user uuid) RETURNS boolean
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 DECLARE
   running boolean;
@@ -188,6 +189,7 @@ CREATE FUNCTION "${schema}".operator_find(
   RETURNS TABLE (operation "${schema}".operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
   SET enable_seqscan = off -- the planner would rather sort the whole table than read 20,000 rows in the order of an index
   SET enable_bitmapscan = off -- as well, because a bitmap scan has no order
   SET jit = off -- it takes long, and starts because a plan that is switched off has a high cost
@@ -385,6 +387,7 @@ $$;
 CREATE FUNCTION "${schema}".operator_sweep(batch integer, actor "${schema}".act_text, reason "${schema}".act_text) RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 DECLARE
   swept integer;
@@ -404,6 +407,7 @@ CREATE FUNCTION "${schema}".operator_request_contents(
     operation_id uuid, actor "${schema}".act_text, reason "${schema}".act_text, OUT request bigint, OUT result text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 DECLARE
   k record;
@@ -421,6 +425,7 @@ CREATE FUNCTION "${schema}".operator_contents(request bigint)
   RETURNS TABLE (response_bytes bytea, status_bytes bytea)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 BEGIN
   PERFORM "${schema}".see_all_rows();
@@ -449,6 +454,7 @@ CREATE FUNCTION "${schema}".operator_erase(
     OUT records integer, OUT reservations integer, OUT running integer, OUT upto uuid)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
   SET enable_seqscan = off -- as in operator_find
   SET enable_bitmapscan = off
   SET jit = off
@@ -520,6 +526,7 @@ CREATE FUNCTION "${schema}".operator_audit(
   RETURNS SETOF "${schema}".idempotency_audit
   LANGUAGE plpgsql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 BEGIN
   RETURN QUERY EXECUTE

@@ -185,7 +185,8 @@ public final class ProcedureSql {
     this.recordFailure = files.load("transaction/record_failure");
     this.findOwner = files.load("transaction/find_owner");
     this.mayRecord = files.load("transaction/may_record");
-    this.wake = files.part("wake");
+    String wakes = files.part("wake");
+    this.wake = wakes.isEmpty() ? "" : "SELECT " + files.part("lock_timeout") + ";" + wakes;
   }
 
   private static String quoted(String column) {

@@ -19,10 +19,11 @@ import java.util.regex.Pattern;
  * k} of a key and its caller. The schema's name is written in quotation marks.
  *
  * <p>Every file may use two settings, which last until the end of the transaction. {@code
- * ${lock_timeout}} limits the wait for a locked row. {@code ${generic_plans}} makes PostgreSQL use
- * one plan for all values: a statement that knows its key needs no other, but PostgreSQL would plan
- * it again for each execution if the table is partitioned. A file that runs within a transaction of
- * a handler restores the host's values.
+ * ${lock_timeout}} limits the wait for a locked row or table. {@code ${generic_plans}} makes
+ * PostgreSQL use one plan for all values: a statement that knows its key needs no other, but
+ * PostgreSQL would plan it again for each execution if the table is partitioned. A file that runs
+ * within a transaction of a handler uses {@code ${kept_lock_timeout}} instead, and {@code
+ * ${restored_lock_timeout}} at its end.
  *
  * <p>Statements for several calls use two more. {@code ${short_lock_timeout}} limits how long the
  * row of one call delays the others. {@code ${indexed_plans}} prevents a plan that reads the whole
@@ -46,6 +47,12 @@ public final class SqlFiles {
       "k.idempotency_key = :key AND k.user_uuid = CAST(:user AS uuid)"
           + " AND k.tenant = :tenant AND k.project = :project";
 
+  private static final String KEPT_LOCK_TIMEOUT =
+      "set_config('idempotency.lock_timeout', current_setting('lock_timeout'), true), "
+          + LOCK_TIMEOUT;
+  private static final String RESTORED_LOCK_TIMEOUT =
+      "set_config('lock_timeout', current_setting('idempotency.lock_timeout'), true)";
+
   /** Files that name no schema. */
   public static final SqlFiles WITHOUT_SCHEMA =
       new SqlFiles(
@@ -53,15 +60,12 @@ public final class SqlFiles {
               .put("caller", CALLER)
               .put("same_key", SAME_KEY)
               .put("lock_timeout", LOCK_TIMEOUT)
+              .put("kept_lock_timeout", KEPT_LOCK_TIMEOUT)
+              .put("restored_lock_timeout", RESTORED_LOCK_TIMEOUT)
               .put("short_lock_timeout", "set_config('lock_timeout', '100ms', true)")
               .put("generic_plans", "set_config('plan_cache_mode', 'force_generic_plan', true)")
               .put("indexed_plans", "set_config('enable_seqscan', 'off', true)")
               .buildOrThrow());
-
-  private static final String KEEP_LOCK_TIMEOUT =
-      "set_config('idempotency.lock_timeout', current_setting('lock_timeout'), true), ";
-  private static final String RESTORE_LOCK_TIMEOUT =
-      "SELECT set_config('lock_timeout', current_setting('idempotency.lock_timeout'), true)";
 
   private static final String FOLDER = "/io/github/grpcidempotency/postgres/sql/";
   private static final Pattern COMMENT = Pattern.compile("--.*");
@@ -94,8 +98,7 @@ public final class SqlFiles {
     SqlFiles files = of(schema);
     return files
         .with("begin", hosted ? "" : "BEGIN;")
-        .with("commit", hosted ? RESTORE_LOCK_TIMEOUT : "COMMIT")
-        .with("last_lock_timeout", (hosted ? KEEP_LOCK_TIMEOUT : "") + LOCK_TIMEOUT)
+        .with("commit", hosted ? "SELECT " + RESTORED_LOCK_TIMEOUT : "COMMIT")
         .with("rollback", hosted ? "" : "ROLLBACK")
         .with("taken", hosted ? files.load("transaction/taken") : "true")
         .withFile("use", "transaction/use", hosted)

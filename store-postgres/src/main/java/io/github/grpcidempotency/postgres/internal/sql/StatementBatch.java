@@ -112,6 +112,24 @@ public final class StatementBatch {
             new Ends<>(requiredRow(results, firstReader), firstRow(last(results), lastReader)));
   }
 
+  /** Runs the statements and reads the first rows of the first two results. */
+  public static <F, S> Ends<F, S> runForFirstTwo(
+      Connection connection,
+      String sql,
+      UnaryOperator<Parameters> bindings,
+      RowReader<F> firstReader,
+      RowReader<S> secondReader) {
+    return read(
+        connection,
+        sql,
+        bindings,
+        results ->
+            new Ends<>(
+                requiredRow(results, firstReader),
+                firstRow(
+                    results.stream().flatMap(Optional::stream).skip(1).findFirst(), secondReader)));
+  }
+
   public static <T> List<T> runForRows(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
     return read(connection, sql, bindings, results -> rows(last(results), reader));

@@ -119,7 +119,7 @@ public final class TransactionAttempt {
     StatementBatch.Ends<Lock, RecordRow> met =
         transaction.begin(
             connection ->
-                StatementBatch.runForBoth(
+                StatementBatch.runForFirstTwo(
                     connection,
                     sql.claimInTransaction,
                     values -> values.bindOperation(request, id),
@@ -204,11 +204,13 @@ public final class TransactionAttempt {
 
   /** Deletes a row that is not locked. Returns whether it did. */
   private boolean delete(HandlerTransaction transaction, UUID row) {
-    return StatementBatch.run(
+    return StatementBatch.runForFirstTwo(
             transaction.unguarded(),
             sql.deleteEnded,
             values -> values.bindOperation(request, row),
-            cleared -> cleared.getObject("id", UUID.class))
+            kept -> true,
+            deleted -> true)
+        .last()
         .isPresent();
   }
 }

@@ -1,3 +1,3 @@
-SELECT ${caller};
+SELECT ${caller}, ${lock_timeout};
 
 DELETE FROM "${schema}".idempotency_keys AS k WHERE ${same_key}

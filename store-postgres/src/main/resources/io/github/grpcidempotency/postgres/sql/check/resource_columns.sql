@@ -1,3 +1,5 @@
+SELECT ${lock_timeout};
+
 -- The columns of resource types: those with a foreign key, and those whose type was added as not enforced.
 SELECT a.attname AS name,
        CASE a.atttypid -- a type's text depends on the setting quote_all_identifiers

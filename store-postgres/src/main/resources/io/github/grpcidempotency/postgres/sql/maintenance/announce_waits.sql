@@ -1,3 +1,5 @@
+SELECT ${lock_timeout};
+
 INSERT INTO "${schema}".idempotency_waits (lock_id)
 SELECT awaited.lock_id
   FROM unnest(CAST(:locks AS bigint[])) AS awaited (lock_id)

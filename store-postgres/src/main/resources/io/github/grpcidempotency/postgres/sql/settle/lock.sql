@@ -1,6 +1,6 @@
--- Runs in the handler's own transaction, with that transaction's lock_timeout. If the lock is refused, the
+-- Runs in the handler's own transaction, whose lock_timeout it restores. If the lock is refused, the
 -- transaction has failed, so the handler cannot commit it.
-SELECT ${caller};
+SELECT ${caller}, ${kept_lock_timeout};
 
 WITH locked AS (
   SELECT CAST(pg_current_xact_id() AS text) AS transaction
@@ -12,4 +12,5 @@ WITH locked AS (
      FOR NO KEY UPDATE
 )
 SELECT (SELECT transaction FROM locked) AS transaction,
-       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN "${schema}".refuse_commit('IK002') END
+       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN "${schema}".refuse_commit('IK002') END,
+       ${restored_lock_timeout} -- evaluated last, when the row is locked

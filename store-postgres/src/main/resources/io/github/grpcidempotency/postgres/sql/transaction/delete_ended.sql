@@ -1,4 +1,6 @@
 -- Skips a locked row, because the transaction that locked it is about to complete or delete it.
+SELECT ${kept_lock_timeout};
+
 WITH ended AS (
   SELECT k.id
     FROM "${schema}".idempotency_keys AS k
@@ -12,4 +14,6 @@ DELETE FROM "${schema}".idempotency_keys AS k
  USING ended
  WHERE k.id = ended.id
    AND ${same_key}
-RETURNING k.id
+RETURNING k.id;
+
+SELECT ${restored_lock_timeout}

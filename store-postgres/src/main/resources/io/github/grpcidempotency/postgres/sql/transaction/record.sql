@@ -1,5 +1,5 @@
 ${use}
-SELECT ${last_lock_timeout};
+SELECT ${kept_lock_timeout};
 ${wake}
 INSERT INTO "${schema}".idempotency_keys
   (id, idempotency_key, user_uuid, tenant, project, procedure, request_hash, hash_version,

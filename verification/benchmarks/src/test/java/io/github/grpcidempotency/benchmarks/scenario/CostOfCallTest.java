@@ -55,7 +55,7 @@ class CostOfCallTest {
           separate,                         12,         17,       3,      1717
           reserved,                          5,          9,       3,      1766
           joined-commit,                     4,          9,       2,      1732
-          transactional,                     4,          8,       1,      1227
+          transactional,                     4,          9,       1,      1227
           at-commit,                         3,          8,       1,      1209
           """)
   void aCreateCosts(String way, int roundTrips, int statements, int flushes, long walBytes) {
@@ -85,7 +85,7 @@ class CostOfCallTest {
           """
           # way,                   round trips, statements
           replay-of-reserved,                2,          4
-          replay-of-transactional,           2,          5
+          replay-of-transactional,           2,          6
           hinted-replay-of-reserved,         1,          2
           hinted-replay-of-transactional,    1,          2
           hinted-replay-of-at-commit,        1,          2
