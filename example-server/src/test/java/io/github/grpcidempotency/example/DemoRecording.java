@@ -88,8 +88,8 @@ public final class DemoRecording {
           continue;
         }
         long now = System.nanoTime();
-        double least =
-            ends && !line.isEmpty() || !text.toString().isBlank() && ends ? READ_SECONDS : 0;
+        boolean written = !line.isEmpty() || !text.toString().isBlank();
+        double least = ends && written ? READ_SECONDS : 0;
         second += Math.min(WAIT_SECONDS, Math.max(least, (now - before) / 1e9));
         before = now;
         Matcher styled = STYLED.matcher(text);

@@ -21,6 +21,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
@@ -107,6 +108,6 @@ class GatewayTest {
     Order retry = stub.createOrder(book);
 
     assertThat(retry).isEqualTo(first);
-    assertThat(trailers.get().get(IdempotencyMetadata.REPLAYED)).isEqualTo("true");
+    assertThat(Objects.requireNonNull(trailers.get()).get(IdempotencyMetadata.REPLAYED)).isEqualTo("true");
   }
 }
