@@ -108,6 +108,7 @@ class GatewayTest {
     Order retry = stub.createOrder(book);
 
     assertThat(retry).isEqualTo(first);
-    assertThat(Objects.requireNonNull(trailers.get()).get(IdempotencyMetadata.REPLAYED)).isEqualTo("true");
+    assertThat(Objects.requireNonNull(trailers.get()).get(IdempotencyMetadata.REPLAYED))
+        .isEqualTo("true");
   }
 }
