@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -57,6 +58,7 @@ class DemoTest {
   }
 
   @Test
+  @Tag("torture") // starts four JVMs
   void aDemoThatIsKilledLeavesNoProcess() throws Exception {
     Process demo = start();
     try (BufferedReader out = demo.inputReader(UTF_8)) {

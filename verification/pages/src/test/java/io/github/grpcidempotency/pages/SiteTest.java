@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,6 +73,7 @@ class SiteTest {
   }
 
   @Test
+  @Tag("torture") // takes a minute
   @NeedsProgram({MKDOCS, CHROMIUM})
   void noPageOfTheSiteIsWiderThanAPhone() throws IOException, InterruptedException {
     assertThat(onAPhone("return page.scrollWidth > page.clientWidth ? [page.scrollWidth] : [];"))
@@ -80,6 +82,7 @@ class SiteTest {
 
   /** The rules for people who use a screen reader or a keyboard. */
   @Test
+  @Tag("torture") // takes a minute
   @NeedsProgram({MKDOCS, CHROMIUM})
   void noPageOfTheSiteBreaksARuleOfAxe() throws IOException, InterruptedException {
     assumeTrue(Files.exists(AXE), "run npm ci --prefix " + RepositoryRoot.INTEROP);
