@@ -49,7 +49,7 @@ class ExecutionsTest {
   private static final Duration LEASE = Duration.ofMinutes(5);
 
   /** How long a handler may run that hangs, and its lease. */
-  private static final Duration SHORT = Duration.ofMillis(300);
+  private static final Duration SHORT = Duration.ofMillis(1500);
 
   private static KillablePostgres postgres;
   private static TestDatabase database;

@@ -55,7 +55,7 @@ final class PartialBatch extends OrderServiceGrpc.OrderServiceImplBase {
           work.run(LINE, Shop.caller().orElseThrow(), token, line, Order.parser(), () -> add(line))
               .value();
       return OrderResult.newBuilder().setOrder(order).build();
-    } catch (WorkFailedException failed) { // recorded: a retry of the line gets it again
+    } catch (WorkFailedException failed) { // if it is recorded, a retry gets it again
       return error(failed.code(), String.valueOf(failed.getMessage()));
     } catch (WorkRefusedException refused) { // the client may send the line again, or never
       Code code = refused.retryAfter().isPresent() ? Code.ABORTED : Code.INVALID_ARGUMENT;
