@@ -374,15 +374,7 @@ class OutboxStatusTest {
     Function<ClaimRequest, ClaimResult> claiming =
         execution == Execution.TRANSACTIONAL ? store::claimInTransaction : store::claim;
     ClaimRequest request = recorded(execution, claiming);
-    database.execute(
-        """
-        ALTER TABLE app.outbox RENAME TO gone;
-        CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
-          'BEGIN RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
-        CREATE VIEW app.outbox AS
-          SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
-        GRANT SELECT ON app.outbox TO things_app;
-        """);
+    breakOutbox("");
     try {
       for (boolean retry : List.of(false, true)) {
         ClaimResult.Recorded recorded =
@@ -392,12 +384,7 @@ class OutboxStatusTest {
         assertThat(recorded.status()).as("what the core is told").isEmpty();
       }
     } finally {
-      database.execute(
-          """
-          DROP VIEW app.outbox;
-          DROP FUNCTION app.unsupported();
-          ALTER TABLE app.gone RENAME TO outbox;
-          """);
+      mendOutbox();
     }
   }
 
@@ -408,15 +395,7 @@ class OutboxStatusTest {
       pool.setConnectionTimeout(2_000);
       PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
       ClaimRequest request = recorded(Execution.RESERVED, store::claim).markedAsRetry(true);
-      database.execute(
-          """
-          ALTER TABLE app.outbox RENAME TO gone;
-          CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
-            'BEGIN PERFORM pg_sleep(0.5); RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
-          CREATE VIEW app.outbox AS
-            SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
-          GRANT SELECT ON app.outbox TO things_app;
-          """);
+      breakOutbox("PERFORM pg_sleep(0.5);");
       try {
         List<CompletableFuture<ClaimResult>> calls =
             Stream.generate(
@@ -428,15 +407,33 @@ class OutboxStatusTest {
           assertThat(call.join()).isInstanceOf(ClaimResult.Recorded.class);
         }
       } finally {
-        database.execute(
-            """
-            DROP VIEW app.outbox;
-            DROP FUNCTION app.unsupported();
-            ALTER TABLE app.gone RENAME TO outbox;
-            """);
+        mendOutbox();
         store.close();
       }
     }
+  }
+
+  /** Lets each outbox query fail in a way that breaks its connection, after some statements. */
+  private static void breakOutbox(String before) {
+    database.execute(
+        """
+        ALTER TABLE app.outbox RENAME TO gone;
+        CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
+          'BEGIN %s RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
+        CREATE VIEW app.outbox AS
+          SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
+        GRANT SELECT ON app.outbox TO things_app;
+        """
+            .formatted(before));
+  }
+
+  private static void mendOutbox() {
+    database.execute(
+        """
+        DROP VIEW app.outbox;
+        DROP FUNCTION app.unsupported();
+        ALTER TABLE app.gone RENAME TO outbox;
+        """);
   }
 
   /**

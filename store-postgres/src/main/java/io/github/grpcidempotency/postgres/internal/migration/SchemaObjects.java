@@ -38,30 +38,11 @@ public final class SchemaObjects {
    * @param version the version whose objects, and those of earlier versions, are looked for
    */
   public static String missing(String schema, int version) {
-    return """
-    SELECT string_agg('the ' || o.kind || ' ' || o.name, ', ')
-      FROM (VALUES %s) AS o (kind, name)
-     WHERE NOT EXISTS (
-       SELECT
-         FROM pg_namespace AS n
-        WHERE n.nspname = '%s'
-          AND CASE o.kind
-                WHEN 'table'
-                THEN EXISTS (SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relname = o.name)
-                WHEN 'function'
-                THEN EXISTS (SELECT FROM pg_proc AS p WHERE p.pronamespace = n.oid AND p.proname = o.name)
-                ELSE EXISTS (
-                  SELECT
-                    FROM pg_policy AS p
-                    JOIN pg_class AS c ON c.oid = p.polrelid
-                   WHERE c.relnamespace = n.oid
-                     AND c.relname = 'idempotency_keys'
-                     AND p.polname = o.name)
-              END)
-    """
-        .formatted(
-            created(version).stream().map("(%s)"::formatted).collect(Collectors.joining(", ")),
-            schema);
+    String objects =
+        created(version).stream().map("(%s)"::formatted).collect(Collectors.joining(", "));
+    return MigrationSql.read("missing_objects.sql")
+        .replace("${objects}", objects)
+        .replace("${schema}", schema);
   }
 
   /** Returns kind and name of each object, in the order of their creation. */
