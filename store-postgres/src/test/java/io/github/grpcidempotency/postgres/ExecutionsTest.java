@@ -453,11 +453,11 @@ class ExecutionsTest {
   @ParameterizedTest
   @EnumSource
   void ifThePoolOfHandlersIsExhaustedNothingIsWrittenAndARetryRuns(Way way) throws SQLException {
-    HikariDataSource small = impatientPool();
+    HikariDataSource small = pool();
     small.setMaximumPoolSize(1);
-    small.setConnectionTimeout(300);
     ThingServer server = start(settings(way, small, () -> {}));
     ThingClient client = clientOf(server);
+    small.setConnectionTimeout(300);
 
     try (Connection taken = small.getConnection()) {
       Reply refused = client.createThing(REQUEST);

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * PostgreSQL use one plan for all values: a statement that knows its key needs no other, but
  * PostgreSQL would plan it again for each execution if the table is partitioned. A file that runs
  * within a transaction of a handler uses {@code ${kept_lock_timeout}} instead, and {@code
- * ${restored_lock_timeout}} at its end.
+ * ${restored_lock_timeout}} at its end. {@code ${record_lock_timeout}} is one or the other.
  *
  * <p>Statements for several calls use two more. {@code ${short_lock_timeout}} limits how long the
  * row of one call delays the others. {@code ${indexed_plans}} prevents a plan that reads the whole
@@ -101,6 +101,7 @@ public final class SqlFiles {
         .with("commit", hosted ? "SELECT " + RESTORED_LOCK_TIMEOUT : "COMMIT")
         .with("rollback", hosted ? "" : "ROLLBACK")
         .with("taken", hosted ? files.load("transaction/taken") : "true")
+        .with("record_lock_timeout", hosted ? KEPT_LOCK_TIMEOUT : LOCK_TIMEOUT)
         .withFile("use", "transaction/use", hosted)
         .withFile("wake", "maintenance/wake", notifies)
         .withFile("wake_batch", "maintenance/wake_batch", notifies)

@@ -119,7 +119,7 @@ public final class TransactionAttempt {
     StatementBatch.Ends<Lock, RecordRow> met =
         transaction.begin(
             connection ->
-                StatementBatch.runForFirstTwo(
+                StatementBatch.runForBoth(
                     connection,
                     sql.claimInTransaction,
                     values -> values.bindOperation(request, id),

@@ -6,6 +6,5 @@ SELECT ${caller},
        now() + :retention_millis * interval '1 millisecond' AS expires,
        current_setting('transaction_read_only')::boolean AS read_only;
 
-${select_record};
-
-SELECT ${restored_lock_timeout} -- for the handler's statements
+${select_record}
+ WHERE (SELECT ${restored_lock_timeout}) IS NOT NULL -- for the handler's statements; evaluated once the tables are locked

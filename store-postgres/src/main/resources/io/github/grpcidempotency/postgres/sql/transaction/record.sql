@@ -1,5 +1,4 @@
-${use}
-SELECT ${kept_lock_timeout};
+SELECT ${record_lock_timeout}${use};
 ${wake}
 INSERT INTO "${schema}".idempotency_keys
   (id, idempotency_key, user_uuid, tenant, project, procedure, request_hash, hash_version,
