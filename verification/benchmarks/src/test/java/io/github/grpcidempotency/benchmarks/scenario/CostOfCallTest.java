@@ -55,8 +55,8 @@ class CostOfCallTest {
           separate,                         12,         17,       3,      1717
           reserved,                          5,          9,       3,      1766
           joined-commit,                     4,          9,       2,      1732
-          transactional,                     4,          9,       1,      1227
-          at-commit,                         3,          8,       1,      1209
+          transactional,                     4,          8,       1,      1227
+          at-commit,                         3,          7,       1,      1209
           """)
   void aCreateCosts(String way, int roundTrips, int statements, int flushes, long walBytes) {
     List<Usage> rounds = measure(way);
@@ -85,7 +85,7 @@ class CostOfCallTest {
           """
           # way,                   round trips, statements
           replay-of-reserved,                2,          4
-          replay-of-transactional,           2,          6
+          replay-of-transactional,           2,          5
           hinted-replay-of-reserved,         1,          2
           hinted-replay-of-transactional,    1,          2
           hinted-replay-of-at-commit,        1,          2
@@ -114,7 +114,7 @@ class CostOfCallTest {
     List<Usage> rounds = measure("replay-of-at-commit");
 
     assertThat(perCall(rounds, Usage::roundTrips)).isEqualTo(5);
-    assertThat(perCall(rounds, Usage::statements)).isEqualTo(11);
+    assertThat(perCall(rounds, Usage::statements)).isEqualTo(10);
     assertThat(perCall(rounds, Usage::walSyncs)).isZero();
   }
 
