@@ -47,7 +47,6 @@ final class RetryLoop<RequestT, T> {
         result.whenComplete((done, failure) -> cancelIfCancelled());
   }
 
-  /** Starts. */
   CompletableFuture<Reply<T>> start() {
     ScheduledFuture<?> end = later(this::giveUp, call.timeLeft().plus(GRACE));
     CompletableFuture<Reply<T>> unused = result.whenComplete((done, failure) -> end.cancel(false));

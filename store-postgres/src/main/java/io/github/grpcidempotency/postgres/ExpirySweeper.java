@@ -6,7 +6,7 @@ import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.event.Events;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.postgres.internal.database.Contention;
+import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.Parameters;
@@ -186,7 +186,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
   private <T> Optional<T> run(
       String statement, UnaryOperator<Parameters> values, StatementBatch.RowReader<T> reader) {
-    return Contention.retrying(
+    return RecordDatabase.retrying(
         () ->
             connections.use(
                 connection -> StatementBatch.run(connection, statement, values, reader)));

@@ -9,7 +9,6 @@ import io.github.grpcidempotency.postgres.internal.check.StartupCheck;
 import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
 import io.github.grpcidempotency.postgres.internal.claim.Reservation;
 import io.github.grpcidempotency.postgres.internal.claim.ReservationAttempt;
-import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.database.StoreConnections;
 import io.github.grpcidempotency.postgres.internal.database.StoreSettings;
@@ -221,7 +220,7 @@ final class PostgresStore extends PostgresIdempotencyStore {
 
   private Set<UUID> renewReservations(List<Claim> reservations) {
     return Set.copyOf(
-        Contention.retrying(
+        RecordDatabase.retrying(
             () ->
                 settings
                     .connections()

@@ -22,11 +22,12 @@ class LateLockTest {
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  /** Waits before it tries the lock, when its statement has its snapshot already. */
+  /** Waits, however long, before it tries the lock, when its statement has its snapshot already. */
   private static final String SLOW_LOCK =
       """
       CREATE FUNCTION slow.pg_try_advisory_xact_lock(lock bigint) RETURNS boolean
         LANGUAGE plpgsql
+        SET lock_timeout = 0
       AS $$
       BEGIN
         PERFORM pg_catalog.pg_advisory_xact_lock_shared(%s);
@@ -86,6 +87,7 @@ class LateLockTest {
       pool =
           PostgresThingServer.pool(
               database.appUrl()
+                  + "&socketTimeout=0"
                   + "&options=-c%20search_path=slow,pg_catalog%20-c%20default_transaction_isolation="
                   + isolation.replace(" ", "%5C%20"));
       late = PostgresThingServer.on(pool).transactional().start();

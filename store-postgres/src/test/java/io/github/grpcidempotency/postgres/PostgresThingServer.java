@@ -207,7 +207,6 @@ final class PostgresThingServer {
       return this;
     }
 
-    /** Starts the server. */
     ThingServer start() {
       PostgresIdempotencyStore own = newStore();
       ThingServer.Builder server =

@@ -162,7 +162,6 @@ final class ThreadTransactions implements HostTransactions {
     }
   }
 
-  /** One transaction. */
   final class Bound implements HostTransaction {
     private final Optional<Bound> suspended;
     private final Connection physical;

@@ -23,7 +23,6 @@ final class Story {
     this.out = out;
   }
 
-  /** Plays a scene. */
   void play(Scene scene, Stage stage) throws Exception {
     int number = shown.size() + 1;
     print("\n@|bold %d. %s|@\n".formatted(number, scene.title()));

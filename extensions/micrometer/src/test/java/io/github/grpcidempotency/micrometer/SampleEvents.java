@@ -33,7 +33,6 @@ final class SampleEvents {
     return new CallInfo(procedure, Optional.empty(), Optional.empty(), Optional.empty());
   }
 
-  /** Returns one event of each kind. */
   static List<IdempotencyEvent> ofEachKind(CallInfo call) {
     StoreException outage = new StoreException("the store is away", null);
     return List.of(

@@ -12,7 +12,6 @@ import java.util.function.UnaryOperator;
 record CallSpan(Span span, CallEvent event) {
   private static final double NANOS = 1e9;
 
-  /** Sets an attribute of the span. */
   <T> CallSpan set(AttributeKey<T> name, T value) {
     span.setAttribute(name, value);
     return this;

@@ -66,7 +66,6 @@ final class RedisSentinel implements AutoCloseable {
                             && "ok".equals(replica.get("master-link-status"))));
   }
 
-  /** Returns whether it names this server as the master. */
   boolean namesMaster(RedisProcess server) {
     return ask(sentinel -> isMaster(sentinel, server));
   }

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.call.internal;
 
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.settling.OwnedClaim;
 import io.github.grpcidempotency.spi.Claim;
 import io.github.grpcidempotency.spi.Claim.Settled;
@@ -70,7 +70,7 @@ final class KeyedRun extends Run {
   private Runnable sending(Answer answer, boolean refers) {
     Claim claim = operation.claim();
     return () ->
-        answer.send(claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
+        answer.send(claim.operationId(), claim.expires(), Replay.firstStatus(procedure, refers));
   }
 
   @Override

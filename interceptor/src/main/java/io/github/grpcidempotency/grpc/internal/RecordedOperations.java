@@ -14,7 +14,6 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.record.RefusedException;
 import io.github.grpcidempotency.internal.record.Replay;
-import io.github.grpcidempotency.internal.record.ReplayStatus;
 import io.github.grpcidempotency.internal.waiting.InFlightWaiter;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
@@ -125,7 +124,7 @@ public final class RecordedOperations implements OperationAccess {
 
     @Override
     public Optional<IdempotencyStatus> status(StoredOperation answered) {
-      return ReplayStatus.of(
+      return Replay.status(
           procedure(answered),
           recorded(answered),
           failure -> eventsOf(answered).statusUnknown(answered.id(), failure));

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.grpc.internal;
 import com.google.protobuf.Any;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.call.internal.ReceivedCall;
+import io.github.grpcidempotency.call.internal.KeyFinder;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.record.KeyTexts;
@@ -64,7 +64,7 @@ record RecoveryKeys(Procedure procedure, Caller caller, RecoverRequest asked) {
   private String ofRequest(KeySource source) {
     List<String> values = asked.getKey().isEmpty() ? List.of() : List.of(asked.getKey());
     KeyCall call =
-        new ReceivedCall(
+        new KeyFinder.ReceivedCall(
             procedure.name(),
             Optional.of(caller),
             header -> values,

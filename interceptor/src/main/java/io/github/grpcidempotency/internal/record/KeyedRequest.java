@@ -60,7 +60,6 @@ public record KeyedRequest(
     return claimRequest(fingerprint);
   }
 
-  /** Compares the request with a recorded one. */
   public RequestMatch compare(Fingerprint recorded) {
     if (!procedure.fingerprinter().knows(recorded)) {
       return RequestMatch.INCOMPARABLE;

@@ -34,7 +34,6 @@ record Page(String name, String text) {
      */
     record Sql(String role, String database, String statements) implements Block {}
 
-    /** Lines of a shell. */
     record Shell(List<String> lines) implements Block {}
   }
 

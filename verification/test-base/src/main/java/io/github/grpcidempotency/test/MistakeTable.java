@@ -57,7 +57,6 @@ public final class MistakeTable {
         .containsExactlyInAnyOrderElementsOf(rows.stream().map(Row::test).toList());
   }
 
-  /** Returns the row of a test. */
   public Row of(String test) {
     return rows.stream()
         .filter(row -> row.test().equals(test))

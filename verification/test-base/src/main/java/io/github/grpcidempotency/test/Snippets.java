@@ -49,7 +49,6 @@ public final class Snippets {
         .anyMatch(part -> unindented(part).equals(unindented(lines)));
   }
 
-  /** Returns the lines of a text. */
   public static List<String> lines(String text) {
     return text.lines().toList();
   }

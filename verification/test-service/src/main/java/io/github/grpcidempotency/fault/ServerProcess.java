@@ -38,7 +38,6 @@ public final class ServerProcess implements AutoCloseable {
     reader.start();
   }
 
-  /** Starts a main class. */
   public static ServerProcess start(Class<?> main, String... arguments) {
     return start(UNVERIFIED, System.getProperty("java.class.path"), main, arguments);
   }

@@ -64,7 +64,6 @@ public final class EventJournal {
     return events.stream().filter(event -> event.kind() == kind).map(type::cast).toList();
   }
 
-  /** Returns the only event of a kind. */
   public <E extends IdempotencyEvent> E only(Kind kind, Class<E> type) {
     List<E> found = all(kind, type);
     if (found.size() != 1) {

@@ -27,7 +27,6 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     void stop(boolean gracefully) throws Exception;
   }
 
-  /** Registers a server, and returns it. */
   public <T extends Server> T register(T server) {
     newestFirst.push(
         gracefully -> {
@@ -38,7 +37,6 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     return server;
   }
 
-  /** Registers a channel, and returns it. */
   public <T extends ManagedChannel> T register(T channel) {
     newestFirst.push(
         gracefully -> {

@@ -35,7 +35,6 @@ public interface ThingHandler {
     answer(answer, newThing(request));
   }
 
-  /** Answers with a thing. */
   static void answer(StreamObserver<Thing> answer, Thing thing) {
     answer.onNext(thing);
     answer.onCompleted();

@@ -112,7 +112,6 @@ public final class ThingServer implements AutoCloseable {
     return CALLER.get();
   }
 
-  /** Returns the service. */
   public ThingService things() {
     return things;
   }
@@ -142,7 +141,6 @@ public final class ThingServer implements AutoCloseable {
     return server.getPort();
   }
 
-  /** Returns a channel to it. */
   public ManagedChannel channel() {
     return channel;
   }
@@ -333,7 +331,6 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Starts the server. */
     public ThingServer start() {
       return new ThingServer(this);
     }

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A callback that keeps what it was handed, and may fail first. */
 final class Collected implements IntentCallback<Order> {
-  /** One answer. */
   record Answer(Intent intent, Reply<Order> reply) {}
 
   private final List<Answer> answers = new CopyOnWriteArrayList<>();

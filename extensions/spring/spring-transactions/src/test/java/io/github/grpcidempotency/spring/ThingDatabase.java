@@ -32,7 +32,6 @@ final class ThingDatabase {
         .queryForList("SELECT id FROM app.things WHERE user_id = ?", UUID.class, user);
   }
 
-  /** Returns the notes. */
   static List<String> notes(PostgresFixture database) {
     return new JdbcTemplate(database.superuser())
         .queryForList("SELECT text FROM app.notes ORDER BY id", String.class);

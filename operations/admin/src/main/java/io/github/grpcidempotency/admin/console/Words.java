@@ -63,7 +63,6 @@ final class Words {
     return each(stamp(time), text(" "), small("(" + distance + ")"));
   }
 
-  /** Returns a time. */
   static DomContent stamp(Instant time) {
     return TagCreator.time(TIME.format(time)).attr("datetime", time.toString());
   }

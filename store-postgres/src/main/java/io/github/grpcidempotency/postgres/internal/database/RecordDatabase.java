@@ -9,8 +9,10 @@ import io.github.grpcidempotency.postgres.internal.sql.SqlFiles;
 import io.github.grpcidempotency.postgres.internal.sql.StatementBatch;
 import io.github.grpcidempotency.resource.ResourceType;
 import io.github.grpcidempotency.spi.FailurePhase;
+import io.github.grpcidempotency.spi.FailureRemedy;
 import io.github.grpcidempotency.spi.RecordedProcedure;
 import io.github.grpcidempotency.spi.ResourceIdType;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -19,6 +21,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
@@ -30,6 +35,9 @@ import org.slf4j.LoggerFactory;
 /** The connections, the statements and the settings that claims need. Thread-safe. */
 public final class RecordDatabase {
   private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
+
+  private static final int MAX_TRIES = 20;
+  private static final long MAX_PAUSE_MICROS = 10_000;
 
   private static final String NOT_ALONE =
       "the service's pool gave a connection that is not in autocommit mode: either the"
@@ -170,7 +178,32 @@ public final class RecordDatabase {
    * transaction. The work must not ask for another connection.
    */
   public <T> T onConnection(Function<Connection, T> work) {
-    return Contention.retrying(() -> settings.connections().use(work));
+    return retrying(() -> settings.connections().use(work));
+  }
+
+  /**
+   * Retries a transaction that the database has rolled back because of another transaction
+   * (SQLSTATE class 40). Nothing of such a transaction remains. Under stricter isolation than
+   * {@code READ COMMITTED}, every race has the same result as if the losing transaction had waited
+   * for the winner. A transaction that has waited for a locked row until {@code lock_timeout} is
+   * not retried.
+   */
+  public static <T> T retrying(Supplier<T> transaction) {
+    for (int tries = 1; ; tries++) {
+      try {
+        return transaction.get();
+      } catch (JdbiException failure) {
+        FailureCause cause = Failures.causeOf(failure);
+        if (tries == MAX_TRIES
+            || Failures.isLockTimeout(failure)
+            || cause.remedy(FailurePhase.NOTHING_SENT) != FailureRemedy.TRY_AGAIN) {
+          throw failure;
+        }
+        long longest = Math.min(MAX_PAUSE_MICROS, 500L << Math.min(tries, 10));
+        LockSupport.parkNanos(
+            TimeUnit.MICROSECONDS.toNanos(ThreadLocalRandom.current().nextLong(1, longest)));
+      }
+    }
   }
 
   /**

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres.internal.transaction;
 
 import io.github.grpcidempotency.postgres.internal.claim.RecordFinder;
-import io.github.grpcidempotency.postgres.internal.database.Contention;
 import io.github.grpcidempotency.postgres.internal.database.RecordDatabase;
 import io.github.grpcidempotency.postgres.internal.sql.Failures;
 import io.github.grpcidempotency.postgres.internal.sql.ProcedureSql;
@@ -84,14 +83,14 @@ public final class TransactionAttempt {
   /** Claims the key, and once more if the connection breaks. */
   private ClaimResult claim(FailurePhase known) {
     try {
-      return Contention.retrying(this::claim);
+      return RecordDatabase.retrying(this::claim);
     } catch (JdbiException failure) {
       if (!Failures.isCutOff(failure)) {
         throw failed(failure, known);
       }
     }
     try {
-      return Contention.retrying(this::claim);
+      return RecordDatabase.retrying(this::claim);
     } catch (JdbiException failure) {
       throw failed(failure, known == FailurePhase.NOTHING_SENT ? FailurePhase.ANSWER_LOST : known);
     }

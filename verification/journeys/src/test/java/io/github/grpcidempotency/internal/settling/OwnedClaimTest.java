@@ -15,7 +15,7 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.record.KeyedRequest;
-import io.github.grpcidempotency.internal.record.ReplayStatus;
+import io.github.grpcidempotency.internal.record.Replay;
 import io.github.grpcidempotency.internal.waiting.WaitLimits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -193,7 +193,7 @@ class OwnedClaimTest {
                 Instant.EPOCH)
             .withStatus(Optional.of(FAILED));
 
-    assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).contains(FAILED);
+    assertThat(Replay.status(procedure, recorded, unknown::add)).contains(FAILED);
   }
 
   private OwnedClaim win(KeyedRequest request) {
