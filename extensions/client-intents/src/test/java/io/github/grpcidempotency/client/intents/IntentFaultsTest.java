@@ -120,6 +120,7 @@ class IntentFaultsTest {
       worker.wake();
 
       await().until(() -> collected.answers().size() == 1);
+      silent.close(); // ends the attempts
     }
   }
 
